@@ -1,0 +1,60 @@
+"""Everything that can go wrong on purpose, each with its exit code.
+
+    CollectorError                  1
+      ConfigurationError           78   a person must edit something
+      RootNotFound                  1   there is nothing to read
+      StateError                    1   the state cannot be read or written
+        StateLocked                 1   another agent holds it
+      SinkError                    75
+        SinkUnavailable            75   still failing when the waiting time was over
+        SinkHalted                 75   it answers, and a person must act: token, URL, certificate
+      Stopped                       0   asked to stop while something was in flight
+
+A message says what failed, where, what happens next and what a person can do; it never holds a secret.
+"""
+
+from __future__ import annotations
+
+
+class CollectorError(Exception):
+    """The root of the hierarchy; `exit_code` is what the process ends with."""
+
+    exit_code = 1
+
+
+class ConfigurationError(CollectorError):
+    """A setting is missing, unknown or wrong."""
+
+    exit_code = 78
+
+
+class RootNotFound(CollectorError):
+    """None of the roots exists."""
+
+
+class StateError(CollectorError):
+    """The state cannot be read or written."""
+
+
+class StateLocked(StateError):
+    """Another agent works on the same state."""
+
+
+class SinkError(CollectorError):
+    """The sink did not acknowledge."""
+
+    exit_code = 75
+
+
+class SinkUnavailable(SinkError):
+    """The sink kept failing until the waiting time was over."""
+
+
+class SinkHalted(SinkError):
+    """The sink answers, but refuses until a person acts."""
+
+
+class Stopped(CollectorError):
+    """A stop was asked for while something was in flight; nothing of it was committed."""
+
+    exit_code = 0
