@@ -1,0 +1,82 @@
+"""What a rule is: how one kind of secret looks, what must stand near it, and how to be sure.
+
+Rules are data. A pattern is a Python `re` source over ASCII (every other character is seen as `?`), of bounded
+width, without anchors, lookaround or backreferences, so that both engines read it alike. What may stand directly
+before and after it is said in `before` and `after`, because escapes and colour codes count as a boundary there: in
+`\\nAKIA...` the letter n is not part of a word.
+
+No sample stands written out, so that scanners of repositories stay silent: samples are templates such as
+`ghp_{A-Za-z0-9:36}`, filled from a seed, or functions that build one (for formats with a checksum).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+WIDEST = 4096
+Sample = str | Callable[[random.Random], str]
+
+_slot = re.compile(r"\{([^{}:]+):(\d+)\}")
+_range = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the table.
+
+    `pattern` may name one group `secret`: then only that part is replaced, else the whole match. `keywords` are
+    lower case; where there are any, one of them must stand within `reach` characters before the match, in the same
+    string or in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret and may
+    refuse it (a checksum, too little entropy). `before` and `after` are the insides of character classes that must
+    not stand directly around the match; empty means anything may.
+    """
+
+    id: str
+    provider: str
+    pattern: str
+    keywords: tuple[str, ...] = ()
+    check: Callable[[str], bool] | None = None
+    examples: tuple[Sample, ...] = ()
+    near_misses: tuple[Sample, ...] = ()
+    before: str = "0-9A-Za-z"
+    after: str = "0-9A-Za-z"
+    reach: int = 100
+
+    @cached_property
+    def widths(self) -> tuple[int, int]:
+        """The shortest and the longest match, in characters."""
+        return width(self.pattern)
+
+
+def width(pattern: str) -> tuple[int, int]:
+    """How short and how long a match of a `re` source can be."""
+    from re import _parser  # type: ignore[attr-defined]  # the only one who knows
+
+    shortest, longest = _parser.parse(pattern).getwidth()
+    return int(shortest), int(longest)
+
+
+def alphabet(inside: str) -> str:
+    """The characters a class such as `A-Za-z0-9_-` stands for."""
+    letters = ""
+    for match in _range.finditer(inside):
+        first, last, single = match.groups()
+        letters += single or "".join(map(chr, range(ord(first), ord(last) + 1)))
+    return letters
+
+
+def sample(template: Sample, seed: int) -> str:
+    """One sample: every `{class:count}` of a template filled at random, always alike for the same seed."""
+    chance = random.Random(f"{seed}{template if isinstance(template, str) else ''}")  # noqa: S311 - not for secrets
+    if not isinstance(template, str):
+        return template(chance)
+
+    def fill(match: re.Match[str]) -> str:
+        letters = alphabet(match[1])
+        return "".join(chance.choice(letters) for _ in range(int(match[2])))
+
+    return _slot.sub(fill, template)
