@@ -1,0 +1,1 @@
+"""The tests: black box first. build.py makes homes, sink.py receives, agent.py runs the command."""

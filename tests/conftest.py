@@ -1,0 +1,132 @@
+"""What every test gets: a scratch home, a clean environment, and a guard on the real machine.
+
+The guard is an audit hook, so it sees what any library does in this process: touching the real user's Claude
+or collector files, or speaking to anything but loopback, fails the test that did it - also when the code under
+test swallows the exception, because the test is failed again at its end.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import pwd
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CLEARED = {
+    "CLAUDE_CONFIG_DIR",
+    "CREDENTIALS_DIRECTORY",
+    "INVOCATION_ID",
+    "LOGS_DIRECTORY",
+    "NOTIFY_SOCKET",
+    "RUNTIME_DIRECTORY",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "STATE_DIRECTORY",
+    "WATCHDOG_PID",
+    "WATCHDOG_USEC",
+}
+CLEARED_PREFIXES = ("COLLECTOR_", "XDG_")
+CLEARED_SUFFIXES = ("_PROXY",)
+
+PRIVATE = (
+    ".claude",
+    ".claude.json",
+    ".config/claude",
+    ".config/collector",
+    ".config/claude-collector",
+    ".local/state/collector",
+    ".local/state/claude-collector",
+    ".local/share/collector",
+    ".local/share/claude-collector",
+    ".cache/collector",
+    ".cache/claude-collector",
+    "Library/Application Support/collector",
+    "Library/Application Support/claude-collector",
+)
+REAL_HOMES = {
+    os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir),
+    os.path.realpath(os.environ.get("HOME", "/")),
+}
+FORBIDDEN = tuple(f"{home.rstrip('/')}/{name}" for home in REAL_HOMES for name in PRIVATE)
+# A resolver may ask a server outside; these names never resolve (RFC 6761), so a test may ask for them.
+UNRESOLVABLE = (".invalid", ".test")
+
+PATH_EVENTS = {
+    "open",
+    "os.scandir",
+    "os.listdir",
+    "os.mkdir",
+    "os.rename",
+    "os.remove",
+    "os.link",
+    "os.chmod",
+}
+violations: list[str] = []
+
+
+class Trespass(BaseException):
+    """A test reached for the real home or the network; no `except Exception` hides it."""
+
+
+def is_loopback(host: object) -> bool:
+    """Whether a host, as given to a socket call, stays on this machine."""
+    if host is None or not isinstance(host, str | bytes):
+        return True
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
+    if name in {"", "localhost"} or name.endswith(UNRESOLVABLE):
+        return True
+    try:
+        return ipaddress.ip_address(name.split("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse(what: str) -> None:
+    """Notes a violation and stops the call that would have committed it."""
+    violations.append(what)
+    raise Trespass(what)
+
+
+def guard(event: str, arguments: tuple[Any, ...]) -> None:
+    """The audit hook; it runs on every audited call, so the common ones leave at the first test."""
+    if event in PATH_EVENTS:
+        path = arguments[0]
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if isinstance(path, str) and path.startswith(FORBIDDEN):
+            refuse(f"{event} of {path}: a test must stay inside its scratch home")
+    elif event in {"socket.connect", "socket.sendto"}:
+        address = arguments[1]
+        if isinstance(address, tuple) and not is_loopback(address[0]):
+            refuse(f"{event} to {address[0]}: tests speak to loopback only")
+    elif event == "socket.getaddrinfo":
+        if not is_loopback(arguments[0]):
+            refuse(f"name lookup of {arguments[0]}: tests speak to loopback only")
+    elif event == "subprocess.Popen":
+        environment = arguments[3]
+        if environment and os.path.realpath(environment.get("HOME", "/nowhere")) in REAL_HOMES:
+            refuse("a subprocess with the real HOME: give it the scratch home")
+
+
+sys.addaudithook(guard)
+
+
+@pytest.fixture(autouse=True)
+def scratch_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """HOME is a fresh folder and nothing of the caller's environment reaches the code under test."""
+    for name in list(os.environ):
+        if name in CLEARED or name.startswith(CLEARED_PREFIXES) or name.upper().endswith(CLEARED_SUFFIXES):
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    before = len(violations)
+    yield home
+    if violations[before:]:
+        pytest.fail("; ".join(violations[before:]))
