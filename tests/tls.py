@@ -1,0 +1,57 @@
+"""Throwaway certificates for the TLS variant of the sink: an own authority, and what can be wrong with a certificate.
+
+Made with the openssl command (part of every distribution's ca-certificates; LibreSSL on macOS does as well).
+"""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+
+KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
+
+class Authority:
+    """A certificate authority in a scratch folder; `certificate` is what a client has to trust."""
+
+    def __init__(self, directory: Path) -> None:
+        if shutil.which("openssl") is None:
+            pytest.skip("the openssl command is not installed")
+        self.directory = directory
+        self.certificate = directory / "authority.pem"
+        self.key = directory / "authority.key"
+        directory.mkdir(parents=True, exist_ok=True)
+        subject = ["-subj", "/CN=collector tests", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
+        output: list[str | Path] = ["-keyout", self.key, "-out", self.certificate]
+        self._openssl(["req", "-x509", *KEY, "-days", "2", *subject, "-keyout", self.key, "-out", self.certificate])
+
+    def issue(self, name: str = "127.0.0.1", days: int = 2) -> tuple[Path, Path]:
+        """A certificate and its key for a server or a client; days=-1 gives an expired one."""
+        kind = "IP" if name.replace(".", "").isdigit() else "DNS"
+        stem = f"{name}.{days}"
+        key, request, certificate = (self.directory / f"{stem}.{end}" for end in ("key", "csr", "pem"))
+        extensions = self.directory / f"{stem}.ext"
+        extensions.write_text(
+            f"subjectAltName={kind}:{name}\nextendedKeyUsage=serverAuth,clientAuth\n"
+            "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
+        )
+        self._openssl(["req", "-new", *KEY, "-subj", f"/CN={name}", "-keyout", key, "-out", request])
+        signer = ["-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial", "-extfile", extensions]
+        self._openssl(["x509", "-req", "-in", request, *signer, "-days", str(days), "-out", certificate])
+        return certificate, key
+
+    def server(self, name: str = "127.0.0.1", days: int = 2, *, asks_client: bool = False) -> ssl.SSLContext:
+        """What `Sink(tls=...)` takes."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*self.issue(name, days))
+        if asks_client:
+            context.load_verify_locations(self.certificate)
+            context.verify_mode = ssl.CERT_REQUIRED
+        return context
+
+    def _openssl(self, arguments: list[str | Path]) -> None:
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
