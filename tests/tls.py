@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import ssl
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,8 @@ class Authority:
         self.key = directory / "authority.key"
         directory.mkdir(parents=True, exist_ok=True)
         subject = ["-subj", "/CN=collector tests", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
-        output: list[str | Path] = ["-keyout", self.key, "-out", self.certificate]
-        self._openssl(["req", "-x509", *KEY, "-days", "2", *subject, "-keyout", self.key, "-out", self.certificate])
+        output = ["-keyout", self.key, "-out", self.certificate]
+        self._openssl(["req", "-x509", *KEY, "-days", "2", *subject, *output])
 
     def issue(self, name: str = "127.0.0.1", days: int = 2) -> tuple[Path, Path]:
         """A certificate and its key for a server or a client; days=-1 gives an expired one."""
@@ -53,5 +54,5 @@ class Authority:
             context.verify_mode = ssl.CERT_REQUIRED
         return context
 
-    def _openssl(self, arguments: list[str | Path]) -> None:
+    def _openssl(self, arguments: Sequence[object]) -> None:
         subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)

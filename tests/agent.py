@@ -1,0 +1,152 @@
+"""Runs the `collector` command on a built home against a scripted sink, as a person or systemd would.
+
+    agent = Agent(home, sink)
+    result = agent.scan()               # Result(code, stdout, stderr); result.ledger is what --json printed
+    with agent.start() as running:      # the service
+        sink.wait_for(lambda: sink.ids())
+        running.stop()
+
+A real process with a scratch HOME and nothing of the caller's environment but PATH.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.build import Home
+from tests.sink import Sink
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+COLLECTOR = (sys.executable, "-m", "collector")
+# Short enough that no test waits, long enough that backing off is seen; durations in seconds.
+QUICK = {"COLLECTOR_RETRY__MAX_INTERVAL": "0.05", "COLLECTOR_BATCH__LINGER": "0.03"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def ledger(self) -> dict[str, Any]:
+        """The ledger of `scan --json`."""
+        return dict(json.loads(self.stdout))
+
+    def assert_balanced(self) -> Self:
+        """Promise 2: lines = delivered + skipped + quarantined."""
+        ledger = self.ledger
+        decided = ledger["delivered"] + sum(ledger["skipped"].values()) + ledger["quarantined"]
+        assert ledger["lines"] == decided, ledger
+        return self
+
+
+class Agent:
+    """The command, bound to a home, a sink and a state of its own; `environment` adds COLLECTOR_* and the like."""
+
+    def __init__(self, home: Home, sink: Sink | None = None, environment: Mapping[str, str] | None = None) -> None:
+        self.home = home
+        self.sink = sink
+        self.directory = home.path.parent / "agent"
+        self.state = self.directory / "state.json"
+        self.environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(home.path),
+            "PYTHONPATH": str(REPOSITORY),
+            "PYTHONUTF8": "1",
+            **QUICK,
+            **(environment or {}),
+        }
+
+    def run(self, *arguments: str, given: bytes = b"", timeout: float = 60, **environment: str) -> Result:
+        """Any command, to its end."""
+        finished = subprocess.run(
+            [*COLLECTOR, *arguments],
+            input=given,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+            env=self.environment | environment,
+            cwd=self.home.path,
+        )
+        return Result(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+
+    def scan(self, *flags: str, timeout: float = 60, **environment: str) -> Result:
+        """One pass over the home's root, with the ledger on stdout."""
+        arguments = ["scan", "--json", *self.places(), *flags]
+        if "--max-wait" not in flags:
+            arguments += ["--max-wait", "10"]
+        return self.run(*arguments, timeout=timeout, **environment)
+
+    def places(self) -> list[str]:
+        """The flags that bind a command to this home, sink and state."""
+        sink = ["--sink-url", self.sink.url] if self.sink else []
+        return ["--root", str(self.home.root), "--state", str(self.state), *sink]
+
+    def start(self, *flags: str, **environment: str) -> Running:
+        """The service; stopped when the `with` block ends."""
+        return Running([*COLLECTOR, "run", *self.places(), *flags], self.environment | environment, self.directory)
+
+    def offsets(self) -> dict[str, int]:
+        """What the state file says: source key -> offset."""
+        files = json.loads(self.state.read_bytes())["claude_code"]["files"]
+        return {key: entry["offset"] for key, entry in files.items()}
+
+    def kept(self) -> dict[Path, bytes]:
+        """Everything the agent has written outside the root, by path: the place to search for leaks."""
+        found: dict[Path, bytes] = {}
+        for top in (self.directory, self.home.path):
+            for path in top.rglob("*"):
+                if path.is_file() and not path.is_relative_to(self.home.root):
+                    found[path] = path.read_bytes()
+        return found
+
+
+class Running:
+    """A service under test; its output goes to files beside its state."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], directory: Path) -> None:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.log = directory.with_name("run.stderr")
+        with directory.with_name("run.stdout").open("ab") as stdout, self.log.open("ab") as stderr:
+            self.process = subprocess.Popen(command, env=environment, stdout=stdout, stderr=stderr)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
+
+    @property
+    def stderr(self) -> str:
+        """What it has logged so far."""
+        return self.log.read_text(errors="replace")
+
+    def stop(self, how: signal.Signals = signal.SIGTERM, timeout: float = 20) -> int:
+        """Asks it to stop; returns its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(timeout)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self.process.kill()
+        self.process.wait(20)
