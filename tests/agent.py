@@ -69,7 +69,9 @@ class Agent:
             **(environment or {}),
         }
 
-    def run(self, *arguments: str, given: bytes = b"", timeout: float = 60, **environment: str) -> Result:
+    def run(
+        self, *arguments: str, given: bytes = b"", timeout: float = 60, env: Mapping[str, str] | None = None
+    ) -> Result:
         """Any command, to its end."""
         finished = subprocess.run(
             [*COLLECTOR, *arguments],
@@ -77,7 +79,7 @@ class Agent:
             capture_output=True,
             timeout=timeout,
             check=False,
-            env=self.environment | environment,
+            env={**self.environment, **(env or {})},
             cwd=self.home.path,
         )
         return Result(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
@@ -87,7 +89,7 @@ class Agent:
         arguments = ["scan", "--json", *self.places(), *flags]
         if "--max-wait" not in flags:
             arguments += ["--max-wait", "10"]
-        return self.run(*arguments, timeout=timeout, **environment)
+        return self.run(*arguments, timeout=timeout, env=environment)
 
     def places(self) -> list[str]:
         """The flags that bind a command to this home, sink and state."""
