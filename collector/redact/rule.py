@@ -1,9 +1,9 @@
 """What a rule is: how one kind of secret looks, what must stand near it, and how to be sure.
 
 Rules are data. A pattern is a Python `re` source over ASCII (every other character is seen as `?`), of bounded
-width, without anchors, lookaround or backreferences, so that both engines read it alike. What may stand directly
-before and after it is said in `before` and `after`, because escapes and colour codes count as a boundary there: in
-`\\nAKIA...` the letter n is not part of a word.
+width, without anchors, lookaround or backreferences, so that both engines read it alike. What may stand
+directly before and after it is said in `before` and `after`, because escapes and colour codes count as a
+boundary there: in `\\nAKIA...` the letter n is not part of a word.
 
 No sample stands written out, so that scanners of repositories stay silent: samples are templates such as
 `ghp_{A-Za-z0-9:36}`, filled from a seed, or functions that build one (for formats with a checksum).
@@ -19,6 +19,8 @@ from functools import cached_property
 
 WIDEST = 4096
 Sample = str | Callable[[random.Random], str]
+Spans = list[tuple[int, int]]
+Locate = Callable[[bytes, "re.Match[bytes]", int, int], Spans]  # text, match, start, stop
 
 _slot = re.compile(r"\{([^{}:]+):(\d+)\}")
 _range = re.compile(r"(.)-(.)|(.)", re.DOTALL)
@@ -29,10 +31,11 @@ class Rule:
     """One row of the table.
 
     `pattern` may name one group `secret`: then only that part is replaced, else the whole match. `keywords` are
-    lower case; where there are any, one of them must stand within `reach` characters before the match, in the same
-    string or in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret and may
-    refuse it (a checksum, too little entropy). `before` and `after` are the insides of character classes that must
-    not stand directly around the match; empty means anything may.
+    lower case; where there are any, one of them must stand within `reach` characters before the match, in the
+    same string or in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret
+    and may refuse it (a checksum, too little entropy). `before` and `after` are the insides of character classes
+    that must not stand directly around the match; empty means anything may. `locate` is for the few rules whose
+    pattern only finds the place: it says which spans, between `start` and `stop`, are the secret.
     """
 
     id: str
@@ -45,6 +48,7 @@ class Rule:
     before: str = "0-9A-Za-z"
     after: str = "0-9A-Za-z"
     reach: int = 100
+    locate: Locate | None = None
 
     @cached_property
     def widths(self) -> tuple[int, int]:
