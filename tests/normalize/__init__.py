@@ -1,0 +1,1 @@
+"""Tests of collector.normalize: one record in, one event or one skip out."""
