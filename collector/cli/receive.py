@@ -1,0 +1,83 @@
+"""`collector receive`: the embedded store as a server for other agents."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from collector import settings
+from collector.errors import CollectorError, ConfigurationError
+
+PORT = 8585
+
+
+def receive(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = PORT,
+    database: Annotated[Path | None, typer.Option(help="The SQLite database; default: the embedded store's.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="A file with the bearer token that senders must show.")
+    ] = None,
+    max_body: Annotated[int, typer.Option(min=1024, help="The largest request body in bytes, packed or unpacked.")] = 16
+    * 2**20,
+    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate chain (PEM): listen with https.")] = None,
+    key: Annotated[Path | None, typer.Option(help="The certificate's private key, if not in the same file.")] = None,
+    config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
+) -> None:
+    """Receives events over HTTP and keeps them in a SQLite database, until it is stopped."""
+    from collector.store.body import Limits  # here: `--version` need not pay 100 ms
+    from collector.store.server import prepared, run_until_signal
+
+    token = settings.read_secret(token_file, "--token-file") if token_file else None
+    path = database or settings.load(config).database_path
+    if token is None and not _is_loopback(host, port):
+        raise ConfigurationError(
+            f"Listening on {host} would let everybody who reaches it write into the store. "
+            "Give --token-file, a file with a secret that senders must show, or listen on 127.0.0.1."
+        )
+    limits = Limits(body_bytes=max_body, waiting_bytes=4 * max_body)
+    with _listening(host, port) as listener, prepared(path, token, limits, certificate, key) as server:
+        typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
+        run_until_signal(server, listener)
+    typer.echo("Stopped.", err=True)
+
+
+def _is_loopback(host: str, port: int) -> bool:
+    """Whether nobody but this machine can reach what listens there."""
+    return all(ipaddress.ip_address(address[0]).is_loopback for _, address in _addresses(host, port))
+
+
+def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[str, int]]]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise ConfigurationError(f"--host {host}: {error.strerror}. Give an address of this machine.") from None
+    return [(family, (str(address[0]), int(address[1]))) for family, _, _, _, address in found]
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family, address = _addresses(host, port)[0]
+    try:
+        return socket.create_server(address, family=family)
+    except OSError as error:
+        where = f"{host}:{port}"
+        if error.errno == errno.EADDRINUSE:
+            message = f"{where} is in use by another program. Stop it, or choose another --port."
+        elif error.errno in {errno.EACCES, errno.EPERM}:
+            message = f"{where} may not be listened on by this user. Choose a --port above 1023."
+        else:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            message = f"Cannot listen on {where}: {reason}. Choose another --host or --port."
+        raise CollectorError(message) from None
+
+
+def _url(listener: socket.socket, *, is_tls: bool) -> str:
+    host, port = listener.getsockname()[:2]
+    name = f"[{host}]" if ":" in host else host
+    return f"{'https' if is_tls else 'http'}://{name}:{port}/v1/events"

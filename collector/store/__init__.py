@@ -1,0 +1,45 @@
+"""The embedded store: a receiver that speaks our own contract, and the SQLite database behind it.
+
+    body -> rows -> database          receiver and server put HTTP around it, report asks what is in it
+
+`collector receive` runs it for others; `EmbeddedStore` runs it inside the agent when no sink is configured, so that
+events take the same path, over HTTP, in both cases.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+class EmbeddedStore:
+    """The receiver on a loopback port of this process; a context manager that gives `url` and `token`."""
+
+    def __init__(self, database_path: Path) -> None:
+        self._database_path = Path(database_path)
+        self._open = ExitStack()
+        self.token = secrets.token_urlsafe(32)
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        """Opens the database and starts listening; raises CollectorError if the database cannot be used."""
+        from collector.store.body import Limits  # here: 100 ms that nobody with a sink should pay
+        from collector.store.server import prepared, running
+
+        with ExitStack() as opening:
+            server = opening.enter_context(prepared(self._database_path, self.token, Limits()))
+            listener = opening.enter_context(socket.create_server(("127.0.0.1", 0)))
+            self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/events"
+            opening.enter_context(running(server, listener))
+            self._open = opening.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Finishes what is in flight, stops listening and closes the database."""
+        self._open.close()

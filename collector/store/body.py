@@ -1,0 +1,155 @@
+"""From the bytes of a request to rows and rejections: how a body may be encoded, and how much of it is looked at.
+
+Everything is bounded before it is done: the bytes that are read, what they unpack to, and how many events they hold.
+A Refusal is the answer to a body that cannot be taken as a whole.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+import zstandard
+
+from collector.store.rows import NOT_JSON, Rejected, Row, from_line, from_value
+
+try:
+    from isal import isal_zlib as inflate
+except ImportError:  # no wheel for this platform: the same interface, a few times slower
+    inflate = zlib  # type: ignore[misc]
+
+NDJSON = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
+JSON = frozenset({"application/json"})
+ENCODINGS = frozenset({"identity", "gzip", "x-gzip", "deflate", "zstd"})
+GZIP_WINDOW, ZLIB_WINDOW, RAW_WINDOW = 31, 15, -15
+ZSTD_WINDOW_BYTES = 1 << 23
+CHUNK_BYTES = 1 << 16
+BROKEN: Any = (zlib.error, inflate.error, zstandard.ZstdError, EOFError)
+
+
+class Limits(NamedTuple):
+    """What one request may ask of the receiver. `body_bytes` bounds a body before and after it is unpacked."""
+
+    body_bytes: int = 16 * 2**20
+    events: int = 50_000
+    waiting_bytes: int = 64 * 2**20  # bodies of all requests together that are not stored yet
+    seconds: float = 60.0  # for a body to arrive
+
+
+class Refusal(Exception):
+    """The answer to a request that is not taken."""
+
+    def __init__(self, status: int, reason: str, **headers: str) -> None:
+        super().__init__(reason)
+        self.status, self.reason, self.headers = status, reason, headers
+
+
+class Form(NamedTuple):
+    """How a body is written."""
+
+    is_array: bool
+    encoding: str
+
+
+def form_of(headers: Mapping[str, str]) -> Form:
+    """How the headers say the body is written; raises Refusal for what cannot be read here."""
+    content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type not in NDJSON | JSON:
+        raise Refusal(
+            415,
+            f"Content-Type must be application/x-ndjson or application/json, not {content_type!r}.",
+            accept="application/x-ndjson, application/json",
+        )
+    encoding = headers.get("content-encoding", "").strip().lower() or "identity"
+    if encoding not in ENCODINGS:
+        raise Refusal(
+            415,
+            f"Content-Encoding must be gzip, zstd, deflate or identity, not {encoding!r}.",
+            **{"accept-encoding": "gzip, zstd, deflate, identity"},
+        )
+    return Form(content_type in JSON, encoding)
+
+
+def too_large(limit: int) -> Refusal:
+    """The answer to a body that is larger than the limit, packed or unpacked."""
+    return Refusal(413, f"The body is larger than {limit} bytes. Send smaller batches.")
+
+
+def events(body: bytes, form: Form, limits: Limits) -> tuple[list[Row], list[Rejected]]:
+    """The rows and the rejections in a body; raises Refusal where nothing in it can be read."""
+    try:
+        data = unpack(body, form.encoding, limits.body_bytes)
+    except BROKEN as error:
+        raise Refusal(400, f"The body is not valid {form.encoding}.") from error
+    found = _from_array(data, limits) if form.is_array else _from_lines(data, limits)
+    rows = [item for item in found if isinstance(item, Row)]
+    rejected = [item for item in found if isinstance(item, Rejected)]
+    return rows, rejected
+
+
+def unpack(body: bytes, encoding: str, limit: int) -> bytes:
+    """The body as it was before Content-Encoding; raises Refusal as soon as it becomes too large."""
+    if encoding == "identity":
+        return body
+    unpacked = bytearray()
+    chunks = _from_zstd(body) if encoding == "zstd" else _from_deflate(body, encoding)
+    for chunk in chunks:
+        unpacked += chunk
+        if len(unpacked) > limit:
+            raise too_large(limit)
+    return bytes(unpacked)
+
+
+def _from_zstd(body: bytes) -> Iterator[bytes]:
+    unpacker = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES)
+    with unpacker.stream_reader(io.BytesIO(body), read_across_frames=True) as reader:
+        while chunk := reader.read(CHUNK_BYTES):
+            yield chunk
+
+
+def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
+    """gzip (several members may follow each other) or deflate, which is zlib by the book and raw in the wild."""
+    window = GZIP_WINDOW
+    if encoding == "deflate":
+        is_zlib = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
+        window = ZLIB_WINDOW if is_zlib else RAW_WINDOW
+    while True:
+        unpacker = inflate.decompressobj(window)
+        while not unpacker.eof:
+            chunk = unpacker.decompress(body, CHUNK_BYTES)
+            body = unpacker.unconsumed_tail
+            if chunk:
+                yield chunk
+            elif not body and not unpacker.eof:
+                raise EOFError
+        body = unpacker.unused_data
+        if not body:
+            return
+
+
+def _from_lines(data: bytes, limits: Limits) -> list[Row | Rejected]:
+    if data.count(b"\n") > limits.events:
+        raise _too_many(limits)
+    found = [from_line(line) for line in data.split(b"\n") if line and not line.isspace()]
+    if found and not any(isinstance(item, Row) or item.reason != NOT_JSON for item in found):
+        raise Refusal(400, "No line of the body is JSON. Send one event a line.")
+    return found
+
+
+def _from_array(data: bytes, limits: Limits) -> list[Row | Rejected]:
+    try:
+        values = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise Refusal(400, "The body is not valid JSON. Send an array of events.") from error
+    if not isinstance(values, list):
+        values = [values]
+    if len(values) > limits.events:
+        raise _too_many(limits)
+    return [from_value(value) for value in values]
+
+
+def _too_many(limits: Limits) -> Refusal:
+    return Refusal(413, f"The body holds more than {limits.events} events. Send smaller batches.")

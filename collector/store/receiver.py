@@ -1,0 +1,161 @@
+"""The receiver: takes batches over HTTP, stores them, and says per event what became of it.
+
+POST /v1/events is our contract (docs/receiver.md, /openapi.json). A 200 is sent after the batch is on the disk, so a
+crash before it costs a repeat and never an event. What is read is bounded per request and over all requests; unpacking,
+parsing and writing happen in one worker thread, so the server goes on answering meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from concurrent.futures import Executor
+from importlib import resources
+from typing import Any
+
+import orjson
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from collector import __version__
+from collector.log import get_logger
+from collector.store import body
+from collector.store.body import Form, Limits, Refusal
+from collector.store.database import StoreUnavailable, Writer
+
+log = get_logger()
+
+HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This method is not for this address."}
+
+
+def application(writer: Writer, worker: Executor, token: str | None, limits: Limits) -> Starlette:
+    """The ASGI application. `worker` must run one call at a time: the writer belongs to it."""
+    receiver = Receiver(writer, worker, token, limits)
+    return Starlette(
+        routes=[
+            Route("/v1/events", receiver.take, methods=["POST"]),
+            Route("/", receiver.take, methods=["POST"]),
+            Route("/health", receiver.health, methods=["GET"]),
+            Route("/openapi.json", describe, methods=["GET"]),
+        ],
+        exception_handlers={HTTPException: _explain},
+    )
+
+
+class Receiver:
+    """What the requests share."""
+
+    def __init__(self, writer: Writer, worker: Executor, token: str | None, limits: Limits) -> None:
+        self._writer = writer
+        self._worker = worker
+        self._expected = b"Bearer " + token.encode() if token else None
+        self._limits = limits
+        self._waiting_bytes = 0
+        self._trouble = ""
+
+    async def take(self, request: Request) -> Response:
+        """POST /v1/events."""
+        try:
+            self._authorize(request)
+            form = body.form_of(request.headers)
+            return answer(200, await self._take(request, form))
+        except Refusal as refusal:
+            return answer(refusal.status, {"error": refusal.reason}, refusal.headers)
+        except StoreUnavailable as error:
+            self._note_trouble(str(error))
+            reason = "The store cannot take events now; the receiver's log says why."
+            return answer(503, {"error": reason}, {"retry-after": str(error.retry_after)})
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
+        except Exception as error:  # noqa: BLE001 - whatever happens, the client gets an answer and no traceback
+            self._note_trouble(f"{type(error).__name__}: {error}")
+            return answer(500, {"error": "The receiver failed; its log says why."})
+
+    async def health(self, _: Request) -> Response:
+        """GET /health."""
+        if self._trouble:
+            return answer(503, {"status": "failing", "version": __version__})
+        return answer(200, {"status": "ok", "version": __version__})
+
+    def _authorize(self, request: Request) -> None:
+        """Raises Refusal without the token; a browser's request is refused too: no web page has business here."""
+        given = request.headers.get("authorization", "").encode("latin-1", "replace")
+        if self._expected is not None and not hmac.compare_digest(given, self._expected):
+            raise Refusal(401, "The bearer token is missing or wrong.", **{"www-authenticate": "Bearer"})
+        if "origin" in request.headers:
+            raise Refusal(403, "Requests from web pages are not taken.")
+
+    async def _take(self, request: Request, form: Form) -> dict[str, Any]:
+        waiting = [0]
+        try:
+            data = await self._read(request, waiting)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._worker, self._store, data, form)
+        finally:
+            self._waiting_bytes -= waiting[0]
+
+    async def _read(self, request: Request, waiting: list[int]) -> bytes:
+        """The body as it came; counts into `waiting` what it holds of the memory that all requests share."""
+        limit = self._limits.body_bytes
+        data = bytearray()
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                async for chunk in request.stream():
+                    if len(data) + len(chunk) > limit:
+                        await _drain(request, limit)
+                        raise body.too_large(limit)
+                    if self._waiting_bytes + len(chunk) > self._limits.waiting_bytes:
+                        raise Refusal(503, "Too many events are waiting to be stored.", **{"retry-after": "2"})
+                    data += chunk
+                    waiting[0] += len(chunk)
+                    self._waiting_bytes += len(chunk)
+        except TimeoutError:
+            raise Refusal(408, f"The body did not arrive within {self._limits.seconds:.0f} s.") from None
+        return bytes(data)
+
+    def _store(self, data: bytes, form: Form) -> dict[str, Any]:
+        """In the worker: unpacks, parses and stores a batch; gives the body of the answer."""
+        rows, rejected = body.events(data, form, self._limits)
+        stored = self._writer.store(rows)
+        if self._trouble:
+            self._trouble = ""
+            log.info("store recovered")
+        return {
+            "accepted": stored.accepted,
+            "duplicate": stored.duplicate,
+            "rejected": [{"id": item.id, "reason": item.reason} for item in rejected],
+        }
+
+    def _note_trouble(self, reason: str) -> None:
+        if reason != self._trouble:
+            log.error("store failing", reason=reason)
+        self._trouble = reason
+
+
+def answer(status: int, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    """An answer in JSON."""
+    return Response(orjson.dumps(content), status, headers, media_type="application/json")
+
+
+async def describe(_: Request) -> Response:
+    """GET /openapi.json."""
+    document = (resources.files(__package__) / "openapi.json").read_bytes()
+    return Response(document, media_type="application/json")
+
+
+async def _explain(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    return answer(status, {"error": HINTS.get(status, "This request is not understood.")}, headers)
+
+
+async def _drain(request: Request, limit: int) -> None:
+    """Reads a little further: a client that is still writing sees a closed connection instead of the answer."""
+    read = 0
+    async for chunk in request.stream():
+        read += len(chunk)
+        if read > limit:
+            return

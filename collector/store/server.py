@@ -1,0 +1,106 @@
+"""The HTTP server around the receiver: uvicorn, set up to be bounded and silent, in this thread or in one beside it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from collector.store.body import Limits
+from collector.store.database import StoreError, Writer
+from collector.store.receiver import application
+
+MAX_CONNECTIONS = 128
+MAX_HEADER_BYTES = 32 * 1024
+STOP_SECONDS = 5
+
+
+class Server(uvicorn.Server):
+    """A server that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_listening = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts listening."""
+        await super().startup(sockets)
+        self.is_listening.set()
+
+
+@contextmanager
+def prepared(
+    database: Path,
+    token: str | None,
+    limits: Limits,
+    certificate: Path | None = None,
+    key: Path | None = None,
+) -> Iterator[Server]:
+    """A server with its database open, ready to run; closes the database when it is done."""
+    writer = Writer(database)
+    worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="collector-store")
+    try:
+        yield Server(
+            uvicorn.Config(
+                application(writer, worker, token, limits),
+                loop="asyncio",
+                http="h11",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                limit_concurrency=MAX_CONNECTIONS,
+                h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+                timeout_graceful_shutdown=STOP_SECONDS,
+                ssl_certfile=certificate,
+                ssl_keyfile=key,
+            )
+        )
+    finally:
+        worker.shutdown()
+        writer.close()
+
+
+def run_until_signal(server: Server, listener: socket.socket) -> None:
+    """Serves until SIGTERM or SIGINT, then finishes what is in flight."""
+    before = {number: signal.signal(number, _do_nothing) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        server.run(sockets=[listener])  # uvicorn handles the signal, and raises it again for us when it has stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def running(server: Server, listener: socket.socket) -> Iterator[None]:
+    """Serves in a thread while the body of the `with` runs."""
+
+    def serve() -> None:
+        try:
+            server.run(sockets=[listener])
+        finally:
+            server.is_listening.set()
+
+    thread = threading.Thread(target=serve, name="collector-receiver", daemon=True)
+    thread.start()
+    try:
+        server.is_listening.wait()
+        if not server.started:
+            raise StoreError("The embedded receiver did not start. Set sink.url to send elsewhere.")
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def _do_nothing(*_: object) -> None:
+    """Takes the signal that uvicorn raises again once it has stopped."""
