@@ -1,0 +1,270 @@
+"""`collector service`: install, uninstall, status and logs of the agent as a systemd or launchd service.
+
+Asks installation.py for a plan and shows it (--dry-run) or carries it out. Nothing here becomes root by itself.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from collector import installation, settings, units
+from collector.installation import Person, Plan, Remove, Run, Step, Write
+from collector.units import Service, ServiceError
+
+app = typer.Typer(help="Run the agent as a service: install, uninstall, status, logs.", no_args_is_help=True)
+
+
+class Platform(enum.StrEnum):
+    """Who starts services here."""
+
+    systemd = "systemd"
+    launchd = "launchd"
+
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show files and commands; change nothing.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an edited file; it is kept as .bak.")]
+System = Annotated[bool, typer.Option("--system", help="The hardened system service of one user (systemd).")]
+For = Annotated[str | None, typer.Option("--for", metavar="USER", help="Whose transcripts; with --system.")]
+On = Annotated[Platform | None, typer.Option("--platform", help="Instead of this machine's own.", show_default=False)]
+
+
+@app.command()
+def install(
+    *,
+    system: System = False,
+    user: For = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Configuration file the service uses.")] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env", metavar="NAME=VALUE", help="Variable it gets, such as a proxy; no secret, others can see it."
+        ),
+    ] = None,
+    program: Annotated[Path | None, typer.Option("--program", help="Program it runs, instead of this one.")] = None,
+    dry_run: DryRun = False,
+    force: Force = False,
+    platform: On = None,
+) -> None:
+    """Write the service file, enable the service and start it. Repeating it changes nothing."""
+    kind = _kind(platform, system=system)
+    person = _person(user, system=system)
+    service = _service(program, config, env or [], person, kind, system=system)
+    if kind is Platform.launchd:
+        plan = installation.launchd(service, person)
+    elif system:
+        plan = installation.systemd_system(service, person)
+    else:
+        plan = installation.systemd_user(service, person)
+    _do(plan, dry_run=dry_run, force=force, needs_root=system)
+
+
+@app.command()
+def uninstall(
+    *,
+    system: System = False,
+    user: For = None,
+    dry_run: DryRun = False,
+    force: Force = False,
+    platform: On = None,
+) -> None:
+    """Stop the service and remove what `install` wrote. State and configuration stay."""
+    kind = _kind(platform, system=system)
+    person = _person(user, system=system)
+    if kind is Platform.launchd:
+        plan = installation.remove_launchd(person)
+    elif system:
+        plan = installation.remove_systemd_system(person)
+    else:
+        plan = installation.remove_systemd_user(person)
+    _do(plan, dry_run=dry_run, force=force, needs_root=system)
+    if not dry_run:
+        place = Path("/var/lib/collector", person.name) if system else settings.load().state_path.parent
+        typer.echo(f"State stays in {place}: a new installation goes on where this one stopped.")
+
+
+@app.command()
+def status(*, system: System = False, user: For = None, platform: On = None) -> None:
+    """What the service manager says. `collector status` tells how far the agent has come. Exits 1 when not running."""
+    kind = _kind(platform, system=system)
+    person = _person(user, system=system)
+    facts = _launchd_facts(person) if kind is Platform.launchd else _systemd_facts(person, system=system)
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        typer.echo(f"{name:{width}}  {value}")
+    if facts["state"] != "running":
+        raise typer.Exit(1)
+
+
+@app.command()
+def logs(
+    *,
+    system: System = False,
+    user: For = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many to begin with.")] = 100,
+    clear: Annotated[bool, typer.Option("--clear", help="Empty the log file (launchd).")] = False,
+    platform: On = None,
+) -> None:
+    """Show what the service has logged."""
+    kind = _kind(platform, system=system)
+    person = _person(user, system=system)
+    command: list[str]
+    if kind is Platform.launchd:
+        log = installation.launchd_log(person)
+        if not log.is_file():
+            raise ServiceError(f"There is no log {log} yet. `collector service status` tells whether it runs.")
+        if clear:
+            os.truncate(log, 0)
+            typer.echo(f"emptied {log}")
+            return
+        command = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(log)]
+    elif clear:
+        raise ServiceError("The journal limits its own size; there is nothing to empty. --clear is for launchd.")
+    else:
+        unit = ["--unit", f"collector@{person.name}.service"] if system else ["--user-unit", units.UNIT]
+        command = ["journalctl", "--no-pager", *unit, "--lines", str(lines), *(["--follow"] if follow else [])]
+    try:
+        code = subprocess.run(command, check=False).returncode
+    except FileNotFoundError:
+        raise ServiceError(f"{command[0]} is not installed here, so the log cannot be shown.") from None
+    except KeyboardInterrupt:
+        return
+    raise typer.Exit(code)
+
+
+def _kind(asked: Platform | None, *, system: bool) -> Platform:
+    """The service manager of this machine, unless another one was asked for."""
+    if asked is None and sys.platform == "darwin":
+        asked = Platform.launchd
+    if asked is None and shutil.which("systemctl") is None:
+        raise ServiceError(
+            "Neither systemd nor launchd is here. Nothing was changed. Run `collector run` under the service manager "
+            "that this machine has: it stays in the foreground, logs to stderr and stops on SIGTERM."
+        )
+    if asked is Platform.launchd and system:
+        raise ServiceError("--system is for systemd. On macOS the agent runs as a launch agent of its user.")
+    return asked or Platform.systemd
+
+
+def _person(name: str | None, *, system: bool) -> Person:
+    if name is not None and not system:
+        raise ServiceError(
+            "--for goes with --system. Without it, the service belongs to the user who runs the command."
+        )
+    if system and name is None:
+        raise ServiceError("--system needs --for USER: whose ~/.claude is to be read.")
+    if name is None:
+        return Person(pwd.getpwuid(os.getuid()).pw_name, os.getuid(), settings.home())
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        raise ServiceError(f"There is no user {name!r} on this machine. Nothing was changed.") from None
+    return Person(entry.pw_name, entry.pw_uid, entry.pw_dir)
+
+
+def _service(
+    program: Path | None, config: Path | None, env: list[str], person: Person, kind: Platform, *, system: bool
+) -> Service:
+    """The command with absolute paths, the variables, and the directories that must be writable."""
+    variables = [("COLLECTOR_CONFIG", str(_existing(config)))] if config else []
+    for pair in env:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier() or not value.isprintable():
+            raise ServiceError(f"--env {name}: write it as NAME=VALUE, on one line. Nothing was changed.")
+        variables.append((name, value))
+    writable: tuple[str, ...] = ()
+    if kind is Platform.systemd and not system:
+        known = settings.load(config)
+        places = (known.state_path.parent, known.database_path.parent, settings.cache_directory())
+        writable = tuple(dict.fromkeys(str(place) for place in places))
+    return Service(_command(program), person.home, writable, tuple(variables))
+
+
+def _existing(config: Path) -> Path:
+    if not config.is_file():
+        raise ServiceError(f"There is no configuration file {config}. `collector config init` writes one.")
+    return config.absolute()
+
+
+def _command(program: Path | None) -> tuple[str, ...]:
+    """How to start this very program; a link such as pipx makes is kept, because it survives upgrades."""
+    if program is not None:
+        return (str(program.absolute()),)
+    started = shutil.which(sys.argv[0]) or sys.argv[0]
+    if Path(started).name == "collector" and os.access(started, os.X_OK):
+        return (os.path.abspath(started),)
+    return (sys.executable, "-m", "collector")
+
+
+def _do(plan: Plan, *, dry_run: bool, force: bool, needs_root: bool) -> None:
+    if dry_run:
+        for step in plan.steps:
+            typer.echo(_shown(step))
+        return
+    if needs_root and os.geteuid() != 0:
+        raise ServiceError(
+            "--system writes to /etc and needs root. Run the same command with sudo; nothing was changed."
+        )
+    for line in installation.carry_out(plan, force=force):
+        typer.echo(line)
+    for note in plan.notes:
+        typer.echo(note)
+    typer.echo(f"To undo: {plan.undo}")
+
+
+def _shown(step: Step) -> str:
+    match step:
+        case Write():
+            return f"# would write {step.path}\n{step.content.rstrip()}\n"
+        case Remove():
+            return f"# would remove {step.path}"
+        case Run():
+            return f"# would run\n{' '.join(step.command)}"
+
+
+def _systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
+    unit = f"collector@{person.name}.service" if system else units.UNIT
+    control = ("systemctl",) if system else ("systemctl", "--user")
+    wanted = (
+        "LoadState,ActiveState,SubState,UnitFileState,FragmentPath,MainPID,ActiveEnterTimestamp,StatusText,NRestarts"
+    )
+    code, output = installation.ask((*control, "show", unit, f"--property={wanted},Result,ExecMainStatus"))
+    if code:
+        raise ServiceError(f"systemd did not answer about {unit}: {output.strip()}. Ask again from a login session.")
+    told = dict(line.partition("=")[::2] for line in output.splitlines() if "=" in line)
+    if told.get("LoadState") != "loaded":
+        return {"unit": unit, "state": "not installed", "next": "collector service install"}
+    is_running = told["ActiveState"] == "active"
+    facts = {
+        "unit": f"{unit} ({told['FragmentPath']})",
+        "state": "running" if is_running else f"{told['ActiveState']} ({told['SubState']})",
+        "enabled": told["UnitFileState"],
+        "restarts": told["NRestarts"],
+    }
+    if is_running:
+        facts |= {"since": told["ActiveEnterTimestamp"], "process": told["MainPID"], "says": told["StatusText"]}
+    elif told["Result"] != "success":
+        facts |= {"ended": f"{told['Result']}, exit code {told['ExecMainStatus']}", "next": "collector service logs"}
+    return facts
+
+
+def _launchd_facts(person: Person) -> dict[str, str]:
+    path = installation.launch_agent_path(person)
+    if not path.exists():
+        return {"agent": units.LABEL, "state": "not installed", "next": "collector service install"}
+    code, output = installation.ask(("launchctl", "print", f"gui/{person.uid}/{units.LABEL}"))
+    if code:
+        return {"agent": f"{units.LABEL} ({path})", "state": "not loaded", "next": "collector service install"}
+    told = {name.strip(): value.strip() for name, _, value in (line.partition(" = ") for line in output.splitlines())}
+    facts = {"agent": f"{units.LABEL} ({path})", "state": told.get("state", "unknown")}
+    facts |= {word: told[name] for word, name in (("process", "pid"), ("ended", "last exit code")) if name in told}
+    return facts
