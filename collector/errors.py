@@ -3,6 +3,7 @@
     CollectorError                  1
       ConfigurationError           78   a person must edit something
       RootNotFound                  1   there is nothing to read
+      SourceError                   1   a source broke off while it was read
       StateError                    1   the state cannot be read or written
         StateLocked                 1   another agent holds it
       SinkError                    75
@@ -30,6 +31,10 @@ class ConfigurationError(CollectorError):
 
 class RootNotFound(CollectorError):
     """None of the roots exists."""
+
+
+class SourceError(CollectorError):
+    """A source could not be read to its end; what was read stands."""
 
 
 class StateError(CollectorError):

@@ -79,7 +79,7 @@ class Reading(NamedTuple):
     source: Source
     head: bytes
     stamp: Stamp
-    meta: dict[str, Any] = {}
+    meta: dict[str, Any] = {}  # noqa: RUF012 - a default of a tuple, shared and never changed
 
 
 class Line(NamedTuple):

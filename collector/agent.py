@@ -1,0 +1,207 @@
+"""Puts the parts together from the settings, and takes them apart again. Used by `scan`, `run` and `demo` alike."""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import getpass
+import os
+import re
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+
+from collector import settings as configuration
+from collector.batch import Limits
+from collector.commit import Committer
+from collector.deliver import Deliverer
+from collector.errors import ConfigurationError, StateError
+from collector.log import get_logger
+from collector.pipeline import Flow
+from collector.quarantine import Quarantine
+from collector.redact import Options, Redactor
+from collector.settings import Settings
+from collector.sinks.http import HttpSink
+from collector.state import State, lock, make_private_directory
+from collector.transport import Transport
+
+log = get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What this installation calls itself, and the key of its redaction markers."""
+
+    id: str
+    key: bytes
+
+
+@contextlib.contextmanager
+def assembled(
+    settings: Settings,
+    purpose: str,
+    *,
+    is_dry_run: bool = False,
+    max_wait: float | None = None,
+    stop: threading.Event | None = None,
+) -> Iterator[Flow]:
+    """The flow that these settings describe, with its state locked for as long as it lasts."""
+    with contextlib.ExitStack() as stack:
+        path = settings.state_path
+        if not is_dry_run:
+            stack.enter_context(lock(path, purpose))
+        state = State(path).load()
+        for note in state.notes:
+            log.warning("state damaged", reason=note)
+        installation = load_installation(path.with_name("installation.json"), may_write=not is_dry_run)
+        redactor = make_redactor(settings, installation.key)
+        transport = stack.enter_context(_transport(settings, is_dry_run))
+        yield Flow(
+            roots=settings.resolved_roots(),
+            home=configuration.home(),
+            is_wanted=project_filter(settings.projects.include, settings.projects.exclude),
+            state=state,
+            redactor=redactor,
+            limits=Limits(settings.batch.max_events, settings.batch.max_bytes, settings.batch.linger),
+            max_event_bytes=settings.batch.max_event_bytes,
+            deliverer=Deliverer(
+                HttpSink(settings.sink.format, settings.sink.content_type),
+                transport,
+                settings.retry,
+                window=settings.sink.window,
+                max_wait=settings.retry.max_wait if max_wait is None else max_wait,
+                max_rate=settings.sink.max_rate,
+                clean=lambda text: redactor.text(text)[:500],
+                stop=stop,
+                shutdown_timeout=settings.run.shutdown_timeout,
+            ),
+            committer=Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run),
+            host={"id": installation.id, "name": socket.gethostname()},
+            user=user_name(),
+            level=settings.capture.level,
+        )
+
+
+def quarantine_of(settings: Settings) -> Quarantine:
+    """The quarantine that belongs to a state."""
+    path = settings.state_path
+    return Quarantine(path.with_name(f"{path.stem}.quarantine.jsonl"), settings.quarantine.max_bytes)
+
+
+def make_redactor(settings: Settings, key: bytes) -> Redactor:
+    """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
+    chosen = settings.redaction
+    if chosen.key_file is not None:
+        key = configuration.read_secret(chosen.key_file, "redaction.key_file").encode()
+    return Redactor(
+        Options(
+            key=key,
+            engine=chosen.engine,
+            disabled=frozenset(chosen.disable),
+            rules=tuple(chosen.rules),
+            fields=tuple(chosen.fields),
+            cache_dir=configuration.cache_directory(),
+        )
+    )
+
+
+@contextlib.contextmanager
+def _transport(settings: Settings, is_dry_run: bool) -> Iterator[Transport]:
+    """The way to the sink: a real one, the embedded store's, or one that goes nowhere."""
+    with contextlib.ExitStack() as stack:
+        if is_dry_run:
+            nowhere = httpx.MockTransport(lambda request: httpx.Response(200))
+            transport = Transport(settings.sink, "http://localhost/", None, nowhere)
+        elif settings.sink_type == "store":
+            from collector.store import EmbeddedStore
+
+            store = stack.enter_context(EmbeddedStore(settings.database_path))
+            # Its own transport: what the environment says of proxies is not meant for this process itself.
+            local = httpx.HTTPTransport(trust_env=False)
+            transport = Transport(settings.sink, store.url, store.token, local)
+        else:
+            if settings.sink.url is None:
+                raise ConfigurationError("sink.url is missing. Set it, or leave sink.type out to use the embedded store.")
+            transport = Transport(settings.sink, settings.sink.url, settings.sink_token())
+        try:
+            yield transport
+        finally:
+            transport.close()
+
+
+def load_installation(path: Path, *, may_write: bool) -> Installation:
+    """This installation's id and marker key; made at the first start."""
+    try:
+        known = orjson.loads(path.read_bytes())
+        return Installation(str(known["id"]), bytes.fromhex(known["key"]))
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log.warning("installation file damaged, a new one is made", path=str(path), error=type(error).__name__)
+    made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
+    if may_write:
+        _write_installation(path, made)
+    return made
+
+
+def _write_installation(path: Path, made: Installation) -> None:
+    make_private_directory(path.parent)
+    temporary = path.with_name(path.name + ".new")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StateError(f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount.") from None
+
+
+def user_name() -> str:
+    """Who runs this; a number where the system knows no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def project_filter(include: list[str], exclude: list[str]) -> Callable[[str], bool]:
+    """Whether a project directory is collected. A pattern is a glob over the directory's name, or over the path it is for."""
+    wanted = [_pattern(glob) for glob in include]
+    unwanted = [_pattern(glob) for glob in exclude]
+    if not wanted and not unwanted:
+        return lambda project: True
+    known: dict[str, bool] = {}
+
+    def is_wanted(project: str) -> bool:
+        if project not in known:
+            is_in = not wanted or any(pattern.fullmatch(project) for pattern in wanted)
+            known[project] = is_in and not any(pattern.fullmatch(project) for pattern in unwanted)
+        return known[project]
+
+    return is_wanted
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    """A path such as ~/work/* is turned into what Claude Code names its directory: other signs become `-`."""
+    if glob.startswith(("/", "~")):
+        glob = re.sub(r"[^A-Za-z0-9*?]", "-", os.path.expanduser(glob))
+    return re.compile(fnmatch.translate(glob))
+
+
+def describe(flow: Flow) -> dict[str, Any]:
+    """What is in force, for the log at start."""
+    return {
+        "roots": [root.path for root in flow.roots],
+        "sink": flow.deliverer.transport.address,
+        "state": str(flow.state.path),
+        "redaction_engine": flow.redactor.engine_name,
+        "level": flow.level,
+    }

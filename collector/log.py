@@ -1,0 +1,47 @@
+"""Logging: structlog on stderr, JSON when stderr is no terminal. A log event is a constant phrase plus keys.
+
+Values may come from file names and servers, so control characters are escaped: no text can forge a log line.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def get_logger() -> Any:
+    """The logger every module uses."""
+    return structlog.get_logger()
+
+
+def configure(level: str = "info", layout: str = "auto") -> None:
+    """Sets up logging for this process."""
+    as_json = layout == "json" or (layout == "auto" and not sys.stderr.isatty())
+    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _escape,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+
+
+def _escape(_logger: Any, _method: str, event: Any) -> Any:
+    return {key: printable(value) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def printable(text: str) -> str:
+    """The text with everything that could move a cursor or end a line written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)

@@ -1,0 +1,192 @@
+"""Every option there is, by section, with its default and one line that says what it is for.
+
+Plain pydantic models: settings.py fills them from flags, the environment and a file. `collector config init` and the
+documentation are made from the descriptions here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+import httpx
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_settings import NoDecode
+
+
+def _listed(value: object) -> object:
+    """`a,b` from the environment is the list [a, b]; JSON lists work too."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _expanded(value: object) -> object:
+    return os.path.expanduser(value) if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], NoDecode, BeforeValidator(_listed)]
+FilePath = Annotated[Path, BeforeValidator(_expanded)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RootSetting(Section):
+    """A Claude config directory and what events call it."""
+
+    path: str
+    label: str = ""
+
+
+def listed_roots(value: object) -> object:
+    listed = _listed(value)
+    if not isinstance(listed, list):
+        return listed
+    return [{"path": item} if isinstance(item, str) else item for item in listed]
+
+
+class SinkSettings(Section):
+    """Where events go. Without a URL they go to the embedded store."""
+
+    type: Literal["http", "store"] | None = Field(default=None, description="http, or store for the embedded store")
+    url: str | None = Field(default=None, description="where batches are POSTed")
+    token_file: FilePath | None = Field(default=None, description="a file that holds the bearer token")
+    headers: dict[str, str] = Field(default={}, description="further request headers; no secrets here")
+    format: Literal["ndjson", "json"] = Field(default="ndjson", description="one event a line, or one JSON array")
+    content_type: str | None = Field(default=None, description="overrides the Content-Type that the format implies")
+    compression: Literal["gzip", "none"] = Field(default="gzip", description="of request bodies")
+    timeout: float = Field(default=30.0, gt=0, description="seconds to wait for an answer")
+    connect_timeout: float = Field(default=10.0, gt=0, description="seconds to wait for a connection")
+    window: int = Field(default=4, ge=1, le=32, description="requests in flight at once")
+    ca_file: FilePath | None = Field(
+        default=None, description="certificate authorities to trust instead of the system's"
+    )
+    client_cert: FilePath | None = Field(default=None, description="client certificate (PEM)")
+    client_key: FilePath | None = Field(default=None, description="its private key, if not in the same file")
+    allow_http: bool = Field(default=False, description="allow http:// to hosts other than this machine")
+    max_rate: int = Field(default=0, ge=0, description="upload ceiling in bytes a second; 0 is none")
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_usable(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            url = httpx.URL(value)
+        except httpx.InvalidURL as error:
+            raise ValueError(f"is not a URL ({error})") from None
+        if url.scheme not in ("http", "https") or not url.host:
+            raise ValueError("must look like https://host/path")
+        if url.userinfo:
+            raise ValueError("must not hold credentials; put the token in a file and name it in sink.token_file")
+        return value
+
+
+class BatchSettings(Section):
+    """How many events travel together."""
+
+    linger: float = Field(default=1.0, ge=0, description="seconds an event waits for company in `run`")
+    max_events: int = Field(default=1000, ge=1, description="events in one request")
+    max_bytes: int = Field(default=1_000_000, ge=1_000, description="bytes in one request, before compression")
+    max_event_bytes: int = Field(default=500_000, ge=1_000, description="longer events are cut to this")
+
+
+class RetrySettings(Section):
+    """How a failing sink is tried again: exponential, with full jitter."""
+
+    initial_interval: float = Field(default=0.5, gt=0, description="seconds before the second try, at most")
+    max_interval: float = Field(default=60.0, gt=0, description="the longest wait between tries")
+    max_wait: float = Field(default=60.0, ge=0, description="seconds `scan` waits for a failing sink in all")
+    poison_tries: int = Field(
+        default=6, ge=2, description="5xx answers to one batch before it is searched for a poison event"
+    )
+
+
+class RunSettings(Section):
+    """The long run."""
+
+    rescan_interval: float = Field(default=60.0, gt=0, description="seconds between full discoveries, jittered")
+    shutdown_timeout: float = Field(default=10.0, ge=0, description="seconds to finish what is in flight at a stop")
+    watch: bool = Field(default=True, description="use change notifications as a hint")
+    nice: int = Field(default=10, ge=0, le=19, description="CPU niceness")
+
+
+class CaptureSettings(Section):
+    """How much of a record is sent."""
+
+    level: Literal["full", "metadata"] = Field(default="full", description="metadata leaves all text at home")
+
+
+class ProjectSettings(Section):
+    """Which projects are collected; globs over the project's directory name, or over its path."""
+
+    include: Names = Field(default=[], description="only these (all, when empty)")
+    exclude: Names = Field(default=[], description="never these")
+
+
+class HeartbeatSettings(Section):
+    """The sign of life a fleet sees."""
+
+    interval: float = Field(default=300.0, ge=0, description="seconds between heartbeats; 0 turns them off")
+
+
+class SweptSettings(Section):
+    """Keeping unsent transcripts that Claude Code's 30-day sweep would delete."""
+
+    hold: bool = Field(default=True, description="hold unsent files while the sink is failing")
+    max_files: int = Field(default=1000, ge=1, description="files held at once")
+    max_bytes: int = Field(default=1_000_000_000, ge=1, description="bytes held at once")
+
+
+class QuarantineSettings(Section):
+    """What is set aside."""
+
+    max_bytes: int = Field(default=50_000_000, ge=10_000, description="the quarantine's size; the oldest go first")
+
+
+class UserRule(Section):
+    """A redaction rule of one's own."""
+
+    id: str
+    pattern: str
+    keywords: list[str] = []
+
+
+class RedactionSettings(Section):
+    """What is recognised as a secret. There is no off switch."""
+
+    engine: Literal["auto", "hyperscan", "python"] = Field(default="auto", description="which engine scans")
+    disable: Names = Field(default=[], description="rule ids to leave out")
+    fields: Names = Field(default=[], description="key names whose values are always withheld")
+    rules: list[UserRule] = Field(default=[], description="further rules")
+    key_file: FilePath | None = Field(
+        default=None, description="the fleet's marker key; else one is made per installation"
+    )
+
+
+class StateSettings(Section):
+    """Where the agent remembers."""
+
+    path: FilePath | None = Field(default=None, description="the state file")
+
+
+class StoreSettings(Section):
+    """The embedded store."""
+
+    database: FilePath | None = Field(default=None, description="the SQLite database")
+
+
+class LogSettings(Section):
+    """What is said on stderr."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "text"] = Field(default="auto", description="json when stderr is no terminal")

@@ -1,0 +1,145 @@
+"""One pass, on one screen: every verb of the design, in order. Read this file first.
+
+In: the parts (Flow). Out: a ledger that balances. Nothing is queued between the stages, so an error surfaces where it
+happened and the commit is always the last thing; what a crash interrupts is read again from the committed offsets.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collector import snapshot, tail
+from collector.batch import Limits, batches
+from collector.commit import Committer
+from collector.deliver import Deliverer
+from collector.discover import Findings, discover
+from collector.errors import SourceError
+from collector.flow import End, Item, Line, Outcome, Root, Skip, Source, SourceKind
+from collector.ledger import Ledger
+from collector.log import get_logger
+from collector.normalize import Context, event
+from collector.redact import Redactor, seal, set_aside
+from collector.state import State
+
+log = get_logger()
+WHOLE_FILES = frozenset({SourceKind.SESSION_INDEX, SourceKind.STATS})
+
+
+@dataclass(slots=True)
+class Flow:
+    """The parts that a pass walks through."""
+
+    roots: Sequence[Root]
+    home: str
+    is_wanted: Callable[[str], bool]
+    state: State
+    redactor: Redactor
+    limits: Limits
+    max_event_bytes: int
+    deliverer: Deliverer
+    committer: Committer
+    host: dict[str, str]
+    user: str
+    level: str
+    on_receipt: Callable[[Ledger], None] = lambda ledger: None
+
+
+def run_pass(flow: Flow, ledger: Ledger) -> Findings:
+    """discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit."""
+    found = discover(flow.roots, flow.is_wanted, flow.home)
+    changed = _changed(found, flow.state, ledger)
+    try:
+        for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
+            flow.committer.commit(receipt, ledger)
+            flow.on_receipt(ledger)
+    finally:
+        flow.committer.save()
+        ledger.lag = sum(_lag(source, flow.state) for source in found.files)
+    flow.committer.finish()
+    return found
+
+
+def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
+    """Every line of every source, with what became of it: P0 before P3, the newest first."""
+    for source in sources:
+        try:
+            yield from _read(source, flow)
+            ledger.read_file()
+        except tail.SkipSource as skip:
+            ledger.skip_file(skip.reason)
+            if skip.reason in tail.UNTIL_CHANGED:
+                flow.state.leave_alone(source.key, source.stamp, skip.reason)
+        except SourceError as error:
+            ledger.skip_file("read_error")
+            log.warning("source not read to its end", source=source.key, reason=str(error))
+
+
+def _read(source: Source, flow: Flow) -> Iterator[Item]:
+    entry = flow.state.entries.get(source.key)
+    read = snapshot.read if source.kind in WHOLE_FILES else tail.read
+    context: Context | None = None
+    for line in read(source, entry.position if entry else None):
+        if isinstance(line, End):
+            yield Item(line, None)
+            continue
+        if context is None:
+            context = Context(line.reading, host=flow.host, user=flow.user, level=flow.level, is_wanted=flow.is_wanted)
+        yield Item(line, _outcome(line, context, flow))
+
+
+def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
+    if line.record is None:
+        return set_aside(line, flow.redactor)
+    try:
+        made: dict[str, Any] | Skip = event(line, context)
+    except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is kept aside and counted
+        log.error("record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__)
+        return set_aside(line._replace(problem=f"not understood ({type(error).__name__})"), flow.redactor)
+    return made if isinstance(made, Skip) else seal(made, flow.redactor, flow.max_event_bytes)
+
+
+def _changed(found: Findings, state: State, ledger: Ledger) -> list[Source]:
+    """The sources that somebody has to open; the others are counted. Moved files keep their offsets."""
+    for reason, files in found.skipped.items():
+        ledger.skip_file(reason, files)
+    changed, unknown = [], []
+    for source in found.files:
+        entry = state.entries.get(source.key)
+        if entry is not None and entry.position.stamp == source.stamp:
+            if entry.skip:
+                ledger.skip_file(entry.skip)
+            else:
+                ledger.leave_file()
+            continue
+        changed.append(source)
+        if entry is None:
+            unknown.append(source)
+    if not found.errors:
+        seen = {source.key for source in found.files}
+        _adopt(unknown, state, seen)
+        state.prune(seen, time.time())
+    return changed
+
+
+def _adopt(unknown: list[Source], state: State, seen: set[str]) -> None:
+    if not unknown:
+        return
+    missing = {key: entry.position for key, entry in state.entries.items() if entry.position.offset and key not in seen}
+    for source in unknown if missing else ():
+        old = tail.adopt(source, missing)
+        if old is not None:
+            state.rename(old, source.key)
+            del missing[old]
+
+
+def _lag(source: Source, state: State) -> int:
+    entry = state.entries.get(source.key)
+    if entry is None:
+        return source.stamp.size
+    if entry.skip:
+        return 0
+    offset = entry.position.offset
+    return source.stamp.size - offset if offset <= source.stamp.size else source.stamp.size

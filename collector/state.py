@@ -1,0 +1,245 @@
+"""The state: one JSON file that says how far each source is safe.
+
+In: positions that an acknowledgement made safe. Out: the positions at start. Written whole (temporary file, fsync,
+rename, fsync of the directory), mode 0600, the previous generation kept beside it, so after a crash at any point
+either generation is whole. Crash window: what was committed in memory since the last save is sent again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from collector.errors import StateError, StateLocked
+from collector.flow import Position, Stamp
+
+VERSION = 1
+FORGET_AFTER_SECONDS = 24 * 3600
+
+
+class Entry(NamedTuple):
+    """What is remembered of one source. `skip` is why the whole file is left alone while its stamp stays the same."""
+
+    position: Position
+    skip: str = ""
+    missing_since: int = 0
+
+
+class State:
+    """The entries in memory, and the file they are saved to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.previous = path.with_name(path.name + ".previous")
+        self.entries: dict[str, Entry] = {}
+        self.notes: list[str] = []
+        self.is_dirty = False
+        self._forgotten = False
+
+    def load(self) -> State:
+        """Reads the file, else the previous generation, else starts over; `notes` says which and why."""
+        for path in (self.path, self.previous):
+            try:
+                self.entries = _decode(path.read_bytes())
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise StateError(
+                    f"Cannot read the state {path}: {error.strerror}. Nothing was sent. "
+                    "Make the file readable to this user, or name another with --state."
+                ) from None
+            except _NewerVersion as error:
+                raise StateError(
+                    f"The state {path} was written by a newer collector (state version {error}). Nothing was sent. "
+                    "Upgrade this one, or name another file with --state."
+                ) from None
+            except ValueError as error:
+                self._set_aside(path, str(error))
+            else:
+                return self
+        return self
+
+    def _set_aside(self, path: Path, reason: str) -> None:
+        aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
+        with contextlib.suppress(OSError):
+            os.replace(path, aside)
+        self.notes.append(
+            f"The state {path} is damaged ({reason}). It was moved to {aside.name}; "
+            "what it remembered is read again, and the event ids make the repeats harmless."
+        )
+
+    def move(self, positions: dict[str, Position]) -> None:
+        """Takes over what an acknowledgement made safe."""
+        for key, position in positions.items():
+            self.entries[key] = Entry(position)
+        self.is_dirty = self.is_dirty or bool(positions)
+
+    def leave_alone(self, key: str, stamp: Stamp, reason: str) -> None:
+        """Remembers that a source is skipped as long as its stamp stays the same."""
+        entry = Entry(Position(0, "", "", stamp), skip=reason)
+        if self.entries.get(key) != entry:
+            self.entries[key] = entry
+            self.is_dirty = True
+
+    def rename(self, old: str, new: str) -> None:
+        """A source moved: its entry goes with it."""
+        self.entries[new] = self.entries.pop(old)._replace(missing_since=0)
+        self.is_dirty = True
+
+    def forget(self, keys: Iterable[str]) -> list[str]:
+        """Drops entries, so that their sources are read again from the start."""
+        dropped = [key for key in keys if self.entries.pop(key, None) is not None]
+        self.is_dirty = self.is_dirty or bool(dropped)
+        self._forgotten = self._forgotten or bool(dropped)
+        return dropped
+
+    def prune(self, seen: set[str], now: float) -> None:
+        """Forgets sources that have been gone for a day; a file that comes back sooner keeps its offset."""
+        for key, entry in list(self.entries.items()):
+            if key in seen:
+                if entry.missing_since:
+                    self.entries[key] = entry._replace(missing_since=0)
+            elif not entry.missing_since:
+                self.entries[key] = entry._replace(missing_since=int(now))
+            elif now - entry.missing_since > FORGET_AFTER_SECONDS:
+                del self.entries[key]
+                self.is_dirty = True
+
+    def save(self) -> None:
+        """Writes the file; on failure the old file stays whole and the entries stay dirty."""
+        try:
+            self._write(_encode(self.entries))
+        except OSError as error:
+            raise StateError(
+                f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
+                "kept in memory and tried again; after a restart it would be sent once more. Make room or check the mount."
+            ) from None
+        self.is_dirty = False
+
+    def _write(self, data: bytes) -> None:
+        make_private_directory(self.path.parent)
+        temporary = self.path.with_name(self.path.name + ".new")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if self._forgotten:
+            # A reset must not come back through the older generation.
+            self.previous.unlink(missing_ok=True)
+            self._forgotten = False
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                keep_previous(self.path, self.previous)
+        os.replace(temporary, self.path)
+        fsync_directory(self.path.parent)
+
+
+class _NewerVersion(Exception):
+    """The file's version is beyond ours."""
+
+
+def keep_previous(path: Path, previous: Path) -> None:
+    """Makes `previous` another name of `path`; a copy where the file system has no hard links."""
+    path.stat()
+    previous.unlink(missing_ok=True)
+    try:
+        os.link(path, previous)
+    except OSError:
+        os.replace(path, previous)
+
+
+def make_private_directory(path: Path) -> None:
+    """Makes a directory that only this user can look into."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def fsync_directory(path: Path) -> None:
+    """Makes a rename in this directory survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _encode(entries: dict[str, Entry]) -> bytes:
+    files = {key: _encode_entry(entry) for key, entry in entries.items()}
+    return orjson.dumps({"version": VERSION, "claude_code": {"files": files}}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _encode_entry(entry: Entry) -> dict[str, Any]:
+    offset, head, tail, stamp = entry.position
+    encoded: dict[str, Any] = {"offset": offset, "head": head, "tail": tail}
+    if stamp is not None:
+        encoded["mtime"] = stamp.mtime_ns // 1_000_000
+        encoded["size"], encoded["mtime_ns"], encoded["inode"] = stamp
+    if entry.skip:
+        encoded["skip"] = entry.skip
+    if entry.missing_since:
+        encoded["missing_since"] = entry.missing_since
+    return encoded
+
+
+def _decode(data: bytes) -> dict[str, Entry]:
+    """The entries of a state file; raises ValueError when it is not one."""
+    document = orjson.loads(data)
+    if not isinstance(document, dict):
+        raise ValueError("it is not a JSON object")
+    version = document.get("version", VERSION)
+    if isinstance(version, int) and version > VERSION:
+        raise _NewerVersion(version)
+    try:
+        files = document["claude_code"]["files"]
+        return {key: _decode_entry(value) for key, value in files.items()}
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError("it does not have the shape of a state") from None
+
+
+def _decode_entry(value: dict[str, Any]) -> Entry:
+    """An entry; one written by hand in the seeds' shape ({offset, mtime}) has no digests and is verified by nothing."""
+    offset = value["offset"]
+    if not isinstance(offset, int) or offset < 0:
+        raise ValueError("an offset is not a number of bytes")
+    stamp = None
+    if "mtime_ns" in value:
+        stamp = Stamp(int(value["size"]), int(value["mtime_ns"]), int(value["inode"]))
+    position = Position(offset, str(value.get("head", "")), str(value.get("tail", "")), stamp)
+    return Entry(position, str(value.get("skip", "")), int(value.get("missing_since", 0)))
+
+
+@contextlib.contextmanager
+def lock(path: Path, purpose: str) -> Iterator[None]:
+    """Holds the state for this process; raises StateLocked naming the holder at once."""
+    lock_path = path.with_name(path.name + ".lock")
+    try:
+        make_private_directory(path.parent)
+        descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StateError(
+            f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "
+            "Make the directory writable to this user, or name another file with --state."
+        ) from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
+            raise StateLocked(
+                f"The state {path} is in use by {holder}. One agent works on a state at a time: "
+                "stop that one first, or name another file with --state."
+            ) from None
+        since = time.strftime("%Y-%m-%d %H:%M:%S")
+        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same, only nameless
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"collector {purpose}, process {os.getpid()}, since {since}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
