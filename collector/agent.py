@@ -117,7 +117,7 @@ def _transport(settings: Settings, is_dry_run: bool) -> Iterator[Transport]:
     """The way to the sink: a real one, the embedded store's, or one that goes nowhere."""
     with contextlib.ExitStack() as stack:
         if is_dry_run:
-            nowhere = httpx.MockTransport(lambda request: httpx.Response(200))
+            nowhere = httpx.MockTransport(lambda _: httpx.Response(200))
             transport = Transport(settings.sink, "http://localhost/", None, nowhere)
         elif settings.sink_type == "store":
             from collector.store import EmbeddedStore
@@ -128,7 +128,9 @@ def _transport(settings: Settings, is_dry_run: bool) -> Iterator[Transport]:
             transport = Transport(settings.sink, store.url, store.token, local)
         else:
             if settings.sink.url is None:
-                raise ConfigurationError("sink.url is missing. Set it, or leave sink.type out to use the embedded store.")
+                raise ConfigurationError(
+                    "sink.url is missing. Set it, or leave sink.type out to use the embedded store."
+                )
             transport = Transport(settings.sink, settings.sink.url, settings.sink_token())
         try:
             yield transport
@@ -161,7 +163,9 @@ def _write_installation(path: Path, made: Installation) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        raise StateError(f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount.") from None
+        raise StateError(
+            f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount."
+        ) from None
 
 
 def user_name() -> str:
@@ -173,11 +177,11 @@ def user_name() -> str:
 
 
 def project_filter(include: list[str], exclude: list[str]) -> Callable[[str], bool]:
-    """Whether a project directory is collected. A pattern is a glob over the directory's name, or over the path it is for."""
+    """Whether a project directory is collected. A glob is over the directory's name, or over the path it is for."""
     wanted = [_pattern(glob) for glob in include]
     unwanted = [_pattern(glob) for glob in exclude]
     if not wanted and not unwanted:
-        return lambda project: True
+        return lambda _: True
     known: dict[str, bool] = {}
 
     def is_wanted(project: str) -> bool:

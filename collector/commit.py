@@ -45,7 +45,7 @@ class Committer:
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
         """One receipt: set aside what must be, move the offsets, count; save when it is time."""
         self._keep(receipt)
-        self.state.move(receipt.batch.positions)
+        ledger.lag -= self.state.move(receipt.batch.positions)
         ledger.take(receipt)
         self._unsaved += 1
         if self._unsaved >= self.window or self._clock() - self._saved_at >= SAVE_AFTER_SECONDS:

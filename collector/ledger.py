@@ -22,6 +22,7 @@ class Ledger:
     bytes: int = 0
     duplicates: int = 0
     lag: int = 0
+    lag_at_start: int = 0
 
     def read_file(self) -> None:
         """Counts a file that was read."""

@@ -44,13 +44,14 @@ class Flow:
     host: dict[str, str]
     user: str
     level: str
-    on_receipt: Callable[[Ledger], None] = lambda ledger: None
+    on_receipt: Callable[[Ledger], None] = lambda _: None
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
     """discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit."""
     found = discover(flow.roots, flow.is_wanted, flow.home)
     changed = _changed(found, flow.state, ledger)
+    ledger.lag = ledger.lag_at_start = sum(_lag(source, flow.state) for source in found.files)
     try:
         for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
             flow.committer.commit(receipt, ledger)
@@ -96,7 +97,9 @@ def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
     try:
         made: dict[str, Any] | Skip = event(line, context)
     except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is kept aside and counted
-        log.error("record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__)
+        log.error(
+            "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
+        )
         return set_aside(line._replace(problem=f"not understood ({type(error).__name__})"), flow.redactor)
     return made if isinstance(made, Skip) else seal(made, flow.redactor, flow.max_event_bytes)
 

@@ -158,10 +158,10 @@ class Sending:
         canary = self.health.canary
         is_suspicious = in_a_row >= (SUSPICIOUS_REFUSALS if canary else 2)
         if is_suspicious and not (canary and isinstance(self._post([canary]), Accepted)):
-            self._halt(
+            raise self._halted(
                 Halt(
                     f"it refuses every event ({refusal.reason})",
-                    "This looks like a wrong address, not like bad events: check sink.url, sink.format, sink.content_type.",
+                    "It looks like a wrong address, not like bad events: check sink.url and sink.format.",
                 )
             )
         self._refuse(event, f"refused by the sink ({refusal.reason})")
@@ -218,8 +218,9 @@ class Sending:
         if self._must_give_up():
             raise Stopped("Stopped while the sink was failing; what was in flight is sent again.")
         if not decision.may_be_poison or self._has_waited_enough(0.0):
+            reason = self.deliverer.clean(decision.reason)
             raise SinkUnavailable(
-                f"The sink {self.deliverer.transport.address} did not acknowledge: {self.deliverer.clean(decision.reason)}. "
+                f"The sink {self.deliverer.transport.address} did not acknowledge: {reason}. "
                 "All offsets are kept, so nothing is lost; the same data is sent at the next try. "
                 "Check that the sink is up and reachable from here."
             )
@@ -257,16 +258,16 @@ class Sending:
         self.health.note(verdict, events)
         self.sent_bytes += sent
         if isinstance(verdict, Halt):
-            self._halt(verdict)
+            raise self._halted(verdict)
         if isinstance(verdict, Retry):
             log.debug("sink failing", reason=self.deliverer.clean(verdict.reason), tries=self.health.tries)
         return verdict
 
-    def _halt(self, verdict: Halt) -> None:
+    def _halted(self, verdict: Halt) -> SinkHalted:
         reason = self.deliverer.clean(verdict.reason)
-        raise SinkHalted(
-            f"The sink {self.deliverer.transport.address} does not take events: {reason}. All offsets are kept, nothing is lost. "
-            f"{self.deliverer.clean(verdict.advice)}"
+        return SinkHalted(
+            f"The sink {self.deliverer.transport.address} does not take events: {reason}. "
+            f"All offsets are kept, nothing is lost. {self.deliverer.clean(verdict.advice)}"
         )
 
 

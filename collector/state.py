@@ -75,11 +75,15 @@ class State:
             "what it remembered is read again, and the event ids make the repeats harmless."
         )
 
-    def move(self, positions: dict[str, Position]) -> None:
-        """Takes over what an acknowledgement made safe."""
+    def move(self, positions: dict[str, Position]) -> int:
+        """Takes over what an acknowledgement made safe; returns by how many bytes the offsets moved."""
+        moved = 0
         for key, position in positions.items():
+            before = self.entries.get(key)
+            moved += position.offset - (before.position.offset if before else 0)
             self.entries[key] = Entry(position)
         self.is_dirty = self.is_dirty or bool(positions)
+        return moved
 
     def leave_alone(self, key: str, stamp: Stamp, reason: str) -> None:
         """Remembers that a source is skipped as long as its stamp stays the same."""
@@ -119,7 +123,7 @@ class State:
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
-                "kept in memory and tried again; after a restart it would be sent once more. Make room or check the mount."
+                "kept in memory and saved later; after a restart it would be sent once more. Make room or check the mount."
             ) from None
         self.is_dirty = False
 

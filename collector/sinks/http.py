@@ -16,11 +16,11 @@ from collector.flow import Sealed
 from collector.sinks import Accepted, Answer, Halt, Refused, Request, Retry, TooLarge, Verdict
 
 RETRY_STATUSES = frozenset({408, 425, 429})
-CHECK_TOKEN = "Check the token (sink.token_file) and that it may write there."
+CHECK_ACCESS = "Check the token (sink.token_file) and that it may write there."
 CHECK_URL = "Check sink.url: the host answers, but takes no events at this path."
 HALT_ADVICE = {
-    401: CHECK_TOKEN,
-    403: CHECK_TOKEN,
+    401: CHECK_ACCESS,
+    403: CHECK_ACCESS,
     404: CHECK_URL,
     405: CHECK_URL,
     406: "Check sink.format and sink.content_type: the sink does not take this content type.",

@@ -1,0 +1,50 @@
+# `make demo` does the main job on a fresh machine; `make test` is what CI runs. Each works by itself: it makes its own
+# .venv with pinned dependencies. Needs only Python >= 3.11 with venv and pip.
+
+PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
+	$$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$candidate && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint format check-types unit bench soak test-system package clean
+
+demo: $(VENV)/.ready
+	@$(BIN)/collector demo
+
+test: lint check-types unit
+
+$(VENV)/.ready: requirements-dev.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "collector needs Python >= 3.11; none was found on the PATH." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+check-types: $(VENV)/.ready
+	$(BIN)/mypy
+
+unit: $(VENV)/.ready
+	$(BIN)/python -m pytest -q -m "not slow and not system"
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.ready
+	$(BIN)/python -m tests.bench
+
+soak: $(VENV)/.ready
+	$(BIN)/python -m pytest -q -m slow
+
+test-system: $(VENV)/.ready
+	$(BIN)/python -m pytest -q -m system
+
+package: $(VENV)/.ready
+	packaging/build
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,151 @@
+"""`collector scan`: one pass over everything, then exit. For cron, CI and people."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from collector import log, settings
+from collector.errors import RootNotFound
+from collector.ledger import Ledger
+
+SOME_LEFT = 3
+LEFT_BEHIND = ("unreadable", "read_error", "incomplete")
+
+Config = Annotated[Path | None, typer.Option("--config", help="The configuration file.", show_default=False)]
+Roots = Annotated[
+    list[str] | None, typer.Option("--root", help="A Claude config directory; repeatable.", show_default=False)
+]
+SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where batches are POSTed.", show_default=False)]
+SinkType = Annotated[str | None, typer.Option("--sink-type", help="http or store.", show_default=False)]
+State = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+
+
+def scan(
+    config: Config = None,
+    root: Roots = None,
+    sink_url: SinkUrl = None,
+    sink_type: SinkType = None,
+    state: State = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and redact, but send and save nothing.")] = False,
+    max_wait: Annotated[
+        float | None, typer.Option(min=0, help="Seconds to wait for a failing sink in all.", show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
+) -> None:
+    """Sends everything new once, and prints the ledger.
+
+    Exit codes: 0 all acknowledged, 3 some quarantined or left, 75 sink unreachable, 78 bad configuration, 2 usage,
+    1 other.
+    """
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state))
+    log.configure(chosen.log.level, chosen.log.format)
+    missing = [found.path for found in chosen.resolved_roots() if not os.path.isdir(found.path)]
+    if len(missing) == len(chosen.resolved_roots()):
+        raise RootNotFound(
+            f"There is nothing to read: {', '.join(missing)} does not exist. Claude Code makes it at its first start; "
+            "if it is elsewhere, name it with --root or $CLAUDE_CONFIG_DIR."
+        )
+    from collector.agent import assembled  # here: `--help` need not pay for the whole agent
+    from collector.pipeline import run_pass
+
+    ledger, stop = Ledger(), threading.Event()
+    with stopping_on_signals(stop), assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, stop=stop) as flow:
+        try:
+            with _progress(Console(stderr=True)) as flow.on_receipt:
+                run_pass(flow, ledger)
+        finally:
+            print_ledger(ledger, as_json=json, is_dry_run=dry_run)
+    is_left = any(ledger.skipped_files.get(reason) for reason in LEFT_BEHIND)
+    if stop.is_set() or is_left or ledger.as_dict()["quarantined"]:
+        raise typer.Exit(SOME_LEFT)
+
+
+def flags(
+    root: list[str] | None, sink_url: str | None, sink_type: str | None, state: Path | None
+) -> dict[str, dict[str, Any] | list[str]]:
+    """The flags that `scan` and `run` share, in the shape of the settings."""
+    given: dict[str, dict[str, Any] | list[str]] = {}
+    if root:
+        given["roots"] = root
+    sink = {name: value for name, value in (("url", sink_url), ("type", sink_type)) if value is not None}
+    if sink:
+        given["sink"] = sink
+    if state is not None:
+        given["state"] = {"path": str(state)}
+    return given
+
+
+@contextmanager
+def stopping_on_signals(stop: threading.Event) -> Iterator[None]:
+    """SIGTERM and SIGINT finish what is in flight; a second one ends at once."""
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[Callable[[Ledger], None]]:
+    """A progress bar on a terminal; nothing anywhere else."""
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def show(ledger: Ledger) -> None:
+            done = ledger.lag_at_start - ledger.lag
+            bar.update(task, total=ledger.lag_at_start, completed=done, description=f"{ledger.batches} batches")
+
+        yield show
+
+
+def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = False) -> None:
+    """Says on stdout what became of every file and line."""
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps(ledger.as_dict(), option=orjson.OPT_APPEND_NEWLINE))
+        sys.stdout.flush()
+        return
+    data = ledger.as_dict()
+    files = data["files"]
+    verb = "would be delivered" if is_dry_run else "delivered"
+    skipped = _listed(files["skipped"])
+    typer.echo(f"files    {files['seen']} seen, {files['read']} read, {files['unchanged']} unchanged{skipped}")
+    typer.echo(
+        f"lines    {data['lines']} read = {data['delivered']} {verb} + {sum(data['skipped'].values())} skipped"
+        f"{_listed(data['skipped'], brackets=True)} + {data['quarantined']} quarantined"
+    )
+    typer.echo(
+        f"sent     {data['batches']} batches, {data['bytes']} bytes{_listed(data['redactions'], ', redacted: ')}"
+    )
+    typer.echo(f"lag      {data['lag']} bytes")
+
+
+def _listed(counts: dict[str, int], before: str = ", skipped: ", *, brackets: bool = False) -> str:
+    if not counts:
+        return ""
+    text = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f" ({text})" if brackets else before + text
