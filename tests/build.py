@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from tests.normalize import samples
+from tests.normalize.sample_shapes import SESSION
 from tests.transcript import MODEL, Pen, Record, Transcript, call_of, encode, milliseconds, usage
 
 Layout = Literal["flat", "session", "subagents", "workflow"]
@@ -149,18 +151,18 @@ class Home:
 
     def with_everything(self) -> Session:
         """Every source and every record type, and beside them what is never read; gives the main session."""
-        session = self.session()
+        session = self.session(session_id=SESSION)
         session.records(every_record())
         for layout in ("flat", "session", "subagents", "workflow"):
             agent = session.subagent(layout=layout, meta={"agentType": "Explore", "toolUseId": "toolu_01x"})
             agent.user("Look around")
             agent.reply(f"Nothing in {layout}", tokens=7)
         session.warmup()
-        session.journal()
+        session.journal().records(samples.JOURNAL_LINES.values())
         self.session(project="-work-other").prompt("A second project")
         self.session(project="-work-other")  # stays empty, as 38 % of the files do
         self.history("Fix the login bug", "Now the tests", session_id=session.session_id)
-        self.history("A line from before sessions had ids")
+        self.history("A line from before sessions had ids").records(samples.HISTORY_LINES.values())
         self.index(session)
         self.stats()
         for name in ("tool-results/toolu_01.txt", "subagents/agent-x.meta.json"):
@@ -175,6 +177,4 @@ class Home:
 
 def every_record() -> Iterator[Record]:
     """One record of each type that Claude Code is known to write, the newest writer's included."""
-    from tests.normalize.samples import ALL_RECORDS
-
-    yield from (json.loads(json.dumps(record)) for record in ALL_RECORDS)
+    yield from (json.loads(json.dumps(record)) for record in samples.ALL_RECORDS.values())
