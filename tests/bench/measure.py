@@ -47,10 +47,14 @@ def cost_of(command: Sequence[str], home: Path, **more: str) -> Cost:
         stdout.seek(0)
         stderr.seek(0)
         texts = stdout.read().decode(), stderr.read().decode()
-    peak = usage.ru_maxrss * RSS_UNIT
-    if peak <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT:
+    return Cost(process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * RSS_UNIT, *texts)
+
+
+def megabytes(cost: Cost) -> str:
+    """The peak memory of a command, if it is the command's own."""
+    if cost.peak_bytes <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT:
         sys.exit("the measuring process is larger than what it measures; its peak RSS would be reported instead")
-    return Cost(process.returncode, usage.ru_utime + usage.ru_stime, peak, *texts)
+    return f"{cost.peak_bytes / 1e6:.0f} MB"
 
 
 def made_backlog(megabytes: int, directory: Path | None = None) -> Path:

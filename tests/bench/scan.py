@@ -11,7 +11,7 @@ import pstats
 import shutil
 from pathlib import Path
 
-from tests.bench.measure import COLLECTOR, SCRATCH, Cost, cost_of, drained, made_backlog, row
+from tests.bench.measure import COLLECTOR, SCRATCH, Cost, cost_of, drained, made_backlog, megabytes, row
 
 MEASURE = "read + parse + normalize + redact + gzip + POST"
 GIGABYTE = 1e9
@@ -36,9 +36,9 @@ def scan(root: Path, url: str, before: tuple[str, ...] = COLLECTOR) -> Cost:
     return cost
 
 
-def measured(megabytes: int, url: str, *, runs: int) -> tuple[Cost, int]:
+def measured(size: int, url: str, *, runs: int) -> tuple[Cost, int]:
     """The cheapest of several scans of a backlog of this size (noise only ever adds), and the backlog's bytes."""
-    root = made_backlog(megabytes)
+    root = made_backlog(size)
     return min((scan(root, url) for _ in range(runs)), key=lambda cost: cost.cpu_seconds), size_of(root)
 
 
@@ -73,10 +73,10 @@ def main() -> None:
         per_gigabyte = cost.cpu_seconds / (size / GIGABYTE)
         figures = f"{cost.cpu_seconds:.2f} CPU s for {size / 1e6:.0f} MB", f"**{per_gigabyte:.1f} CPU s/GB**"
         row(MEASURE, "<= 10, stretch 7 CPU s/GB", *figures)
-        peaks = [f"{cost.peak_bytes / 1e6:.0f} MB"]
+        peaks = [megabytes(cost)]
         if not given.once:
             doubled, _ = measured(2 * given.megabytes, url, runs=1)
-            peaks.append(f"doubled {doubled.peak_bytes / 1e6:.0f} MB")
+            peaks.append(f"doubled {megabytes(doubled)}")
         row("peak RSS, and with the backlog doubled", "<= 90 MB, the same", *peaks)
         if given.profile:
             profile(made_backlog(min(given.megabytes, 100)), url)

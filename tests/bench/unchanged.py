@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-from tests.bench.measure import COLLECTOR, SCRATCH, Cost, cost_of, drained, row
+from tests.bench.measure import COLLECTOR, SCRATCH, Cost, cost_of, drained, megabytes, row
 
 LINE = '{{"type":"user","uuid":"{0:08x}-0000-4000-a000-000000000000","timestamp":"2026-03-01T10:00:00.000Z",'
 LINE += '"sessionId":"{0:08x}-0000-4000-a000-000000000001","message":{{"role":"user","content":"hello"}}}}\n'
@@ -46,7 +46,7 @@ def main() -> None:
     if found["unchanged"] != files or second.code:
         raise SystemExit(f"expected {files} unchanged files, got {found}; first scan: {first.stderr[-1000:]}")
     net = second.cpu_seconds - base.cpu_seconds
-    figures = f"**{net:.2f} CPU s**", f"{second.cpu_seconds:.2f} with start-up", f"{second.peak_bytes / 1e6:.0f} MB"
+    figures = f"**{net:.2f} CPU s**", f"{second.cpu_seconds:.2f} with start-up", megabytes(second)
     row(f"a pass over {files:,} unchanged files", "<= 1.5 CPU s", *figures)
 
 
