@@ -6,12 +6,14 @@ collector.1 beside this file.
 
 from __future__ import annotations
 
+import enum
+import inspect
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from typer.main import get_command
 
@@ -19,7 +21,7 @@ from collector import __version__
 from collector.cli import app
 
 PROGRAM = "collector"
-PATH_TYPES = {"path", "file", "filename", "directory"}
+WORDS = {Path: "PATH", int: "NUMBER", float: "NUMBER"}
 
 
 @dataclass(frozen=True)
@@ -60,19 +62,21 @@ def commands() -> list[Command]:
 def _walk(command: Any, path: tuple[str, ...]) -> Iterator[Command]:
     children = {name: child for name, child in getattr(command, "commands", {}).items() if not child.hidden}
     shown = [parameter for parameter in command.params if not getattr(parameter, "hidden", False)]
-    options = tuple(_option(parameter) for parameter in shown if parameter.param_type_name == "option")
+    hints = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
+    options = tuple(_option(one, hints.get(one.name)) for one in shown if one.param_type_name == "option")
     arguments = tuple(parameter.name.upper() for parameter in shown if parameter.param_type_name == "argument")
     yield Command(path, _plain(command.help or ""), options, arguments, tuple(children))
     for name, child in children.items():
         yield from _walk(child, (*path, name))
 
 
-def _option(parameter: Any) -> Option:
-    kind = getattr(parameter.type, "name", "text")
-    choices = tuple(str(getattr(choice, "value", choice)) for choice in getattr(parameter.type, "choices", ()))
-    takes = "" if parameter.is_flag else (parameter.metavar or ("|".join(choices) if choices else kind.upper()))
+def _option(parameter: Any, hint: Any) -> Option:
+    kinds = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type)]
+    choices = tuple(str(one.value) for kind in kinds if issubclass(kind, enum.Enum) for one in kind)
+    kind = next((word for known, word in WORDS.items() if known in kinds), "TEXT")
+    takes = "" if parameter.is_flag else (parameter.metavar or "|".join(choices) or kind)
     names = (*parameter.opts, *parameter.secondary_opts)
-    return Option(names, takes, _plain(parameter.help or ""), choices, kind in PATH_TYPES)
+    return Option(names, takes, _plain(parameter.help or ""), choices, kind == "PATH")
 
 
 def _plain(text: str) -> str:
