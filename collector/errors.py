@@ -4,6 +4,7 @@
       ConfigurationError           78   a person must edit something
       RootNotFound                  1   there is nothing to read
       SourceError                   1   a source broke off while it was read
+      SkipSource                    1   a source is not read in this pass, for a reason
       StateError                    1   the state cannot be read or written
         StateLocked                 1   another agent holds it
       SinkError                    75
@@ -35,6 +36,14 @@ class RootNotFound(CollectorError):
 
 class SourceError(CollectorError):
     """A source could not be read to its end; what was read stands."""
+
+
+class SkipSource(CollectorError):
+    """A file that is not read in this pass; `reason` is how the ledger counts it."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
 
 
 class StateError(CollectorError):
