@@ -1,0 +1,251 @@
+"""The event: what one record becomes, field by field. The JSON Schema and docs/events.md are made from this page.
+
+Nothing is validated against these types while events flow (a typed check costs more than all of normalize); the
+tests hold every event they see against `json_schema()`. Adding a field is compatible; changing one is version 2.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Required, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+
+SCHEMA = "collector.event/1"
+
+KINDS: dict[str, str] = {
+    "user_prompt": "What a person asked for: typed, queued while the model was busy, or given to the SDK.",
+    "user_context": "A message in the user's role that no person typed; `origin` says whose it is.",
+    "assistant_response": "One row of a model's answer that calls no tool: text, thinking, or both.",
+    "tool_call": "One row of a model's answer that calls at least one tool; the calls are in `blocks`.",
+    "tool_result": "What one or more tools answered; the answers are in `blocks`, the facts in `tool`.",
+    "api_error": "A call to the API failed: a retry, or the message shown when there was no further retry.",
+    "api_request": "A call to the API was made: which model, why, with which parameters. Never carries usage.",
+    "api_message": "Text sent to the API that stands nowhere else in the transcript, such as a system message.",
+    "compaction": "The conversation was compacted here; the summary that follows has origin `compaction`.",
+    "summary": "A summary of a session, or of what happened while the person was away.",
+    "title": "A session or agent got a name, from the model or from a person.",
+    "last_prompt": "A bookkeeping copy of the newest prompt; do not count it as a prompt.",
+    "queue": "A prompt or notification entered or left the queue; do not count it as a prompt.",
+    "mode": "The permission mode, input mode or agent setting of a session changed.",
+    "session": "Bookkeeping of a session: SDK start and result, worktree, bridge, fork, tools in use.",
+    "session_cost": "Claude Code's own running totals of a session. An oracle: never add it to `usage`.",
+    "turn": "A turn ended, with its duration.",
+    "hook": "A hook ran: what it was, how it ended, what it said.",
+    "local_command": "A slash command or shell command was run locally.",
+    "link": "A session was linked to a pull request or to another place.",
+    "file_snapshot": "Which files have a backup at this point; their contents stay home.",
+    "file_change": "A file was created or updated.",
+    "attachment": "Context added to the conversation: files, diagnostics, reminders, listings, environment.",
+    "progress": "Usage of a subagent, found in a progress record; its text stays with the subagent's transcript.",
+    "stream": "A piece of a streamed answer; the complete message follows as a record of its own.",
+    "system": "Any other notice of Claude Code.",
+    "workflow": "An agent of a workflow started or finished.",
+    "prompt_history": "One line of the prompt history across projects; do not count it as a prompt.",
+    "session_index": "One session as an index file described it at some time.",
+    "stats": "Claude Code's statistics cache, whole, whenever it changed.",
+    "unknown": "A record of a type this version does not know; everything it held is in the event.",
+}
+
+Origin = Literal["human", "tool", "meta", "compaction", "task", "peer"]
+FreeForm = dict[str, Any]
+Count = Annotated[int, {"minimum": 0}]
+
+
+class Host(TypedDict):
+    """The machine."""
+
+    id: Annotated[str, "Stable id of the machine."]
+    name: Annotated[str, "Its host name."]
+
+
+class Client(TypedDict, total=False):
+    """The program that wrote the record."""
+
+    name: Required[Annotated[str, "Always `claude_code`."]]
+    version: Annotated[str, "Its version, where the record names it."]
+    entrypoint: Annotated[str, "How it was started: cli, sdk-cli, an editor."]
+
+
+class Source(TypedDict):
+    """Where the record was read. Says nothing about identity: a moved file gives the same events."""
+
+    path: Annotated[str, "The file, with ~ for the home directory."]
+    offset: Annotated[Count, "Where its line starts, in bytes; the number of the entry in a whole-file source."]
+    length: Annotated[Count, "Bytes of the line."]
+
+
+class Usage(TypedDict, total=False):
+    """Tokens of one API message, as the row says it. Per message_id, the row with the most output is the truth."""
+
+    input_tokens: Annotated[Count, "Input that came from no cache."]
+    output_tokens: Annotated[Count, "Output so far; grows from row to row in older versions."]
+    cache_read_tokens: Annotated[Count, "Input read from the cache."]
+    cache_creation_tokens: Annotated[Count, "Input written to the cache, both lifetimes together."]
+    cache_creation_5m_tokens: Annotated[Count, "The part of it kept for five minutes."]
+    cache_creation_1h_tokens: Annotated[Count, "The part of it kept for an hour."]
+    thinking_tokens: Annotated[Count, "The part of the output that was thinking."]
+    web_search_requests: Annotated[Count, "Searches made by the API itself."]
+    web_fetch_requests: Annotated[Count, "Pages fetched by the API itself."]
+    service_tier: Annotated[str, "The service tier that answered."]
+    speed: Annotated[str, "The speed that answered."]
+
+
+class Block(TypedDict, total=False):
+    """A part of a message that is not plain text, in the message's order."""
+
+    type: Required[
+        Annotated[
+            str,
+            "thinking, redacted_thinking, tool_call, tool_result, image, document, paste, tool_definition, or the "
+            "name the API gives it.",
+        ]
+    ]
+    text: Annotated[str, "The text of a thinking, tool_result or paste block."]
+    call_id: Annotated[str, "Joins a tool_call with its tool_result, also across events and with telemetry."]
+    name: Annotated[str, "The tool."]
+    input: Annotated[Any, "What the tool was called with, as the model wrote it."]
+    ok: Annotated[bool, "Whether the tool succeeded."]
+    media_type: Annotated[str, "Of binary content."]
+    bytes: Annotated[Count, "Size of binary content, which itself stays home."]
+    sha256: Annotated[str, "Hash of binary content."]
+    title: Annotated[str, "Title of a document."]
+    characters: Annotated[Count, "At the metadata level: the size of what was said here."]
+    blocks: Annotated[list[FreeForm], "What a tool_result holds besides text."]
+    attributes: Annotated[FreeForm, "The rest of the block, under the names it had."]
+
+
+class Tool(TypedDict, total=False):
+    """The facts of a tool call (kind tool_call: its first call) or of a result, without the text in `blocks`."""
+
+    name: Annotated[str, "The tool. On a result only where its call was read in the same pass; else join on call_id."]
+    call_id: Annotated[str, "The id of the call."]
+    ok: Annotated[bool, "Whether it succeeded."]
+    duration_ms: Annotated[float, "How long it took."]
+    exit_code: Annotated[int, "Of a command that failed."]
+    interrupted: Annotated[bool, "Whether it was stopped."]
+    denied_by: Annotated[str, "Who refused the call, where it was refused."]
+    file: Annotated[str, "The file it was about."]
+    agent_id: Annotated[str, "The subagent it started."]
+    lines_added: Annotated[Count, "Lines an edit added."]
+    lines_removed: Annotated[Count, "Lines an edit removed."]
+    patch: Annotated[str, "What an edit changed, as a unified diff of at most 50,000 characters."]
+    message: Annotated[str, "What Claude Code noted beside the answer, where it says something else."]
+    details: Annotated[FreeForm, "The rest of the structured result: counts, states, text that stands only here."]
+
+
+class Event(TypedDict, total=False):
+    """One thing that happened."""
+
+    id: Required[
+        Annotated[
+            str,
+            "Depends on the record alone (its uuid, else its content): the same record gives the same id from every "
+            "copy, fork, machine and re-read. Deduplicate on it.",
+            {"pattern": "^[0-9a-f]{32}$"},
+        ]
+    ]
+    schema: Required[Annotated[Literal["collector.event/1"], "The version of this page."]]
+    kind: Required[Annotated[str, "What happened; see the table of kinds.", {"enum": list(KINDS)}]]
+    record_type: Annotated[str, "The type that Claude Code gave the record."]
+    record_subtype: Annotated[str, "Its subtype, the kind of an attachment, or the kind of progress."]
+    priority: Required[Annotated[Count, "0 to 3: the priority of its source."]]
+    time: Required[
+        Annotated[
+            str,
+            "When it happened, RFC 3339 in UTC with milliseconds.",
+            {"pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"},
+        ]
+    ]
+    time_from: Annotated[
+        Literal["previous_record", "file_mtime"],
+        "Present where the record has no time of its own: the record before it in the file, else the file's mtime.",
+    ]
+    host: Required[Annotated[Host, "The machine."]]
+    user: Annotated[str, "The account on it."]
+    root: Annotated[str, "The label of the Claude config directory."]
+    client: Required[Annotated[Client, "The program that wrote the record."]]
+    session_id: Annotated[str, "The session the record names; where it names none, the session of its file."]
+    file_session_id: Annotated[str, "The session of the file, where the record names another one (forks, copies)."]
+    agent_id: Annotated[str, "The subagent, in a subagent's transcript or about one."]
+    agent_type: Annotated[str, "The type of that subagent."]
+    parent_call_id: Annotated[str, "The tool call that started that subagent."]
+    uuid: Annotated[str, "The record's uuid."]
+    parent_uuid: Annotated[str, "The record it answers or follows."]
+    prompt_id: Annotated[str, "The prompt it belongs to."]
+    sidechain: Annotated[bool, "True in a subagent's conversation; absent otherwise."]
+    project: Annotated[str, "Directory name of the project below projects/; not reversible to a path."]
+    cwd: Annotated[str, "The working directory at that moment."]
+    git_branch: Annotated[str, "The branch at that moment."]
+    slug: Annotated[str, "The session's short name in made-up words."]
+    role: Annotated[str, "The role of the message."]
+    origin: Annotated[
+        Origin,
+        "Who is behind a message in the user's role: a person (human), a tool, the program (meta), a compaction "
+        "summary, a task given to or reported by an agent, another session (peer).",
+    ]
+    text: Annotated[str, "What a person would read: the string, or the text blocks joined by line ends."]
+    blocks: Annotated[list[Block], "Everything else the message holds."]
+    tool: Annotated[Tool, "The facts of a tool call or result."]
+    attributes: Annotated[FreeForm, "The rest of the record, small; names in snake_case, values as they were."]
+    model: Annotated[str, "The model. `<synthetic>` is the program itself."]
+    message_id: Annotated[str, "The API message; several rows share one."]
+    request_id: Annotated[str, "The API request; missing on some rows, so never a key."]
+    stop_reason: Annotated[str, "Why the model stopped; absent does not mean that it goes on."]
+    usage: Annotated[Usage, "Tokens of the API message, repeated on each of its rows."]
+    quality: Annotated[
+        list[Literal["output_tokens_unknown"]],
+        "What cannot be trusted: output_tokens_unknown where the version never wrote the final count.",
+    ]
+    source: Required[Annotated[Source, "Where the record was read."]]
+    omitted: Annotated[dict[str, Count], "What was left out as a copy or as binary, in characters of text."]
+    redactions: Annotated[dict[str, Count], "Secrets replaced, by rule."]
+    truncated: Annotated[dict[str, Count], "Fields that were cut, with their original size in bytes."]
+
+
+SIMPLE: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    Any: {},
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of an event."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": SCHEMA,
+        **object_schema(Event),
+    }
+
+
+def object_schema(definition: Any) -> dict[str, Any]:
+    """The schema of a TypedDict: closed, so that a new field is added here first."""
+    hints = get_type_hints(definition, include_extras=True)
+    return {
+        "description": (definition.__doc__ or "").strip(),
+        "type": "object",
+        "properties": {name: type_schema(hint) for name, hint in hints.items()},
+        "required": [name for name in hints if name in definition.__required_keys__],
+        "additionalProperties": False,
+    }
+
+
+def type_schema(hint: Any) -> dict[str, Any]:
+    """The schema of one type; Annotated adds a description (a string) or constraints (a dict)."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Required:
+        return type_schema(arguments[0])
+    if origin is Annotated:
+        schema = type_schema(arguments[0])
+        for note in arguments[1:]:
+            schema |= {"description": note} if isinstance(note, str) else note
+        return schema
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin is list:
+        return {"type": "array", "items": type_schema(arguments[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": type_schema(arguments[1])}
+    if is_typeddict(hint):
+        return object_schema(hint)
+    return dict(SIMPLE[hint])

@@ -1,0 +1,141 @@
+"""Free values: JSON of any shape made fit to travel. Large binary becomes its size and hash, depth is bounded.
+
+Also counts what is left out. Sizes are characters, because counting bytes would mean encoding what is dropped.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 32
+LEAST_BINARY = 1024
+BINARY = re.compile(r"(?:data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[\w=.-]+)*;base64,)?(?P<data>[A-Za-z0-9+/_-]+={0,2})")
+WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+MAX_NAMES = 4096
+SCALARS = frozenset({int, float, bool, type(None)})
+
+names: dict[str, str] = {}
+
+
+def name_of(key: str) -> str:
+    """A key of Claude Code's in our spelling: toolUseID is tool_use_id."""
+    name = names.get(key)
+    if name is None:
+        if len(key) > 64:
+            return key
+        name = WORD_STARTS.sub("_", key).replace("-", "_").lower()
+        if len(names) < MAX_NAMES:
+            names[key] = name
+    return name
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """The value with large binary described instead of held, and with what lies too deep written as one string."""
+    kind = type(value)
+    if kind is str:
+        return value if len(value) < LEAST_BINARY else binary_or_text(value)
+    if kind in SCALARS:
+        return value
+    if depth >= MAX_DEPTH:
+        return one_string(value)
+    if kind is dict:
+        return {key: plain(part, depth + 1) for key, part in value.items()}
+    if kind is list:
+        return [plain(part, depth + 1) for part in value]
+    return str(value)
+
+
+def binary_or_text(text: str) -> Any:
+    """A long string as it is, or what it is when it is base64."""
+    if " " in text[:256] or "\n" in text[:256]:
+        return text
+    match = BINARY.fullmatch(text)
+    if match is None:
+        return text
+    data = match["data"]
+    is_varied = data != data.lower() and data != data.upper() and any(digit in data for digit in "0123456789")
+    if not is_varied:
+        return text
+    found = binary(data)
+    if found is None:
+        return text
+    return {"media_type": match["type"], **found} if match["type"] else found
+
+
+def binary(data: str) -> dict[str, Any] | None:
+    """Size and hash of what base64 holds; None where it is not base64."""
+    try:
+        content = base64.b64decode(data, b"-_" if "-" in data or "_" in data else None, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def one_string(value: Any) -> str:
+    """A value as JSON in one string; where even that nests too deep, its leaves."""
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, ValueError, RecursionError):
+        pass
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return "\n".join(str(leaf) for leaf in leaves(value))
+
+
+def leaves(value: Any) -> list[Any]:
+    """Every key and every value that holds nothing else, in order, however deep."""
+    found: list[Any] = []
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is dict:
+            for key, inner in reversed(part.items()):
+                waiting += (inner, key)
+        elif type(part) is list:
+            waiting += reversed(part)
+        else:
+            found.append(part)
+    return found
+
+
+def size_of(value: Any) -> int:
+    """Characters of text in a value of any shape."""
+    if type(value) is str:
+        return len(value)
+    return sum(len(leaf) for leaf in leaves(value) if type(leaf) is str)
+
+
+def omit(event: dict[str, Any], name: str, value: Any) -> None:
+    """Notes that a value was left out of the event, and how much text it held."""
+    size = size_of(value)
+    if size:
+        omitted = event.setdefault("omitted", {})
+        omitted[name] = omitted.get(name, 0) + size
+
+
+def put_attributes(event: dict[str, Any], rest: dict[str, Any]) -> None:
+    """Puts what is left of a record under `attributes`: no nulls, nothing empty, no text that already stands."""
+    attributes = event.get("attributes") or {}
+    text = event.get("text")
+    for key, value in rest.items():
+        kind = type(value)
+        if kind is str:
+            if not value:
+                continue
+            if value == text:
+                omit(event, name_of(key), value)
+                continue
+        elif value is None or ((kind is dict or kind is list) and not value):
+            continue
+        name = name_of(key)
+        attributes[key if name in attributes else name] = value if kind in SCALARS else plain(value)
+    if attributes:
+        event["attributes"] = attributes
