@@ -1,0 +1,15 @@
+"""How the secrets of each provider look: one table of our own, written from what the providers publish.
+
+A rule with a telling prefix takes the widest body that the prefix leaves plausible, so that a longer or newer token is
+taken out whole. A format that is only hex digits or a uuid needs the provider's name beside it (`named`). A checksum,
+where the format has one, makes a finding certain but never lets a prefixed token through; see `checksums`.
+"""
+
+from __future__ import annotations
+
+from collector.redact.providers.ai import AI_RULES
+from collector.redact.providers.cloud import CLOUD_RULES
+from collector.redact.providers.code import CODE_RULES
+from collector.redact.rule import Rule
+
+PROVIDER_RULES: tuple[Rule, ...] = CLOUD_RULES + CODE_RULES + AI_RULES

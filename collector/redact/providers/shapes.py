@@ -1,0 +1,28 @@
+"""Shapes that several providers share, the samples that fill them, and what tells a random one from a word."""
+
+from __future__ import annotations
+
+UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+A_UUID = "{0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}"
+HEX32, AN_MD5 = "[0-9a-fA-F]{32}", "{0-9a-f:32}"
+HEX40, A_SHA1 = "[0-9a-fA-F]{40}", "{0-9a-f:40}"
+HEX64, A_SHA256 = "[0-9a-fA-F]{64}", "{0-9a-f:64}"
+# Directly before a token of base64's own letters neither of base64's signs may stand: image data is full of them.
+NOT_IN_BASE64 = "0-9A-Za-z+/"
+NOT_IN_A_NAME = "0-9A-Za-z_"
+NOT_IN_A_SLUG = "0-9A-Za-z_-"
+
+
+def has_digit(secret: str) -> bool:
+    """No word or identifier: a digit is in it. Only for bodies so long that a random one has a digit."""
+    return any(character.isdigit() for character in secret)
+
+
+def is_mixed(secret: str) -> bool:
+    """Digits and letters of both cases, as random base62 of twenty and more has."""
+    return has_digit(secret) and secret.lower() != secret != secret.upper()
+
+
+def has_digit_and_letter(secret: str) -> bool:
+    """Neither a word nor a number."""
+    return has_digit(secret) and any(character.isalpha() for character in secret)
