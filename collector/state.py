@@ -123,7 +123,7 @@ class State:
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
-                "kept in memory and saved later; after a restart it would be sent once more. Make room or check the mount."
+                "kept in memory and saved later; a restart would send it once more. Make room or check the mount."
             ) from None
         self.is_dirty = False
 

@@ -41,6 +41,8 @@ class Transport:
         headers = {
             "User-Agent": f"collector/{__version__}",
             "Accept": "application/json, */*;q=0.1",
+            # An answer in another encoding would not be read, and what it rejects would be missed.
+            "Accept-Encoding": "identity",
             **settings.headers,
         }
         if token:

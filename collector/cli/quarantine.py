@@ -1,0 +1,127 @@
+"""`collector quarantine`: look at and act on what was set aside; `collector reset`: send a source again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from collector import log, settings
+from collector.cli.scan import Config, State, flags
+from collector.errors import CollectorError
+from collector.log import printable
+from collector.quarantine import Quarantine
+from collector.settings import Settings
+
+app = typer.Typer(help="Look at and act on what was set aside.", no_args_is_help=True)
+Ids = Annotated[list[str] | None, typer.Argument(help="Ids from `quarantine list`.", show_default=False)]
+All = Annotated[bool, typer.Option("--all", help="Every entry.")]
+
+
+class NotFound(CollectorError):
+    """What was asked for is not there."""
+
+
+def _opened(config: Path | None, state: Path | None) -> tuple[Settings, Quarantine]:
+    from collector.agent import quarantine_of
+
+    chosen = settings.load(config, flags(None, None, None, state))
+    return chosen, quarantine_of(chosen)
+
+
+@app.command(name="list")
+def list_(
+    config: Config = None,
+    state: State = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, payloads included.")] = False,
+) -> None:
+    """Lists what was set aside: when, why, from where, how much."""
+    _, quarantine = _opened(config, state)
+    entries = quarantine.entries()
+    if json:
+        sys.stdout.buffer.write(b"".join(orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries))
+        return
+    if not entries:
+        typer.echo("Nothing was set aside.")
+        return
+    table = Table("id", "time", "reason", "source", "offset", "characters", box=None)
+    for entry in entries:
+        cells = [entry["id"], entry["time"], entry["reason"], entry["source"], entry["offset"], len(entry["payload"])]
+        table.add_row(*(Text(printable(str(cell))) for cell in cells))
+    Console().print(table)
+
+
+@app.command()
+def show(entry_id: Annotated[str, typer.Argument(help="An id from `quarantine list`.")], config: Config = None, state: State = None) -> None:
+    """Prints one entry, its redacted payload included, as JSON."""
+    _, quarantine = _opened(config, state)
+    [entry] = _chosen(quarantine, [entry_id], everything=False)
+    typer.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2).decode())
+
+
+@app.command()
+def drop(ids: Ids = None, everything: All = False, config: Config = None, state: State = None) -> None:
+    """Removes entries for good."""
+    _, quarantine = _opened(config, state)
+    entries = _chosen(quarantine, ids or [], everything=everything)
+    dropped = quarantine.drop({entry["id"] for entry in entries})
+    typer.echo(f"Dropped {dropped}.")
+
+
+@app.command()
+def retry(ids: Ids = None, everything: All = False, config: Config = None, state: State = None) -> None:
+    """Sends events that the sink had refused once more, and removes those that it takes now."""
+    from collector.agent import retry_events
+
+    chosen, quarantine = _opened(config, state)
+    log.configure(chosen.log.level, chosen.log.format)
+    entries = _chosen(quarantine, ids or [], everything=everything)
+    taken, unsendable = retry_events(chosen, entries)
+    quarantine.drop(taken)
+    still = len(entries) - len(taken) - unsendable
+    typer.echo(f"Delivered {len(taken)}, refused again {still}, not an event {unsendable}.")
+    if still:
+        raise typer.Exit(3)
+
+
+def _chosen(quarantine: Quarantine, ids: list[str], *, everything: bool) -> list[dict[str, Any]]:
+    entries = quarantine.entries()
+    if everything:
+        return entries
+    if not ids:
+        raise typer.BadParameter("name at least one id, or give --all.", param_hint="ids")
+    found = {entry["id"]: entry for entry in entries}
+    missing = [entry_id for entry_id in ids if entry_id not in found]
+    if missing:
+        raise NotFound(f"Nothing with the id {', '.join(missing)} is set aside. `collector quarantine list` shows the ids.")
+    return [found[entry_id] for entry_id in ids]
+
+
+def reset(
+    sources: Annotated[list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)] = None,
+    everything: All = False,
+    config: Config = None,
+    state: State = None,
+) -> None:
+    """Forgets how far sources were sent, so that the next pass sends them again. Ids make the repeats harmless."""
+    from collector.state import State as Offsets
+    from collector.state import lock
+
+    chosen = settings.load(config, flags(None, None, None, state))
+    if not sources and not everything:
+        raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
+    with lock(chosen.state_path, "reset"):
+        offsets = Offsets(chosen.state_path).load()
+        keys = list(offsets.entries) if everything else [settings.state_key(source) for source in sources or []]
+        forgotten = offsets.forget(keys)
+        if not everything and len(forgotten) < len(keys):
+            unknown = ", ".join(key for key in keys if key not in forgotten)
+            raise NotFound(f"The state {chosen.state_path} knows nothing of {unknown}. Nothing was changed.")
+        offsets.save()
+    typer.echo(f"{len(forgotten)} sources are sent again by the next pass.")
