@@ -6,6 +6,7 @@ import errno
 import ipaddress
 import os
 import socket
+import ssl
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from collector import settings
 from collector.errors import CollectorError, ConfigurationError
 
 PORT = 8585
+IPV4 = 4
 
 
 def receive(
@@ -36,11 +38,12 @@ def receive(
 
     token = settings.read_secret(token_file, "--token-file") if token_file else None
     path = database or settings.load(config).database_path
-    if token is None and not _is_loopback(host, port):
+    if token is None and not _is_loopback(host):
         raise ConfigurationError(
             f"Listening on {host} would let everybody who reaches it write into the store. "
             "Give --token-file, a file with a secret that senders must show, or listen on 127.0.0.1."
         )
+    _check_certificate(certificate, key)
     limits = Limits(body_bytes=max_body, waiting_bytes=4 * max_body)
     with _listening(host, port) as listener, prepared(path, token, limits, certificate, key) as server:
         typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
@@ -48,23 +51,29 @@ def receive(
     typer.echo("Stopped.", err=True)
 
 
-def _is_loopback(host: str, port: int) -> bool:
+def _is_loopback(host: str) -> bool:
     """Whether nobody but this machine can reach what listens there."""
-    return all(ipaddress.ip_address(address[0]).is_loopback for _, address in _addresses(host, port))
+    return all(ipaddress.ip_address(address).is_loopback for _, address in _addresses(host))
 
 
-def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[str, int]]]:
+def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
+    """What a host name stands for; an address stands for itself and asks no name server."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        version = ipaddress.ip_address(host).version
+        return [(socket.AF_INET if version == IPV4 else socket.AF_INET6, host)]
+    except ValueError:
+        pass
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise ConfigurationError(f"--host {host}: {error.strerror}. Give an address of this machine.") from None
-    return [(family, (str(address[0]), int(address[1]))) for family, _, _, _, address in found]
+    return [(family, str(address[0])) for family, _, _, _, address in found]
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    family, address = _addresses(host, port)[0]
+    family, address = _addresses(host)[0]
     try:
-        return socket.create_server(address, family=family)
+        return socket.create_server((address, port), family=family)
     except OSError as error:
         where = f"{host}:{port}"
         if error.errno == errno.EADDRINUSE:
@@ -75,6 +84,23 @@ def _listening(host: str, port: int) -> socket.socket:
             reason = os.strerror(error.errno) if error.errno else str(error)
             message = f"Cannot listen on {where}: {reason}. Choose another --host or --port."
         raise CollectorError(message) from None
+
+
+def _check_certificate(certificate: Path | None, key: Path | None) -> None:
+    """Raises ConfigurationError here, where the server would end in a traceback."""
+    if certificate is None:
+        if key is not None:
+            raise ConfigurationError("--key needs --certificate beside it.")
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        named = f"{certificate} with {key}" if key else str(certificate)
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+        raise ConfigurationError(
+            f"--certificate: cannot use {named}: {reason}. Both must be PEM files that belong together, "
+            "and the key must not be encrypted."
+        ) from None
 
 
 def _url(listener: socket.socket, *, is_tls: bool) -> str:

@@ -49,7 +49,8 @@ def report(
     path = database or settings.load(config).database_path
     summary = summarize(path, since.date().isoformat() if since else "")
     if json:
-        typer.echo(stdlib_json.dumps(summary, indent=2))
+        # ASCII only, and without the one control character that JSON leaves as it is
+        typer.echo(stdlib_json.dumps(summary, indent=2).replace("\x7f", "\\u007f"))
     else:
         _show(summary, Console())
 

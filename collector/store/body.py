@@ -37,6 +37,7 @@ class Limits(NamedTuple):
     events: int = 50_000
     waiting_bytes: int = 64 * 2**20  # bodies of all requests together that are not stored yet
     seconds: float = 60.0  # for a body to arrive
+    busy_seconds: float = 5.0  # that a batch waits for another process to let go of the database
 
 
 class Refusal(Exception):

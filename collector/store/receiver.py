@@ -99,22 +99,29 @@ class Receiver:
 
     async def _read(self, request: Request, waiting: list[int]) -> bytes:
         """The body as it came; counts into `waiting` what it holds of the memory that all requests share."""
-        limit = self._limits.body_bytes
-        data = bytearray()
+        data, seen = bytearray(), 0
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async for chunk in request.stream():
-                    if len(data) + len(chunk) > limit:
-                        await _drain(request, limit)
-                        raise body.too_large(limit)
-                    if self._waiting_bytes + len(chunk) > self._limits.waiting_bytes:
-                        raise Refusal(503, "Too many events are waiting to be stored.", **{"retry-after": "2"})
+                    seen += len(chunk)
+                    # Read on a little: a client that is still writing would see a closed connection, not the answer.
+                    if seen > 2 * self._limits.body_bytes:
+                        break
+                    if seen > self._limits.body_bytes:
+                        continue
+                    self._hold(len(chunk), waiting)
                     data += chunk
-                    waiting[0] += len(chunk)
-                    self._waiting_bytes += len(chunk)
         except TimeoutError:
             raise Refusal(408, f"The body did not arrive within {self._limits.seconds:.0f} s.") from None
+        if seen > self._limits.body_bytes:
+            raise body.too_large(self._limits.body_bytes)
         return bytes(data)
+
+    def _hold(self, count: int, waiting: list[int]) -> None:
+        if self._waiting_bytes + count > self._limits.waiting_bytes:
+            raise Refusal(503, "Too many events are waiting to be stored.", **{"retry-after": "2"})
+        waiting[0] += count
+        self._waiting_bytes += count
 
     def _store(self, data: bytes, form: Form) -> dict[str, Any]:
         """In the worker: unpacks, parses and stores a batch; gives the body of the answer."""
@@ -150,12 +157,3 @@ async def _explain(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     return answer(status, {"error": HINTS.get(status, "This request is not understood.")}, headers)
-
-
-async def _drain(request: Request, limit: int) -> None:
-    """Reads a little further: a client that is still writing sees a closed connection instead of the answer."""
-    read = 0
-    async for chunk in request.stream():
-        read += len(chunk)
-        if read > limit:
-            return

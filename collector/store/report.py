@@ -28,13 +28,14 @@ SUMS = ", ".join(f"sum({name}) AS {name}" for name in FIGURES) + ", count(*) AS 
 # `:since` is a day, or '' for everything; an event without a time has no day and belongs to everything only.
 PERIOD = "coalesce(day, '') >= :since"
 
+MESSAGES = f"CREATE TEMP TABLE counted AS SELECT * FROM messages WHERE {PERIOD}"  # noqa: S608 - our own names
 TOKENS = f"""
 SELECT coalesce(day, '') AS day, coalesce(model, '') AS model, {SUMS}
-FROM messages WHERE {PERIOD} GROUP BY 1, 2 ORDER BY 1, 2
-"""  # noqa: S608 - our own column names, here and below
+FROM counted GROUP BY 1, 2 ORDER BY 1, 2
+"""  # noqa: S608
 PROJECTS = f"""
 SELECT coalesce(project, '') AS project, {SUMS}, count(DISTINCT session_id) AS sessions
-FROM messages WHERE {PERIOD} GROUP BY 1 ORDER BY output_tokens DESC, 1
+FROM counted GROUP BY 1 ORDER BY output_tokens DESC, 1
 """  # noqa: S608
 TOOLS = f"""
 SELECT coalesce(name, '') AS name, count(*) AS calls FROM tool_calls WHERE {PERIOD} GROUP BY 1 ORDER BY 2 DESC, 1
@@ -45,7 +46,7 @@ SELECT count(DISTINCT session_id) FROM events
 WHERE kind NOT IN ('prompt_history', 'session_index') AND {PERIOD}
 """  # noqa: S608
 PROMPTS = f"SELECT count(*) FROM events WHERE kind = 'user_prompt' AND origin = 'human' AND {PERIOD}"  # noqa: S608
-UNKNOWN_OUTPUT = f"SELECT count(*) FROM messages WHERE quality LIKE '%output_tokens_unknown%' AND {PERIOD}"  # noqa: S608
+UNKNOWN_OUTPUT = "SELECT count(*) FROM counted WHERE quality LIKE '%output_tokens_unknown%'"
 
 
 def summarize(database: Path, since: str = "") -> dict[str, Any]:
@@ -53,7 +54,9 @@ def summarize(database: Path, since: str = "") -> dict[str, Any]:
     with closing(open_to_read(database)) as connection:
         connection.row_factory = sqlite3.Row
         try:
+            connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute("BEGIN")
+            connection.execute(MESSAGES, {"since": since})
             return _summary(connection, since)
         except sqlite3.Error as error:
             raise explain_read_failure(database, error) from error

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-SCHEMA = "collector.event/1"
+from collector.events import SCHEMA
+
 NOT_JSON = "not valid JSON"
 MAX_LABEL_CHARACTERS = 512
 MAX_TOOLS = 1000
@@ -27,11 +28,11 @@ USAGE = COLUMNS[COLUMNS.index("input_tokens") : COLUMNS.index("tools")]
 
 _is_id = re.compile(r"[0-9a-f]{32}\Z").match
 _is_time = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d").match
-_find_id = re.compile(rb'"id"\s*:\s*"([0-9a-f]{32})"').search
+_find_id = re.compile(rb'"id"\s*:\s*"([\w-]{1,128})"').search
 
 
 class Rejected(NamedTuple):
-    """An event that is not stored; `id` is None where none could be found."""
+    """An event that is not stored; `id` is what the sender called it, None where that could not be found."""
 
     id: str | None
     reason: str
@@ -73,7 +74,7 @@ def _problem(event: Any) -> Rejected | None:
         return Rejected(None, "not a JSON object")
     identity = event.get("id")
     if not isinstance(identity, str) or not _is_id(identity):
-        return Rejected(None, "id must be 32 hexadecimal digits")
+        return Rejected(_label(identity), "id must be 32 hexadecimal digits")
     if event.get("schema") != SCHEMA:
         return Rejected(identity, f"schema must be {SCHEMA}")
     if not isinstance(event.get("kind"), str) or not event["kind"]:
@@ -85,7 +86,7 @@ def _row(event: dict[str, Any], body: str) -> Row:
     label, count = _label, _count
     host, usage = _table(event.get("host")), _table(event.get("usage"))
     time = label(event.get("time"))
-    copied_from = label(_table(_table(event.get("attributes")).get("forked_from")).get("session_id"))
+    copied_from = label(_table(_table(event.get("attributes")).get("forked_from")).get("sessionId"))
     facts = (
         *(event["id"], label(event["kind"]), time, time[:10] if time and _is_time(time) else None),
         *(label(event.get("session_id")), label(event.get("agent_id")), copied_from, label(event.get("project"))),

@@ -43,7 +43,7 @@ def prepared(
     key: Path | None = None,
 ) -> Iterator[Server]:
     """A server with its database open, ready to run; closes the database when it is done."""
-    writer = Writer(database)
+    writer = Writer(database, limits.busy_seconds)
     worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="collector-store")
     try:
         yield Server(

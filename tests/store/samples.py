@@ -1,0 +1,90 @@
+"""Events as a sender would make them, and a client that posts them; a test shows only what matters to it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from collector.store import EmbeddedStore
+from collector.store.report import summarize
+from collector.store.rows import Row, from_value
+
+Event = dict[str, Any]
+NDJSON = "application/x-ndjson"
+numbers = itertools.count(1)
+
+
+def event(kind: str = "user_prompt", **fields: Any) -> Event:
+    """An event with an id of its own."""
+    return {
+        "id": f"{next(numbers):032x}",
+        "schema": "collector.event/1",
+        "kind": kind,
+        "time": "2026-03-01T10:00:00.000Z",
+        "session_id": "session-1",
+        **fields,
+    }
+
+
+def reply(message_id: str | None, output: int, **fields: Any) -> Event:
+    """One row of an assistant's message, with `output` tokens so far."""
+    usage = {"input_tokens": 10, "output_tokens": output, "cache_read_tokens": 100, "cache_creation_tokens": 5}
+    made = event(**{"kind": "assistant_response", "model": "claude-opus-4-5", "usage": usage, **fields})
+    return made if message_id is None else made | {"message_id": message_id}
+
+
+def calls(*tools: tuple[str, str], **fields: Any) -> Event:
+    """A row that calls tools, given as (call id, name)."""
+    blocks = [{"type": "tool_call", "call_id": call_id, "name": name} for call_id, name in tools]
+    return event(**{"kind": "tool_call", "blocks": blocks, **fields})
+
+
+def lines(events: Iterable[Event]) -> bytes:
+    """NDJSON."""
+    return b"".join(json.dumps(item).encode() + b"\n" for item in events)
+
+
+def row_of(sent: Event) -> Row:
+    """The event as the database takes it."""
+    row = from_value(sent)
+    assert isinstance(row, Row), row
+    return row
+
+
+class Client:
+    """Speaks to a receiver as a sender does."""
+
+    def __init__(self, url: str, token: str | None, database: Path) -> None:
+        self.url = url
+        self.database = database
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.http = httpx.Client(headers=self.headers, timeout=20)
+
+    @classmethod
+    def of(cls, store: EmbeddedStore, database: Path) -> Client:
+        """A client of an embedded store."""
+        return cls(store.url, store.token, database)
+
+    def post(self, body: bytes, content_type: str = NDJSON, encoding: str = "", **headers: str) -> httpx.Response:
+        """One request as it stands."""
+        given = {"Content-Type": content_type, **({"Content-Encoding": encoding} if encoding else {}), **headers}
+        return self.http.post(self.url, content=body, headers=given)
+
+    def send(self, *events: Event) -> dict[str, Any]:
+        """Posts one batch and gives the receipt."""
+        response = self.post(lines(events))
+        assert response.status_code == 200, response.text
+        return dict(response.json())
+
+    def report(self, since: str = "") -> dict[str, Any]:
+        """What `collector report --json` would show."""
+        return summarize(self.database, since)
+
+    def output(self) -> int:
+        """The output tokens in all."""
+        return int(self.report()["totals"]["output_tokens"])

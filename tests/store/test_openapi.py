@@ -1,0 +1,75 @@
+"""The published contract says what the receiver does."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+
+from collector import events
+from tests.store.samples import Client, event, lines
+
+DOCUMENT: dict[str, Any] = json.loads((resources.files("collector.store") / "openapi.json").read_text())
+
+
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator({**DOCUMENT, "$ref": f"#/components/schemas/{name}"})
+
+
+def schemas() -> list[str]:
+    return sorted(DOCUMENT["components"]["schemas"])
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_every_schema_is_valid(name: str) -> None:
+    Draft202012Validator.check_schema(DOCUMENT["components"]["schemas"][name])
+
+
+def test_the_receiver_serves_the_document(client: Client) -> None:
+    assert httpx.get(httpx.URL(client.url).join("/openapi.json")).json() == DOCUMENT
+
+
+def test_the_receiver_has_every_address_that_is_published(client: Client) -> None:
+    for path, operations in DOCUMENT["paths"].items():
+        for method in operations:
+            response = client.http.request(method.upper(), httpx.URL(client.url).join(path))
+            assert str(response.status_code) in operations[method]["responses"]
+
+
+def test_every_answer_is_published_and_has_its_shape(client: Client) -> None:
+    answers = {
+        200: client.post(lines([event(), event() | {"kind": ""}])),
+        400: client.post(b"garbage"),
+        401: httpx.post(client.url),
+        403: client.post(b"", Origin="https://example.com"),
+        413: client.post(bytes(17 * 2**20)),
+        415: client.post(b"", "text/html"),
+    }
+    published = DOCUMENT["paths"]["/v1/events"]["post"]["responses"]
+    for status, answer in answers.items():
+        assert answer.status_code == status
+        assert str(status) in published
+        validator("Receipt" if status == 200 else "Error").validate(answer.json())
+
+
+def test_health_has_its_shape(client: Client) -> None:
+    validator("Health").validate(httpx.get(httpx.URL(client.url).join("/health")).json())
+
+
+def test_every_event_of_the_full_schema_fits_the_published_one() -> None:
+    full = events.json_schema()
+    for name, published in DOCUMENT["components"]["schemas"]["Event"]["properties"].items():
+        assert name in full["required"]
+        if "pattern" in published:
+            assert full["properties"][name]["pattern"] == published["pattern"]
+    assert DOCUMENT["components"]["schemas"]["Event"]["properties"]["schema"]["const"] == events.SCHEMA
+
+
+def test_the_example_of_the_documentation_is_taken(client: Client) -> None:
+    example = DOCUMENT["components"]["schemas"]["Event"]["examples"][0]
+    validator("Event").validate(example)
+    assert client.send(example)["accepted"] == 1
