@@ -28,7 +28,11 @@ from tests.sink import Sink
 REPOSITORY = Path(__file__).resolve().parent.parent
 COLLECTOR = (sys.executable, "-m", "collector")
 # Short enough that no test waits, long enough that backing off is seen; durations in seconds.
-QUICK = {"COLLECTOR_RETRY__MAX_INTERVAL": "0.05", "COLLECTOR_BATCH__LINGER": "0.03"}
+QUICK = {
+    "COLLECTOR_RETRY__INITIAL_INTERVAL": "0.02",
+    "COLLECTOR_RETRY__MAX_INTERVAL": "0.05",
+    "COLLECTOR_BATCH__LINGER": "0.03",
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Result:
 class Agent:
     """The command, bound to a home, a sink and a state of its own; `environment` adds COLLECTOR_* and the like."""
 
+    patience = 60.0  # seconds that a command may take
+
     def __init__(self, home: Home, sink: Sink | None = None, environment: Mapping[str, str] | None = None) -> None:
         self.home = home
         self.sink = sink
@@ -69,27 +75,25 @@ class Agent:
             **(environment or {}),
         }
 
-    def run(
-        self, *arguments: str, given: bytes = b"", timeout: float = 60, env: Mapping[str, str] | None = None
-    ) -> Result:
+    def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
         """Any command, to its end."""
         finished = subprocess.run(
             [*COLLECTOR, *arguments],
             input=given,
             capture_output=True,
-            timeout=timeout,
+            timeout=self.patience,
             check=False,
             env={**self.environment, **(env or {})},
             cwd=self.home.path,
         )
         return Result(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
 
-    def scan(self, *flags: str, timeout: float = 60, **environment: str) -> Result:
+    def scan(self, *flags: str, **environment: str) -> Result:
         """One pass over the home's root, with the ledger on stdout."""
         arguments = ["scan", "--json", *self.places(), *flags]
         if "--max-wait" not in flags:
             arguments += ["--max-wait", "10"]
-        return self.run(*arguments, timeout=timeout, env=environment)
+        return self.run(*arguments, env=environment)
 
     def places(self) -> list[str]:
         """The flags that bind a command to this home, sink and state."""

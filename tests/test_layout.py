@@ -16,9 +16,10 @@ OURS = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in pat
 ALL = OURS + sorted(path for path in (REPOSITORY / "tests").rglob("*.py") if "__pycache__" not in path.parts)
 
 STAGES = {"discover", "tail", "snapshot", "normalize", "redact", "batch", "deliver", "commit"}
-# Each may import itself and what stands to its right. sinks/ and store/ are what deliver speaks to: parts of their own.
-RANKS = [{"__main__"}, {"cli"}, {"service"}, {"pipeline"}, STAGES]
-PARTS = {"wake", "sinks", "store", "units"}
+# Each may import itself and what stands further down; agent.py puts the parts together for scan and run alike.
+RANKS = [{"__main__"}, {"cli"}, {"service"}, {"agent"}, {"pipeline"}, STAGES]
+# A verb that needs a second file: still one stage.
+SAME_STAGE = {"sending": "deliver"}
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "core", "base", "manager", "misc", "types"}
@@ -35,7 +36,8 @@ def name_of(path: Path) -> str:
 
 def part_of(path: Path) -> str:
     """The top-level part of the package that a file belongs to: `discover`, `cli`, `redact`, ..."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return SAME_STAGE.get(part, part)
 
 
 def rank_of(part: str) -> int:
@@ -56,7 +58,8 @@ def imports_of(path: Path) -> Iterator[str]:
             continue
         for name in names:
             if name.startswith("collector."):
-                yield name.split(".")[1]
+                part = name.split(".")[1]
+                yield SAME_STAGE.get(part, part)
 
 
 def calls_of(path: Path) -> Iterator[tuple[int, str]]:

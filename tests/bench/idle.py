@@ -15,7 +15,11 @@ from tests.build import Home
 from tests.sink import Sink
 
 # What tests shorten is as a user has it.
-DEFAULTS = {"COLLECTOR_BATCH__LINGER": "1", "COLLECTOR_RETRY__MAX_INTERVAL": "60"}
+DEFAULTS = {
+    "COLLECTOR_BATCH__LINGER": "1",
+    "COLLECTOR_RETRY__INITIAL_INTERVAL": "0.5",
+    "COLLECTOR_RETRY__MAX_INTERVAL": "60",
+}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -31,10 +31,11 @@ def main() -> None:
     def agent(sink: Sink, name: str) -> Agent:
         agent = Agent(Home(directory / name), sink)
         agent.home.root = root
+        agent.patience = 600
         return agent
 
     with Sink() as sink:
-        result = agent(sink, "undisturbed").scan(timeout=600)
+        result = agent(sink, "undisturbed").scan()
         assert result.code in {0, 3}, result.stderr
         expected = set(sink.ids())
         batches = len(sink.posts)
@@ -49,7 +50,7 @@ def main() -> None:
                 running.kill()
         closing.set()
         sink.clear_script()
-        result = killed.scan(timeout=600)
+        result = killed.scan()
         assert result.code in {0, 3}, result.stderr
         found = sink.ids()
         repeated = repeats_in_batches(sink.posts)

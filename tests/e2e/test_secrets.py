@@ -1,0 +1,219 @@
+"""Promise 5: no secret leaves, in any field of any record; none reaches the state, the quarantine, the store or a log.
+
+Every string of every record gets a made-up secret of its own, so a leak says where it came through. The secrets are put
+together here from random letters: none of them has ever opened anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.agent import Agent, Result
+from tests.build import Home, Record, every_record
+from tests.normalize import samples
+from tests.sink import Answer, Sink, poison, rejecting
+
+# What decides how a record is read; planted in a test of its own.
+STRUCTURE = {"type", "subtype", "role", "operation", "timestamp"}
+
+
+def letters(seed: str) -> str:
+    """Sixteen letters and digits as AWS uses them, made from a seed."""
+    return base64.b32encode(hashlib.sha256(seed.encode()).digest()).decode()[:16]
+
+
+def mixed(seed: str) -> str:
+    """A password that a generator could have made, made from a seed."""
+    digest = base64.urlsafe_b64encode(hashlib.sha256(b"password" + seed.encode()).digest()).decode()
+    return "".join(letter for letter in digest if letter.isalnum())[:24]
+
+
+SHAPES: dict[str, Callable[[str], tuple[str, str]]] = {
+    "access key": lambda seed: (letters(seed), f"AKIA{letters(seed)}"),
+    "assignment": lambda seed: (mixed(seed), f"DB_PASSWORD={mixed(seed)}"),
+    "url": lambda seed: (mixed(seed), f"postgres://app:{mixed(seed)}@db.internal:5432/app"),
+    "header": lambda seed: (mixed(seed), f"Authorization: Bearer {mixed(seed)}"),
+}
+
+
+class Planter:
+    """Plants a secret of its own into every string; `places` says which secret stands where."""
+
+    def __init__(self, shape: str) -> None:
+        self.shape = SHAPES[shape]
+        self.places: dict[str, str] = {}
+
+    def secret(self, place: str) -> str:
+        """The text to plant at a place."""
+        core, text = self.shape(place)
+        self.places[core] = place
+        return text
+
+    def plant(self, value: Any, place: str, left_alone: Iterable[str] = STRUCTURE) -> Any:
+        """The value with a secret in every string."""
+        if isinstance(value, str):
+            return f"{value} {self.secret(place)}"
+        if isinstance(value, list):
+            return [self.plant(item, f"{place}[{number}]", left_alone) for number, item in enumerate(value)]
+        if isinstance(value, dict):
+            return {
+                key: item if key in left_alone else self.plant(item, f"{place}.{key}", left_alone)
+                for key, item in value.items()
+            }
+        return value
+
+    def assert_kept_home(self, result: Result, agent: Agent, sink: Sink | None) -> None:
+        """Looks for every secret in everything that left or stayed outside the root."""
+        found = {f"kept in {path.name}": data for path, data in agent.kept().items()}
+        found |= {"stdout": result.stdout.encode(), "stderr": result.stderr.encode()}
+        if sink is not None:
+            found["posted"] = sink.raw_bytes
+        leaks = [
+            f"{place} ({where})"
+            for where, data in found.items()
+            for core, place in self.places.items()
+            if core.encode() in data
+        ]
+        assert not leaks, f"{len(leaks)} of {len(self.places)} secrets leaked: {leaks[:40]}"
+
+
+def named_records() -> Iterator[tuple[str, Record]]:
+    yield from zip(samples.ALL_RECORDS, every_record(), strict=True)
+
+
+def fill(home: Home, planter: Planter) -> None:
+    """A home in which every source and every record type holds secrets."""
+    session = home.session()
+    for name, record in named_records():
+        session.record(planter.plant(record, name))
+    agent = session.subagent(meta=planter.plant({"agentType": "Explore", "description": "look"}, "meta"))
+    agent.user(f"Look for {planter.secret('subagent prompt')}")
+    session.journal().records(planter.plant(line, name) for name, line in samples.JOURNAL_LINES.items())
+    home.history().records(planter.plant(line, name) for name, line in samples.HISTORY_LINES.items())
+    entries = [planter.plant(entry, name) for name, entry in samples.INDEX_ENTRIES.items()]
+    index = {"version": 1, "entries": entries, "originalPath": planter.secret("index.originalPath")}
+    (session.path.parent / "sessions-index.json").write_text(json.dumps(index))
+    (home.root / "stats-cache.json").write_text(json.dumps(planter.plant(samples.STATS, "stats")))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_secret_in_any_field_of_any_record_leaves(home: Home, sink: Sink, agent: Agent, shape: str) -> None:
+    planter = Planter(shape)
+    fill(home, planter)
+    result = agent.scan(COLLECTOR_LOG__LEVEL="debug")
+    assert result.code in {0, 3}, result.stderr
+    assert len(sink.events) > len(samples.ALL_RECORDS) / 2
+    assert sink.raw_bytes.count(b"[REDACTED:") > len(samples.ALL_RECORDS)
+    planter.assert_kept_home(result, agent, sink)
+
+
+def test_no_secret_reaches_the_embedded_store(home: Home) -> None:
+    planter = Planter("access key")
+    fill(home, planter)
+    agent = Agent(home)
+    result = agent.scan()
+    assert result.code in {0, 3}, result.stderr
+    assert any(b"[REDACTED:" in data for path, data in agent.kept().items() if ".db" in path.name)
+    planter.assert_kept_home(result, agent, None)
+
+
+@pytest.mark.parametrize("shape", ["access key", "assignment"])
+def test_no_secret_in_what_names_a_record_leaves(home: Home, sink: Sink, agent: Agent, shape: str) -> None:
+    planter = Planter(shape)
+    session = home.session()
+    for name, record in named_records():
+        session.record(planter.plant(record, name, left_alone=()))
+    result = agent.scan(COLLECTOR_LOG__LEVEL="debug")
+    assert result.code in {0, 3}, result.stderr
+    assert sink.events
+    planter.assert_kept_home(result, agent, sink)
+
+
+def test_no_secret_in_a_key_leaves(home: Home, sink: Sink, agent: Agent) -> None:
+    planter = Planter("access key")
+    session = home.session()
+    session.record({"type": "a-type-of-tomorrow", "uuid": session.pen.uuid(), planter.secret("key"): {"x": 1}})
+    session.tool_call("Mcp", {planter.secret("input key"): [{planter.secret("deep key"): True}]})
+    backups = {f"/work/{planter.secret('path key')}.py": {"version": 1}}
+    snapshot = {"messageId": "m", "trackedFileBackups": backups, "timestamp": session.pen.timestamp()}
+    session.record({"type": "file-history-snapshot", "messageId": "m", "snapshot": snapshot})
+    result = agent.scan()
+    assert result.code == 0, result.stderr
+    planter.assert_kept_home(result, agent, sink)
+
+
+def test_a_secret_known_only_by_its_key_stays_home(home: Home, sink: Sink, agent: Agent) -> None:
+    planter = Planter("assignment")
+    session = home.session()
+    plain = {name: planter.secret(name).split("=")[1] for name in ("password", "api_key", "clientSecret", "authToken")}
+    session.tool_call("Mcp", dict(plain))
+    session.prompt(json.dumps(plain))
+    session.prompt(json.dumps({"body": json.dumps(plain)}))
+    session.prompt("\n".join(f"{name}: {value}" for name, value in plain.items()))
+    result = agent.scan()
+    assert len(sink.events) == 4
+    planter.assert_kept_home(result, agent, sink)
+
+
+def test_no_secret_of_a_broken_line_reaches_the_quarantine(home: Home, sink: Sink, agent: Agent) -> None:
+    planter = Planter("access key")
+    session = home.session()
+    session.raw(f'{{"type":"user","message": oh {planter.secret("not json")}\n'.encode())
+    session.raw(f"{planter.secret('bare text')}\n".encode())
+    session.raw(f'["{planter.secret("a list")}"]\n'.encode())
+    torn = session.unwritten(
+        "user", message={"role": "user", "content": "x"}, first=planter.secret("torn") + "y" * 2000
+    )
+    session.half(torn)
+    session.prompt("whole")
+    result = agent.scan(COLLECTOR_LOG__LEVEL="debug")
+    assert result.ledger["quarantined"] >= 3
+    planter.assert_kept_home(result, agent, sink)
+
+
+def test_no_secret_of_a_refused_event_reaches_the_quarantine(home: Home, sink: Sink, agent: Agent) -> None:
+    planter = Planter("access key")
+    session = home.session()
+    for number in range(6):
+        session.prompt(f"prompt {number} {planter.secret(str(number))}")
+    sink.answer(poison(lambda event: "prompt 3" in event["text"]))
+    sink.then = poison(lambda event: "prompt 3" in event["text"])
+    result = agent.scan(COLLECTOR_LOG__LEVEL="debug")
+    assert result.ledger["quarantined"] == 1
+    planter.assert_kept_home(result, agent, sink)
+
+
+@pytest.mark.parametrize("status", [401, 400, 307, 503])
+def test_what_a_sink_says_is_not_repeated_with_its_secrets(home: Home, sink: Sink, agent: Agent, status: int) -> None:
+    planter = Planter("access key")
+    home.session().prompt("hello")
+    said = planter.secret("answer")
+    sink.then = Answer(status, {"Location": f"http://127.0.0.1:9/{said}", "X-Trace": said}, f"no: {said}".encode())
+    result = agent.scan("--max-wait", "0.2", COLLECTOR_LOG__LEVEL="debug")
+    assert result.code == 75
+    planter.assert_kept_home(result, agent, sink)
+
+
+def test_the_reason_of_a_rejection_is_redacted(home: Home, sink: Sink, agent: Agent) -> None:
+    planter = Planter("access key")
+    home.session().prompt("hello")
+    sink.then = rejecting(lambda event: True, f"contains {planter.secret('reason')}")
+    result = agent.scan(COLLECTOR_LOG__LEVEL="debug")
+    assert result.ledger["quarantined"] == 1
+    planter.assert_kept_home(result, agent, sink)
+
+
+def test_redaction_leaves_the_rest_of_the_text(home: Home, sink: Sink, agent: Agent) -> None:
+    planter = Planter("access key")
+    home.session().prompt(f"Deploy with {planter.secret('prompt')} to the test stage")
+    agent.scan()
+    [event] = sink.events
+    assert event["text"].startswith("Deploy with [REDACTED:")
+    assert event["text"].endswith("] to the test stage")
+    assert sum(event["redactions"].values()) == 1
