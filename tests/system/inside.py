@@ -1,0 +1,293 @@
+"""What is checked inside the machine, in this order; each check builds on the ones before it.
+
+Runs as root under the real systemd, with the Python of the machine and the libraries of the package under test. Writes
+/exchange/results.json after each check, so that a machine that dies still tells how far it came.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import stat
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, "/tree")
+
+from tests.system.guest import CONFIGURATION, SYSTEM_UNIT, USER_UNIT, Alice, Unit, command, wait_for
+
+EXCHANGE = Path("/exchange")
+LIBRARY = Path("/usr/lib/collector")
+TOKEN = "/etc/credstore/collector.sink-token"
+
+
+@functools.cache
+def alice() -> Alice:
+    """The one person; made when the package is there, because the sink uses its libraries."""
+    sys.path[1:1] = [str(LIBRARY / "site"), f"{LIBRARY}/cp{sys.version_info.major}{sys.version_info.minor}"]
+    return Alice()
+
+
+def the_machine_is_up() -> None:
+    assert Path("/proc/1/comm").read_text().strip() == "systemd"
+    for name in ("alice", "bob"):
+        command("useradd", "--create-home", "--shell", "/bin/bash", name)
+        Path("/home", name).chmod(0o700)
+    Path("/home/alice/.ssh").mkdir()
+    Path("/home/alice/.ssh/id_ed25519").write_text("not a key")
+    Path("/tmp/visible").write_text("x")
+    command("loginctl", "enable-linger", "alice")
+    wait_for(Path("/run/user/1000/bus").exists, "the session bus of alice")
+
+
+def the_package_installs_and_starts_nothing() -> None:
+    output = command("dpkg", "--install", str(EXCHANGE / "collector.deb"))
+    assert "warning" not in output.lower(), output
+    assert command("collector", "--version", user="alice").startswith("collector ")
+    assert not command("systemctl", "list-units", "--all", "--plain", "--no-legend", "collector*").strip()
+    assert not USER_UNIT.is_active()
+    assert "not-found" not in USER_UNIT.show("LoadState")
+    assert "collector service install" in command("man", "--pager=cat", "collector")
+    assert Path("/usr/share/bash-completion/completions/collector").is_file()
+    assert list((LIBRARY / "site" / "collector").glob("__pycache__/*.pyc")), "nothing was compiled"
+
+
+def the_units_are_sound() -> None:
+    for unit in ("/usr/lib/systemd/system/collector@.service", "/usr/lib/systemd/user/collector.service"):
+        complaints = command("systemd-analyze", "verify", "--man=no", unit).splitlines()
+        assert not [line for line in complaints if "Restart" not in line or "Unknown key" not in line], complaints
+    command(
+        "systemd-analyze", "security", "--offline=true", "--threshold=25", "/usr/lib/systemd/system/collector@.service"
+    )
+
+
+def the_user_unit_starts_and_ships() -> None:
+    alice().writes(3)
+    path = Path("/home/alice/.config/collector/collector.toml")
+    path.parent.mkdir(parents=True)
+    path.write_text(CONFIGURATION.format(url=alice().sink.url))
+    Path("/home/alice/.config").chmod(0o755)
+    told = command("collector", "service", "install", user="alice")
+    assert "To undo: collector service uninstall" in told
+    _is_running_and_ships(USER_UNIT)
+
+
+def installing_again_restarts_nothing() -> None:
+    process = USER_UNIT.show("MainPID")
+    command("collector", "service", "install", user="alice")
+    assert USER_UNIT.show("MainPID") == process
+    assert "running" in command("collector", "service", "status", user="alice")
+
+
+def the_user_unit_is_sandboxed() -> None:
+    could = _probed(USER_UNIT)
+    assert could == ["read a transcript"], f"inside the sandbox it could {could}"
+
+
+def the_probe_finds_what_is_possible_without_a_sandbox() -> None:
+    report = "/home/alice/report.json"
+    command("/usr/bin/python3", "/tree/tests/system/probe.py", report, user="alice")
+    could = json.loads(Path(report).read_text())
+    transcript = next(Path("/home/alice/.claude/projects").rglob("*.moved"))
+    transcript.rename(transcript.with_suffix(".jsonl"))
+    Path("/home/alice/.claude/probe").unlink()
+    expected = {
+        "append to a transcript",
+        "make a file below the root",
+        "remove a transcript",
+        "read the ssh key",
+        "see /tmp",
+    }
+    assert expected <= set(could), f"the probe proves nothing: without a sandbox it could only {could}"
+
+
+def the_user_unit_stopped_mid_batch_loses_nothing() -> None:
+    _stopped_mid_batch(USER_UNIT)
+
+
+def the_frozen_user_unit_is_restarted() -> None:
+    _frozen(USER_UNIT)
+
+
+def a_reload_keeps_the_process() -> None:
+    process = USER_UNIT.show("MainPID")
+    USER_UNIT.control("reload", USER_UNIT.name)
+    alice().writes()
+    alice().expects_everything()
+    assert USER_UNIT.is_active()
+    assert USER_UNIT.show("MainPID") == process
+
+
+def bad_configuration_is_not_tried_again() -> None:
+    path = Path("/home/alice/.config/collector/collector.toml")
+    good = path.read_text()
+    path.write_text("[sink]\nurll = 1\n")
+    USER_UNIT.control("restart", USER_UNIT.name, fails=True)
+    assert USER_UNIT.show("ExecMainStatus") == "78"
+    assert USER_UNIT.show("SubState") == "failed", "systemd is about to start it again"
+    path.write_text(good)
+    USER_UNIT.control("restart", USER_UNIT.name)
+    assert USER_UNIT.is_active()
+
+
+def the_user_unit_uninstalls() -> None:
+    command("collector", "service", "uninstall", user="alice")
+    assert not USER_UNIT.is_active()
+    assert USER_UNIT.show("UnitFileState") == "disabled"
+    assert USER_UNIT.state.is_dir(), "the state went with the service"
+
+
+def the_system_unit_starts_and_ships() -> None:
+    from tests.sink import only_with_token
+
+    alice().sink.clear_script(then=only_with_token("from-the-credential"))
+    Path(TOKEN).parent.mkdir(mode=0o700, exist_ok=True)
+    Path(TOKEN).write_text("from-the-credential\n")
+    Path(TOKEN).chmod(0o600)
+    Path("/etc/collector/collector.toml").write_text(CONFIGURATION.format(url=alice().sink.url))
+    Path("/home/alice/.config/collector/collector.toml").unlink()
+    alice().writes(3)
+    command("collector", "service", "install", "--system", "--for", "alice")
+    _is_running_and_ships(SYSTEM_UNIT)
+    assert stat.S_IMODE(SYSTEM_UNIT.state.stat().st_mode) == 0o700
+    assert SYSTEM_UNIT.state.owner() == "alice"
+    alice().sink.clear_script()
+
+
+def the_system_unit_is_sandboxed() -> None:
+    could = _probed(SYSTEM_UNIT)
+    assert could == ["read a transcript"], f"inside the sandbox it could {could}"
+
+
+def the_system_unit_stopped_mid_batch_loses_nothing() -> None:
+    _stopped_mid_batch(SYSTEM_UNIT)
+
+
+def the_frozen_system_unit_is_restarted() -> None:
+    _frozen(SYSTEM_UNIT)
+
+
+def the_token_is_optional_and_a_home_may_come_late() -> None:
+    Path(TOKEN).unlink()
+    unit = Unit("collector@bob.service", "", Path("/var/lib/collector/bob"))
+    unit.drop_in("quick", "RestartSec=1")
+    unit.control("start", unit.name, fails=True)
+    command("mkdir", "/home/bob/.claude", user="bob")
+    wait_for(unit.is_active, "the agent of bob, whose ~/.claude appeared after the first try")
+    unit.control("stop", unit.name)
+
+
+def removal_leaves_nothing_but_state() -> None:
+    USER_UNIT.control("start", USER_UNIT.name, fails=False)
+    processes = [int(unit.show("MainPID")) for unit in (SYSTEM_UNIT, USER_UNIT)]
+    assert all(processes)
+    command("dpkg", "--remove", "collector")
+    wait_for(lambda: not any(Path(f"/proc/{process}").exists() for process in processes), "the agents have ended")
+    assert not LIBRARY.exists()
+    assert not Path("/usr/bin/collector").exists()
+    assert not list(Path("/etc/systemd/system/multi-user.target.wants").glob("collector*"))
+    assert SYSTEM_UNIT.show("LoadState") == "not-found"
+    assert SYSTEM_UNIT.state.is_dir()
+    command("dpkg", "--purge", "collector")
+    assert not Path("/etc/collector").exists()
+    assert not Path("/var/lib/collector").exists()
+
+
+CHECKS: list[Callable[[], None]] = [
+    the_machine_is_up,
+    the_package_installs_and_starts_nothing,
+    the_units_are_sound,
+    the_user_unit_starts_and_ships,
+    installing_again_restarts_nothing,
+    the_user_unit_is_sandboxed,
+    the_probe_finds_what_is_possible_without_a_sandbox,
+    the_user_unit_stopped_mid_batch_loses_nothing,
+    the_frozen_user_unit_is_restarted,
+    a_reload_keeps_the_process,
+    bad_configuration_is_not_tried_again,
+    the_user_unit_uninstalls,
+    the_system_unit_starts_and_ships,
+    the_system_unit_is_sandboxed,
+    the_system_unit_stopped_mid_batch_loses_nothing,
+    the_frozen_system_unit_is_restarted,
+    the_token_is_optional_and_a_home_may_come_late,
+    removal_leaves_nothing_but_state,
+]
+
+
+def _is_running_and_ships(unit: Unit) -> None:
+    assert unit.is_active(), "READY was not seen"
+    assert unit.show("StatusText"), "no STATUS was sent"
+    alice().expects_everything()
+    alice().writes()
+    alice().expects_everything()
+
+
+def _probed(unit: Unit) -> list[str]:
+    """Restarts the unit with the probe in front of the agent, in the same sandbox."""
+    report = unit.state / "probe.json"
+    unit.drop_in("probe", f"ExecStartPre=/usr/bin/python3 /tree/tests/system/probe.py {report}")
+    unit.control("restart", unit.name)
+    unit.drop_in("probe", "")
+    could: list[str] = json.loads(report.read_text())
+    return could
+
+
+def _stopped_mid_batch(unit: Unit) -> None:
+    """Stopped while the sink holds its answer: nothing of that batch counts, and all of it comes after a start."""
+    asked = len(alice().sink.posts)
+    release = alice().holds_the_answer()
+    alice().writes(200)
+    alice().sink.wait_for(lambda: len(alice().sink.posts) > asked)
+    assert len(alice().missing()) == 200
+    unit.control("stop", unit.name)
+    assert unit.show("Result") == "success"
+    release.set()
+    alice().sink.clear_script()
+    assert len(alice().missing()) == 200, "nothing was stored while the answer was held"
+    unit.control("start", unit.name)
+    alice().expects_everything()
+
+
+def _frozen(unit: Unit) -> None:
+    """SIGSTOP: the agent says nothing any more, and systemd starts another one."""
+    unit.drop_in("watchdog", "WatchdogSec=2\nRestartSec=1")
+    unit.control("restart", unit.name)
+    process, restarts = int(unit.show("MainPID")), int(unit.show("NRestarts"))
+    time.sleep(5)
+    assert int(unit.show("MainPID")) == process, "an idle agent was taken for a hung one"
+    os.kill(process, signal.SIGSTOP)
+    alice().writes()
+    wait_for(lambda: int(unit.show("NRestarts")) > restarts and unit.is_active(), "the watchdog's restart", 45)
+    assert "watchdog" in unit.journal().lower()
+    alice().expects_everything()
+    unit.drop_in("watchdog", "")
+    unit.control("restart", unit.name)
+
+
+def run() -> None:
+    """All checks; a failed one is reported and the next one tried."""
+    results: dict[str, str] = {}
+    for check in CHECKS:
+        started = time.monotonic()
+        try:
+            check()
+            results[check.__name__] = "passed"
+        except Exception as error:  # noqa: BLE001 - a failed check must not end the others
+            results[check.__name__] = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+        took = time.monotonic() - started
+        sys.stdout.write(f"{took:6.1f} s  {check.__name__}: {results[check.__name__]}\n")
+        (EXCHANGE / "results.json").write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    runner = threading.Thread(target=run, daemon=True)
+    runner.start()
+    runner.join(280)
+    os._exit(0)  # the sink's threads may still be waiting

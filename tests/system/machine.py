@@ -1,0 +1,67 @@
+"""The machine under test: a small Debian root with systemd, made once and booted for each run.
+
+`prepared_root` installs what it needs and makes the root; `boot` runs tests/system/inside.py in it and gives back what
+that wrote. Everything is bounded in time, and the root itself is never changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+TREE = Path(__file__).resolve().parent.parent.parent
+CACHE = Path("/var/cache/collector-system-test")
+SUITE = "bookworm"
+PACKAGES = ("dbus", "dbus-user-session", "libpam-systemd", "libstdc++6", "man-db", "python3", "systemd", "systemd-sysv")
+TOOLS = {"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "unshare": "util-linux"}
+BOOT_SECONDS = 420
+
+
+def prepared_root() -> Path:
+    """The root directory to boot: from the cache, or made now (a minute)."""
+    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if missing:
+        _run("apt-get", "update", "--quiet")
+        _run("apt-get", "install", "--yes", "--quiet", "--no-install-recommends", *missing)
+    digest = hashlib.sha256(" ".join(PACKAGES).encode()).hexdigest()[:12]
+    root = CACHE / f"{SUITE}-{digest}"
+    if not root.is_dir():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        fresh = root.with_name(root.name + ".new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        _run("debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(fresh))
+        fresh.rename(root)
+    return root
+
+
+def built_package(directory: Path) -> Path:
+    """The deb, built from this tree."""
+    _run(str(TREE / "packaging" / "build"), "deb", "--output", str(directory))
+    return next(directory.glob("*.deb"))
+
+
+def boot(root: Path, exchange: Path) -> dict[str, Any]:
+    """Boots, waits for the machine to power off, and reads the results."""
+    command = ["unshare", "--mount", str(TREE / "tests" / "system" / "boot"), str(root), str(exchange), str(TREE)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=BOOT_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"the machine was still up after {BOOT_SECONDS} s; see {exchange}/output.txt") from None
+    results = exchange / "results.json"
+    if not results.is_file():
+        raise AssertionError(
+            f"the machine wrote no results ({done.returncode}): {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
+    found: dict[str, Any] = json.loads(results.read_text())
+    return found
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=900, check=False)
+    assert done.returncode == 0, f"{' '.join(command)} failed: {(done.stdout + done.stderr)[-3000:]}"
