@@ -1,1 +1,12 @@
-"""Takes secrets out of events before anything else sees them; DESIGN section 8."""
+"""Takes secrets out of events before anything else sees them; DESIGN section 8.
+
+    segments (all strings as one text) -> engines (where may a rule match) -> matching (where does it) -> copies
+    (every place of a found value) -> marker; seal is the gate the pipeline uses, withhold what is left when it fails.
+
+table.py holds the rules: providers (formats), private_keys, headers, assigned (values beside a telling name).
+"""
+
+from collector.redact.redactor import Finding, Options, Redactor
+from collector.redact.seal import seal, set_aside
+
+__all__ = ["Finding", "Options", "Redactor", "seal", "set_aside"]

@@ -75,7 +75,7 @@ def alphabet(inside: str) -> str:
 
 def sample(template: Sample, seed: int) -> str:
     """One sample: every `{class:count}` of a template filled at random, always alike for the same seed."""
-    chance = random.Random(f"{seed}{template if isinstance(template, str) else ''}")  # noqa: S311 - not for secrets
+    chance = random.Random(f"{seed}{template if isinstance(template, str) else ''}")
     if not isinstance(template, str):
         return template(chance)
 

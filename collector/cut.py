@@ -1,0 +1,158 @@
+"""Makes an event fit: serializes it, and where it is too long cuts the largest strings first.
+
+A cut falls on a character boundary and never inside a redaction marker; what is left says how much went
+(`…[cut: 123456 bytes]`), and `truncated` notes the original bytes of each field (promise 6). Where cutting strings
+is not enough, whole fields go, the largest first, the identity of the event last. Always ends, always fits.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+SHORTEST_CUT = 256  # what is kept of a string at least
+MOST_NOTES = 50
+_ROUNDS = 8
+_OPENING = "[REDACTED:"
+_LONGEST_MARKER = 100
+_big = 1 << 63
+_surrogate = re.compile("[\ud800-\udfff]")
+
+# Given up last, in this order: without them nobody knows what the rest belongs to.
+IDENTITY = ("id", "schema", "kind", "time", "session_id", "message_id", "usage", "model", "source")
+
+
+def fit(event: dict[str, Any], max_bytes: int) -> bytes:
+    """The event as JSON of at most `max_bytes` bytes."""
+    body = dump(event)
+    if len(body) <= max_bytes:
+        return body
+    for _ in range(_ROUNDS):
+        if not _cut_strings(event, len(body) - max_bytes):
+            break
+        body = dump(event)
+        if len(body) <= max_bytes:
+            return body
+    return _drop_fields(event, max_bytes)
+
+
+def dump(event: Any) -> bytes:
+    """Any event as JSON, also what JSON or orjson has no form for: lone surrogates, huge integers, depth."""
+    try:
+        return orjson.dumps(event)
+    except (TypeError, ValueError, RecursionError):
+        return orjson.dumps(_dumpable(event, 200))
+
+
+def _dumpable(value: Any, depth: int) -> Any:
+    """A copy that orjson takes: surrogates become U+FFFD, integers beyond 64 bit and deep nests become text."""
+    if isinstance(value, str):
+        return _surrogate.sub("\ufffd", value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if -_big <= value < 2 * _big else str(value)
+    if depth == 0 and isinstance(value, dict | list):
+        return "[nested too deep]"
+    if isinstance(value, dict):
+        return {_surrogate.sub("\ufffd", str(key)): _dumpable(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_dumpable(item, depth - 1) for item in value]
+    return value
+
+
+def _strings(event: dict[str, Any]) -> list[tuple[int, str, Any, Any]]:
+    """Every string value with its size in bytes, its path and its place."""
+    found: list[tuple[int, str, Any, Any]] = []
+    nodes: list[tuple[Any, str]] = [(event, "")]
+    for node, path in nodes:
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            name = f"{path}.{key}" if path else str(key)
+            if isinstance(value, str):
+                found.append((len(dump(value)) - 2, name, node, key))
+            elif isinstance(value, dict | list):
+                nodes.append((value, name))
+    return found
+
+
+def _cut_strings(event: dict[str, Any], excess: int) -> bool:
+    """Cuts the largest strings down to one common size that saves `excess` bytes; False where none is left to cut."""
+    strings = [found for found in _strings(event) if found[0] > SHORTEST_CUT and found[1] not in IDENTITY]
+    if not strings:
+        return False
+    strings.sort(key=lambda found: -found[0])
+    keep = _common_size([size for size, *_ in strings], excess + 120 * min(len(strings), 10))
+    for size, path, node, key in strings:
+        if size <= keep:
+            break
+        text = node[key]
+        node[key] = shortened(text, keep)
+        _note(event, path, len(text.encode("utf-8", "replace")))
+    return True
+
+
+def _common_size(sizes: list[int], excess: int) -> int:
+    """The size to which the largest (first in `sizes`) must come down so that `excess` bytes are saved."""
+    saved = 0
+    for count, size in enumerate(sizes, 1):
+        smaller = sizes[count] if count < len(sizes) else SHORTEST_CUT
+        if saved + count * (size - smaller) >= excess:
+            return max(SHORTEST_CUT, size - -(-(excess - saved) // count))
+        saved += count * (size - smaller)
+    return SHORTEST_CUT
+
+
+def shortened(text: str, size: int) -> str:
+    """The beginning of a text, at most `size` bytes as JSON with its note, never ending inside a marker."""
+    original = len(text.encode("utf-8", "replace"))
+    note = f"\u2026[cut: {original} bytes]"
+    room = max(0, size - len(note.encode()))
+    low, high = 0, min(len(text), room)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(dump(text[:middle])) - 2 <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return text[: _before_marker(text, low)] + note
+
+
+def _before_marker(text: str, end: int) -> int:
+    opening = text.rfind(_OPENING, max(0, end - _LONGEST_MARKER), end + len(_OPENING))
+    if opening < 0 or opening >= end:
+        return end
+    closing = text.find("]", opening)
+    return opening if closing < 0 or closing >= end else end
+
+
+def _note(event: dict[str, Any], path: str, size: int) -> None:
+    notes = event.setdefault("truncated", {})
+    if not isinstance(notes, dict):
+        notes = event["truncated"] = {}
+    path = path if len(path) <= 120 else path[:117] + "..."
+    if len(notes) < MOST_NOTES or path in notes:
+        notes[path] = max(size, notes.get(path, 0))
+    else:
+        notes["..."] = notes.get("...", 0) + size
+
+
+def _drop_fields(event: dict[str, Any], max_bytes: int) -> bytes:
+    """Takes whole fields away, the largest first and the identity last, until the event fits."""
+    sizes = {key: len(dump(value)) for key, value in event.items() if key != "truncated"}
+    order = sorted((key for key in sizes if key not in IDENTITY), key=lambda key: -sizes[key])
+    order += [key for key in reversed(IDENTITY) if key in sizes and key != "id"]
+    notes: dict[str, int] = {}
+    event["truncated"] = notes
+    body = dump(event)
+    for key in order:
+        if len(body) <= max_bytes:
+            return body
+        del event[key]
+        if len(notes) < MOST_NOTES:
+            notes[key[:120]] = sizes[key]
+        body = dump(event)
+    if len(body) <= max_bytes:
+        return body
+    del event["truncated"]
+    body = dump({"id": event["id"]}) if "id" in event else b"{}"
+    return body if len(body) <= max_bytes else b"{}"

@@ -1,0 +1,225 @@
+"""The rules for values beside a telling name: assignments, JSON, YAML, flags, headers, tables, tags, prose.
+
+The pattern finds a telling word and a separator; `locate` reads the whole name and the value as it is written (quoted
+at any level of escaping, bare, or the value of a key) and asks `values` whether it is a secret. Linear in the text:
+a name is at most 80 characters, a value at most WIDEST_VALUE.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.cookies import cookie_spans
+from collector.redact.names import TELLING, Promise, promise, words
+from collector.redact.rule import Rule, Spans
+from collector.redact.values import Written, is_secret
+
+WIDEST_VALUE = 2048
+
+_QUOTE = r"""\\{0,7}["'`]"""
+_BREAK = r"(?:\s|\\{1,3}[nrt])"
+_DIRECT = (  # the value may be bare
+    r"[ \t]{0,20}(?:=>|:=|={1,3}|!==?|\?=|\+=|:{1,2}|\|)[ \t*_]{0,20}"
+    rf"|:[ \t]?[|>][-+]?{_BREAK}{{1,20}}"
+    rf"|[,;]?[ \t]?\{{?{_BREAK}{{1,30}}(?:- )?(?:{_QUOTE})?(?i:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?"
+    rf"|[,;]{_BREAK}{{0,30}}(?:{_QUOTE})(?i:value|default|defaultvalue)(?:{_QUOTE})\s?[:=]\s?"
+    r"|\s(?:is|was|to|are):?\s|>"
+)
+_BEFORE_QUOTE = (  # the value must be quoted
+    r"[ \t]?:?[ \t]{0,2}[&A-Za-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?"
+    r"|[ \t]{0,3},\s{0,8}"
+    r"|\s?\(\s{0,3}"
+)
+_PATTERN = (
+    rf"""(?P<name>(?i:{TELLING})[A-Za-z0-9_-]{{0,24}})\\{{0,7}}["'`\])*_]{{0,4}}(?: ?\[[^\]\s]{{1,20}}\])?"""
+    rf"(?P<sep>(?:{_DIRECT})(?P<open>{_QUOTE})?|(?:{_BEFORE_QUOTE})(?P<opened>{_QUOTE}))(?P<first>[^\s\xfe\xff])"
+)
+_FLAG = (
+    rf"(?P<name>(?:--?|/)[A-Za-z][A-Za-z-]{{0,30}}(?i:password|passwd|passphrase|pass|pwd|secret|token|key|auth|credential)[a-z0-9-]{{0,16}}"
+    r"|(?i:--?|/)(?i:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
+    rf"|(?:ENV|ARG|setenv|setx|export -x|set -[gxU]{{1,3}}|config set|secret put|putenv)[ \t]{{1,3}}[A-Za-z0-9_.:/-]{{0,60}}(?i:{TELLING})[A-Za-z0-9_-]{{0,24}})"
+    rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<opened>)(?P<first>[^\s\xfe\xff-])"""
+)
+
+_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
+_spaced_name = re.compile(rb"(?i)(?:api|access|secret|auth|private|account|client|bot|master|encryption|signing)[ _-]$")
+_bare = re.compile(rb"[^\s\"'`<>\xfe\xff]*")
+_bare_end = re.compile(
+    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)|&amp;|\x1b"
+)
+_line_end = re.compile(rb"[\n\r\"'\xfe\xff]|\\+[nr\"']")
+_scheme = re.compile(
+    rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s*"
+)
+_compound = re.compile("[a-z][_.-][a-z]")
+_SETTERS = frozenset(
+    [
+        "set",
+        "with",
+        "put",
+        "add",
+        "define",
+        "use",
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "new",
+        "basic",
+        "setenv",
+        "credentials",
+    ]
+)
+
+
+def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The spans of the secrets beside the telling name of a match."""
+    begin, first = match.start("name"), match.start("first")
+    name = _name(text, begin, match.end("name"), start)
+    promised = promise(name)
+    if promised is Promise.NOTHING:
+        return []
+    if promised is Promise.COOKIE:
+        end = _line_end.search(text, first, min(stop, first + 4096))
+        return cookie_spans(text, first, end.start() if end else min(stop, first + 4096))
+    if match["open"] or match["opened"]:
+        return _quoted(text, match, stop, name, promised)
+    if b"==" in match["sep"] or b"!=" in match["sep"]:
+        return []
+    written = _written(text, name, begin, match)
+    first, last = _bare_span(text, first, stop, match["sep"])
+    if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
+        return []
+    return _judge(text, first, last, promised, written)
+
+
+def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The value of a dict key: all of it, however long."""
+    first = match.start("first")
+    promised = promise(text[start : text.rfind(b"\xfe", start, first)].decode("latin-1"))
+    if promised is Promise.NOTHING:
+        return []
+    if promised is Promise.COOKIE:
+        return cookie_spans(text, first, stop)
+    return _judge(text, first, stop, promised, Written.KEY)
+
+
+def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
+    group = "open" if match["open"] else "opened"
+    separator = match["sep"]
+    end = quoted_end(text, match.end(group), stop, match[group])
+    if end < 0 or (group == "opened" and not _may_follow(separator, name)):
+        return []
+    is_vague = (group == "opened" and b"=" not in separator) or b"==" in separator or b"!=" in separator
+    return _judge(text, match.end(group), end, promised, Written.BARE if is_vague else Written.QUOTED)
+
+
+def _name(text: bytes, begin: int, last: int, start: int) -> str:
+    """The whole name of which the telling word is a part."""
+    low = max(start, begin - 64)
+    at = low + len(text[low:begin].rstrip(_NAME))
+    if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
+        at += 1  # the n of an escaped newline
+    if at == begin and (spaced := _spaced_name.search(text[low:begin])):
+        at = low + spaced.start()
+    return text[at:last].decode("latin-1")
+
+
+def _judge(text: bytes, first: int, end: int, promised: Promise, written: Written) -> Spans:
+    scheme = _scheme.match(text, first, end)
+    if scheme and scheme.end() < end:
+        first, promised = scheme.end(), max(promised, Promise.KEY)
+    value = text[first:end].decode("latin-1")
+    return [(first, end)] if b"\xfd" not in text[first:end] and is_secret(value, promised, written) else []
+
+
+def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
+    """Where a quoted value ends: before a quote at the same level of escaping. -1 where it is too long.
+
+    At level L a quote has 2**L - 1 backslashes before it; an escaped backslash adds 2**(L+1).
+    """
+    slashes = len(quote) - 1
+    limit = min(stop, first + WIDEST_VALUE)
+    at = first
+    while (at := text.find(quote[-1:], at, limit)) >= 0:
+        run = at
+        while run > first and text[run - 1] == 0x5C:
+            run -= 1
+        if (at - run) % (2 * slashes + 2) == slashes:
+            return at - slashes
+        at += 1
+    if limit < stop:
+        return -1
+    end = _line_end.search(text, first, limit)
+    return end.start() if end else limit
+
+
+def _bare_span(text: bytes, first: int, stop: int, separator: bytes) -> tuple[int, int]:
+    found = _bare.match(text, first, min(stop, first + WIDEST_VALUE))
+    end = found.end() if found else first
+    cut = _bare_end.search(text, first, end)
+    if cut:
+        end = cut.start()
+    if separator.startswith(b">") and text[end : end + 2] != b"</":
+        return first, first
+    while end > first and text[end - 1] in b",;.)]}:|\\":
+        end -= 1
+    return first, end
+
+
+def _may_follow(separator: bytes, name: str) -> bool:
+    """Whether a quoted value after a comma or a bracket can be the value of the name."""
+    return b"(" not in separator or words(name)[0] in _SETTERS
+
+
+def _written(text: bytes, name: str, begin: int, match: re.Match[bytes]) -> Written:
+    """How a bare value stands beside its name."""
+    separator = match["sep"]
+    if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
+        return Written.ENVIRONMENT
+    is_constant = name.upper() == name
+    if separator == b"=":
+        before = text[match.end("name") - len(name) - 1 : begin][:1]
+        is_parameter = before in (b";", b"?", b"&") or name.startswith("-")
+        return Written.ENVIRONMENT if is_constant or is_parameter else Written.BARE
+    is_compound = bool(_compound.search(name)) and b"=" not in separator
+    return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
+
+
+ASSIGNED_RULES = (
+    Rule(
+        id="named-secret",
+        provider="structure",
+        pattern=_PATTERN,
+        locate=locate,
+        before="",
+        after="",
+        examples=(
+            "DB_PASSWORD={a-z:8}{0-9:3}",
+            '{{"password": "{a-z:8}{0-9:3}"}}',
+            "api_key: '{A-Za-z0-9:32}'",
+            "X-Api-Key: {0-9a-f:32}",
+        ),
+        near_misses=("const token = getToken()", "password: string", "max_tokens: 4096", "password=${DB_PASSWORD}"),
+    ),
+    Rule(
+        id="telling-key",
+        provider="structure",
+        pattern=rf"(?i:{TELLING})[^\xfe\xff]{{0,60}}\xfe\s{{0,20}}(?P<first>[^\s\xfe\xff])",
+        locate=locate_key_value,
+        before="",
+        after="",
+        examples=("password\xfe{a-z:8}{0-9:3}", "x-api-key\xfe{A-Za-z0-9:24}"),
+        near_misses=("input_tokens\xfe4096", "password\xfe${{DB_PASSWORD}}"),
+    ),
+    Rule(
+        id="secret-argument",
+        provider="structure",
+        pattern=_FLAG,
+        locate=locate,
+        before="0-9A-Za-z-",
+        after="",
+        examples=("mysql --password {a-z:8}{0-9:3}", "ENV API_TOKEN {A-Za-z0-9:32}"),
+        near_misses=("mysql --password", "--token-file token.txt", "--max-tokens 4096"),
+    ),
+)

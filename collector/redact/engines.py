@@ -1,0 +1,163 @@
+"""The two engines that say where a rule may match: hyperscan, and plain Python where its wheel is missing.
+
+Both give windows per rule (see matching.py). The compiled database is cached in a file named after the rules and the
+version of hyperscan; a damaged or foreign file only costs a new compilation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from collector.redact.literals import needles
+from collector.redact.matching import Windows, scan_pattern, scan_widths
+from collector.redact.rule import Rule
+
+hyperscan: Any
+try:
+    import hyperscan
+except ImportError:  # no wheel for this platform
+    hyperscan = None
+
+
+class Engine(Protocol):
+    """Says where rules may match: {index of the rule: windows}."""
+
+    name: str
+
+    def windows(self, text: bytes) -> dict[int, Windows]:
+        """The windows of every rule that may match somewhere."""
+
+
+class Hyperscan:
+    """One scan for all rules; a scratch space per thread."""
+
+    name = "hyperscan"
+
+    def __init__(self, rules: Sequence[Rule], cache_dir: Path | None = None) -> None:
+        self._widths = [scan_widths(rule) for rule in rules]
+        self._database = _database([scan_pattern(rule) for rule in rules], cache_dir)
+        self._local = threading.local()
+
+    def windows(self, text: bytes) -> dict[int, Windows]:
+        """Scans once, and turns the ends of the candidates into windows of begins."""
+        ends: list[tuple[int, int]] = []
+        try:
+            scratch = self._local.scratch
+        except AttributeError:
+            scratch = self._local.scratch = hyperscan.Scratch(self._database)
+        self._database.scan(text, match_event_handler=_collect, context=ends, scratch=scratch)
+        return self._merge(ends) if ends else {}
+
+    def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Windows]:
+        found: dict[int, Windows] = {}
+        ends.sort()
+        for rule, end in ends:
+            shortest, longest = self._widths[rule]
+            low, high = max(0, end - longest), end - shortest
+            windows = found.setdefault(rule, [])
+            if windows and low <= windows[-1][1] + 1:
+                windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
+            else:
+                windows.append((low, high))
+        return found
+
+
+def _collect(rule: int, _begin: int, end: int, _flags: int, context: list[tuple[int, int]]) -> None:
+    context.append((rule, end))
+
+
+class Python:
+    """No scanner: every rule one of whose literals is in the text is searched everywhere."""
+
+    name = "python"
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._needles = [_needles(rule) for rule in rules]
+
+    def windows(self, text: bytes) -> dict[int, Windows]:
+        """The whole text, for every rule that cannot be ruled out by its literals."""
+        lower = text.lower()
+        everywhere = [(0, len(text))]
+        return {
+            index: everywhere
+            for index, literals in enumerate(self._needles)
+            if not literals or any(literal in lower for literal in literals)
+        }
+
+
+def _needles(rule: Rule) -> tuple[bytes, ...]:
+    """Lower-case literals one of which is in every text the rule matches in."""
+    own = needles(rule.pattern)
+    words = frozenset(rule.keywords)
+    best = max((own, words), key=lambda found: min(map(len, found), default=0))
+    return tuple(sorted(word.lower().encode("latin-1") for word in best))
+
+
+def make_engine(choice: str, rules: Sequence[Rule], cache_dir: Path | None = None) -> Engine:
+    """The engine asked for; `auto` takes hyperscan where it can be imported."""
+    if choice == "python" or (choice == "auto" and hyperscan is None):
+        return Python(rules)
+    if hyperscan is None:
+        raise ModuleNotFoundError("hyperscan is not installed for this Python")
+    return Hyperscan(rules, cache_dir)
+
+
+def _database(patterns: list[str], cache_dir: Path | None) -> Any:
+    if cache_dir is None:
+        return _compile(patterns)
+    key = hashlib.sha256("\0".join([hyperscan.__version__, _platform(), *patterns]).encode()).hexdigest()[:24]
+    path = cache_dir / f"rules-{key}.hyperscan"
+    cached = _load(path)
+    if cached is not None:
+        return cached
+    database = _compile(patterns)
+    _save(path, hyperscan.dumpb(database))
+    return database
+
+
+def _platform() -> str:
+    machine = os.uname() if hasattr(os, "uname") else None
+    return f"{machine.sysname}-{machine.machine}" if machine else os.name
+
+
+def _compile(patterns: list[str]) -> Any:
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[pattern.encode("latin-1") for pattern in patterns],
+        ids=list(range(len(patterns))),
+        elements=len(patterns),
+        flags=[hyperscan.HS_FLAG_DOTALL] * len(patterns),
+    )
+    return database
+
+
+def _load(path: Path) -> Any:
+    """The cached database, or None where there is none that can be used."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, _, body = data.partition(b"\n")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        return None
+    try:
+        return hyperscan.loadb(body, hyperscan.HS_MODE_BLOCK)
+    except (hyperscan.error, ValueError):
+        return None
+
+
+def _save(path: Path, body: bytes) -> None:
+    """Writes the database for the next start; a cache that cannot be written costs only time."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:  # mode 0600
+            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        Path(file.name).replace(path)
+    except OSError:
+        return

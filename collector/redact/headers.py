@@ -1,0 +1,213 @@
+"""The rules for secrets whose place tells: URLs with credentials, authorization schemes, JWT, user:password, hashes.
+
+Where a pattern cannot say how long the secret is, `locate` follows it to its end.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from collector.redact.names import Promise
+from collector.redact.rule import Rule, Spans
+from collector.redact.values import Written, entropy, is_placeholder, is_secret, looks_random
+
+_token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
+_jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
+_url_secret = re.compile(rb"[^\s\"'`<>\\\xfe\xff]*")
+_COMMON_USERS = frozenset(b"user username usr root admin me foo name login u".split())
+
+
+def _to_end_of_token(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    first = match.start("secret")
+    run = _token_run.match(text, first, stop)
+    end = run.end() if run else match.end()
+    while end > first and text[end - 1] in b".-~/":
+        end -= 1
+    value = text[first:end].decode("latin-1")
+    return [(first, end)] if len(value) >= 16 and not is_placeholder(value) and looks_random(value) else []
+
+
+def _whole_jwt(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    run = _jwt_run.match(text, match.start(), stop)
+    end = run.end() if run else match.end()
+    while text[end - 1 : end] == b".":
+        end -= 1
+    return [(match.start(), end)]
+
+
+def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """What stands between the user and the host: everything up to the last @ before the path."""
+    first = match.start("secret")
+    run = _url_secret.match(text, first, min(stop, first + 512))
+    end = run.end() if run else first
+    authority = re.search(rb"[/?#]", text[first:end])
+    at = text.rfind(b"@", first, first + authority.start() if authority else end)
+    if at < 0:  # a password with an unescaped slash
+        at = text.rfind(b"@", first, end)
+        if at < 0 or text.count(b"/", first, at) > 2 or b"://" in text[first:at]:
+            return []
+    value = text[first:at].decode("latin-1")
+    user = match["user"]
+    if not value or is_placeholder(value) or value.startswith("[REDACTED:"):
+        return []
+    if value.encode("latin-1") == user or (
+        user in _COMMON_USERS and value.isalpha() and value.islower() and len(value) < 8
+    ):
+        return []
+    return [(first, at)]
+
+
+def _url_user(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    value = match["secret"].decode("latin-1")
+    return [match.span("secret")] if not is_placeholder(value) and looks_random(value) else []
+
+
+def is_basic(value: str) -> bool:
+    """Base64 of user:password."""
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    _, colon, password = decoded.partition(b":")
+    return (
+        bool(colon and password)
+        and all(32 <= byte < 127 or byte > 0xA0 for byte in decoded)
+        and not is_placeholder(password.decode("latin-1"))
+    )
+
+
+def _user_and_password(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    value = match["secret"].decode("latin-1").rstrip(",;)")
+    if is_placeholder(value) or not is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT):
+        return []
+    first = match.start("secret")
+    return [(first, first + len(value))]
+
+
+def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    value = match["secret"].decode("latin-1")
+    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
+
+
+def _is_drawn(value: str) -> bool:
+    return entropy(value) >= 3.0 and not is_placeholder(value)
+
+
+_VALUE = r"""[^\s"'`<>\\\xfe\xff]"""
+
+HEADER_RULES = (
+    Rule(
+        id="url-password",
+        provider="structure",
+        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30})://(?P<user>[^\s:/@\"'`<>\\\xfe\xff?#]{0,100}):(?P<secret>[^\s@\"'`<>\\\xfe\xff])",
+        locate=_url_password,
+        before="",
+        after="",
+        examples=("postgres://app:{A-Za-z0-9:16}@db.internal:5432/main", "https://ci:{a-z0-9:20}@git.internal/x.git"),
+        near_misses=(
+            "https://example.org:8080/a@b",
+            "postgres://user:${DB_PASSWORD}@db/main",
+            "http://user:password@host/",
+        ),
+    ),
+    Rule(
+        id="url-user",
+        provider="structure",
+        pattern=r"(?i:https?)://(?P<secret>[A-Za-z0-9_-]{20,200})@",
+        locate=_url_user,
+        before="",
+        after="",
+        examples=("https://{A-Za-z0-9:40}@git.internal/x.git",),
+        near_misses=("https://deploy-user-for-the-cluster@git.internal/x.git",),
+    ),
+    Rule(
+        id="authorization",
+        provider="structure",
+        pattern=r"(?i:bearer|authorization\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?token|ssws|geniekey)(?:\s|%20|\+)(?P<secret>[A-Za-z0-9_.~+/=-]{16})",
+        locate=_to_end_of_token,
+        after="",
+        examples=("Authorization: Bearer {A-Za-z0-9:40}",),
+        near_misses=("Authorization: Bearer <your-token>", "Bearer authentication-is-required"),
+    ),
+    Rule(
+        id="basic-authorization",
+        provider="structure",
+        pattern=r"(?i:basic)(?:\s|%20)(?P<secret>[A-Za-z0-9+/]{8,512}={0,2})",
+        check=is_basic,
+        after="0-9A-Za-z+/=",
+        examples=(
+            lambda chance: "Authorization: Basic " + base64.b64encode(b"ci:%x" % chance.getrandbits(64)).decode(),
+        ),
+        near_misses=("Basic authentication", "basic understanding"),
+    ),
+    Rule(
+        id="jwt",
+        provider="structure",
+        pattern=r"eyJ[A-Za-z0-9_-]{10,2000}\.(?:eyJ|[A-Za-z0-9_-]{3})[A-Za-z0-9_-]{8}",
+        locate=_whole_jwt,
+        after="",
+        examples=("eyJ{A-Za-z0-9:33}.eyJ{A-Za-z0-9:60}.{A-Za-z0-9_-:43}",),
+        near_misses=("eyJ.eyJ.sig", "eyJhbGciOi"),
+    ),
+    Rule(
+        id="user-and-password",
+        provider="structure",
+        pattern=r"""(?:-u|--user|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{1,80}:(?P<secret>[^\s"'`<>\xfe\xff]{3,200})""",
+        locate=_user_and_password,
+        before="0-9A-Za-z-",
+        after="",
+        examples=("curl -u admin:{A-Za-z0-9:14} https://host/",),
+        near_misses=("docker run -u 1000:1000 image", "curl -u user:$PASSWORD https://host/"),
+    ),
+    Rule(
+        id="password-argument",
+        provider="structure",
+        pattern=(
+            rf"(?:mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli|docker login|podman login|helm registry login|az login|mongo(?:sh|dump|restore|import|export)?"
+            rf"|sqlcmd|bcp|ldap(?:search|add|modify|whoami)|keytool|smbclient|htpasswd|zip|unzip|7z|rabbitmqctl|twine upload|openssl|ansible|cqlsh|influx|rar)"
+            rf"\s[^\n\xfe\xff]{{0,200}}?(?:(?<!x)-p|-P|-a|-w|-srcstorepass |-pass(?:in|out)? pass:)[ =]?[\"']?(?P<secret>{_VALUE}{{4,100}})"
+        ).replace("(?<!x)", " "),
+        locate=_chosen,
+        after="",
+        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
+        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host"),
+    ),
+    Rule(
+        id="netrc-password",
+        provider="structure",
+        pattern=r"(?:login|user|account)(?:\s|\\n){1,5}[^\s\\\xfe\xff]{1,80}(?:\s|\\n){1,5}(?:password|passwd)(?:\s|\\n){1,5}(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
+        locate=_chosen,
+        after="",
+        examples=("machine host login ci password {A-Za-z0-9:16}",),
+        near_misses=("the login form password field",),
+    ),
+    Rule(
+        id="pgpass-password",
+        provider="structure",
+        pattern=r"[A-Za-z0-9_.*-]{1,80}:(?:5432|5433|6432|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
+        locate=_chosen,
+        after="",
+        examples=("db.internal:5432:main:app:{A-Za-z0-9:16}",),
+        near_misses=("http://db.internal:5432/main",),
+    ),
+    Rule(
+        id="sql-password",
+        provider="structure",
+        pattern=r"(?i:identified by|with password|set password\s?=|encrypted password|password for [^\n]{1,40}(?:=|to))\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\xfe\xff]{4,200})",
+        locate=_chosen,
+        after="",
+        examples=("CREATE USER app IDENTIFIED BY '{A-Za-z0-9:16}'",),
+        near_misses=("CREATE USER app IDENTIFIED BY '<password>'",),
+    ),
+    Rule(
+        id="password-hash",
+        provider="structure",
+        pattern=r"\$(?:2[abxy]?\$\d\d\$[A-Za-z0-9./]{53}|[156y]\$(?:rounds=\d{1,9}\$)?[A-Za-z0-9./$]{1,40}\$[A-Za-z0-9./]{22,86}|argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{30,300}|apr1\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{22})",
+        check=_is_drawn,
+        after="0-9A-Za-z./",
+        examples=("$2b$12${A-Za-z0-9:53}",),
+        near_misses=("$2b$12$short",),
+    ),
+)

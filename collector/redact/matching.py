@@ -1,0 +1,111 @@
+"""Confirms a rule on the places where an engine saw a candidate, by `re`, and says exactly which spans are secret.
+
+An engine gives windows: ranges of places where a match may begin. Both engines' windows hold every place where a match
+does begin, and the search resumes by the same rule after every match, so their findings are identical however wide
+the windows are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from time import monotonic
+
+from collector.redact.rule import Rule, Spans, width
+from collector.redact.values import is_filler
+
+Windows = list[tuple[int, int]]
+
+_boundary_escapes = (
+    rb"(?<=\\[nrtbfv0])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2})"
+    rb"|(?<=\[\dm)|(?<=\[\d\dm)|(?<=;\dm)|(?<=;\d\dm)"
+)
+_open_end = re.compile(r"\{([1-9]\d*),\d+\}(\)*)\Z")
+
+
+class TimeOut(Exception):
+    """Redacting one event took too long."""
+
+
+class Matcher:
+    """A rule made ready to search."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        after = f"(?![{rule.after}])" if rule.after else ""
+        self.search = re.compile(f"(?:{rule.pattern}){after}".encode("latin-1"), re.DOTALL).search
+        self.before = _before(rule.before)
+        self.widest = rule.widths[1]
+        self.group: str | int = "secret" if "(?P<secret>" in rule.pattern else 0
+        self.keywords = tuple(word.lower().encode("latin-1") for word in rule.keywords)
+
+    def spans(self, text: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
+        """The secrets of this rule in the windows; `starts` are where the pieces of the text begin."""
+        found: Spans = []
+        at = 0
+        for low, high in windows:
+            at = max(at, low)
+            index = bisect_right(starts, at) - 1
+            while index < len(starts) and starts[index] <= high:
+                stop = (starts[index + 1] if index + 1 < len(starts) else len(text) + 1) - 1
+                at = self._in_piece(text, max(at, starts[index]), high, (starts[index], stop), found)
+                index += 1
+                if monotonic() > deadline:
+                    raise TimeOut(self.rule.id)
+        return found
+
+    def _in_piece(self, text: bytes, at: int, high: int, piece: tuple[int, int], found: Spans) -> int:
+        start, stop = piece
+        limit = min(stop, high + self.widest + 1)
+        while at <= high and (match := self.search(text, at, limit)) and match.start() <= high:
+            spans = self._accept(text, match, start, stop)
+            found += spans
+            at = max((end for _, end in spans), default=_resume(match))
+        return max(at, min(high, stop) + 1)
+
+    def _accept(self, text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+        if self.before and match.start() > start and not self.before(text, match.start()):
+            return []
+        if self.keywords and not self._has_keyword(text[max(start, match.start() - self.rule.reach) : match.start()]):
+            return []
+        if self.rule.locate:
+            return self.rule.locate(text, match, start, stop)
+        secret = match[self.group].decode("latin-1")
+        if is_filler(secret) or (self.rule.check and not self.rule.check(secret)):
+            return []
+        return [match.span(self.group)]
+
+    def _has_keyword(self, before: bytes) -> bool:
+        lower = before.lower()
+        return any(word in lower for word in self.keywords)
+
+
+def _resume(match: re.Match[bytes]) -> int:
+    """Where to look on after a match that was refused: inside it, for the next may begin there."""
+    return max(match.start() + 1, match.start("first") if "first" in match.re.groupindex else 0)
+
+
+def _before(inside: str) -> Callable[[bytes, int], re.Match[bytes] | None] | None:
+    if not inside:
+        return None
+    return re.compile(b"(?<![" + inside.encode("latin-1") + b"])|" + _boundary_escapes).match
+
+
+def trimmed(pattern: str) -> str:
+    """The pattern with its last repetition at its least, so that a scanner reports one end and not hundreds."""
+    return _open_end.sub(lambda found: f"{{{found[1]}}}{found[2]}", pattern)
+
+
+def scan_pattern(rule: Rule) -> str:
+    """What the scanner looks for: everything the rule matches begins with it (after its keyword, if it has any)."""
+    pattern = trimmed(rule.pattern)
+    if not rule.keywords:
+        return pattern
+    words = "|".join(re.escape(word) for word in rule.keywords)
+    return rf"(?i:{words})[\s\S]{{0,{rule.reach}}}(?:{pattern})"
+
+
+def scan_widths(rule: Rule) -> tuple[int, int]:
+    """The shortest and the longest distance from the begin of a match to the end the scanner reports."""
+    return width(trimmed(rule.pattern))

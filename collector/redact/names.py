@@ -1,0 +1,448 @@
+"""Which names tell that the value beside them is a secret: `DB_PASSWORD`, `x-api-key`, `clientSecret`.
+
+In goes a key, a variable, a header or a flag; out comes what it promises about its value. Names that only count,
+measure or describe secrets (`max_tokens`, `token_url`, `passwordField`, `nextPageToken`) promise nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+
+class Promise(IntEnum):
+    """What a name says about its value."""
+
+    NOTHING = 0
+    WEAK = 1  # a key or an authorization: only what looks like one is a secret
+    KEY = 2  # a token or an API key: random-looking values are secrets
+    COOKIE = 3
+    PASSWORD = 4  # whatever is no placeholder is a secret
+
+
+# Where a telling name may be hiding in a text; `promise` then decides.
+TELLING = (
+    r"pass(?:w(?:or)?d|phrase|code|wort)?|pwd|psw|secret|token|kennwort|senha|contrase.a|passe|mnemonic|seed[-_ ]phrase"
+    r"|[-_. ]pw|credential|creds|api[-_. ]{0,2}key|[a-z0-9][-_. ]key|access[-_. ]?id|[a-z]key|bearer|jwt|auth"
+    r"|cookie|session|salt|webhook|dsn|[-_]pat|sig|connection[-_]?string|otp|pin|identified by"
+)
+
+_camel = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_split = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d+$)")
+
+_PASSWORDS = frozenset(
+    [
+        "password",
+        "passwd",
+        "passwort",
+        "pwd",
+        "passphrase",
+        "passcode",
+        "passwords",
+        "pass",
+        "pw",
+        "psw",
+        "psswd",
+        "secret",
+        "secrets",
+        "kennwort",
+        "senha",
+        "contrasena",
+        "contrasenia",
+        "mnemonic",
+        "passw",
+        "passwrd",
+        "privatekey",
+        "secretkey",
+        "userpass",
+    ]
+)
+_PASSWORD_ENDS = re.compile(
+    r"(?:password|passwd|passphrase|passwort|(?<!o|y)pwd|secret|secretkey|privatekey"
+    r"|(?:db|user|admin|root|mysql|pg|sql|ssh|smtp|mail|ftp|redis|my|rabbitmq|ldap|key|store)pass)$"
+)
+_KEY_WORDS = frozenset(
+    [
+        "token",
+        "tokens",
+        "apikey",
+        "apikeys",
+        "accesskey",
+        "jwt",
+        "pat",
+        "credential",
+        "credentials",
+        "creds",
+        "accountkey",
+        "authtoken",
+        "accesstoken",
+        "refreshtoken",
+        "idtoken",
+        "bearertoken",
+        "apitoken",
+        "bearer",
+    ]
+)
+_KEY_ENDS = re.compile(r"(?:token|apikey|accesskey|authkey|accountkey)$")
+_SECRET_KEYS = frozenset(
+    [
+        "secret",
+        "private",
+        "signing",
+        "encryption",
+        "master",
+        "crypt",
+        "cipher",
+        "decryption",
+        "hmac",
+        "aes",
+        "des",
+        "rsa",
+        "ssh",
+        "jwt",
+        "session",
+        "cookie",
+    ]
+)
+_KEYS = frozenset(
+    [
+        "api",
+        "access",
+        "account",
+        "auth",
+        "app",
+        "application",
+        "shared",
+        "service",
+        "deploy",
+        "consumer",
+        "storage",
+        "license",
+        "licence",
+        "subscription",
+        "admin",
+        "client",
+        "server",
+        "root",
+        "ingest",
+        "integration",
+        "webhook",
+        "write",
+        "read",
+        "rest",
+        "publishable",
+        "project",
+        "personal",
+        "developer",
+        "user",
+        "security",
+        "authorization",
+        "host",
+        "host2",
+        "node",
+        "bot",
+        "stream",
+        "data",
+        "partner",
+        "merchant",
+        "license",
+        "sdk",
+        "live",
+        "test",
+        "prod",
+        "ingestion",
+        "instrumentation",
+        "insights",
+        "report",
+        "tunnel",
+        "sas",
+        "primary",
+        "secondary",
+        "maps",
+        "search",
+        "query",
+    ]
+)
+_COOKIES = frozenset(["cookie", "cookies", "setcookie"])
+_WEAK = frozenset(
+    [
+        "key",
+        "auth",
+        "authorization",
+        "sig",
+        "signature",
+        "sas",
+        "salt",
+        "dsn",
+        "webhook",
+        "sid",
+        "session",
+        "sessionid",
+        "otp",
+    ]
+)
+_QUALIFIERS = frozenset(
+    [
+        "prod",
+        "production",
+        "dev",
+        "development",
+        "test",
+        "testing",
+        "stage",
+        "staging",
+        "live",
+        "local",
+        "value",
+        "val",
+        "plaintext",
+        "plain",
+        "text",
+        "clear",
+        "cleartext",
+        "b64",
+        "base64",
+        "raw",
+        "str",
+        "string",
+        "old",
+        "new",
+        "current",
+        "default",
+        "main",
+        "primary",
+        "secondary",
+        "backup",
+        "env",
+        "envvar",
+        "v",
+        "id2",
+        "dec",
+        "decoded",
+        "encoded",
+        "enc",
+        "encrypted",
+        "confirm",
+        "confirmation",
+        "again",
+        "repeat",
+        "verify",
+        "check",
+        "temp",
+        "tmp",
+        "real",
+        "ci",
+        "qa",
+        "uat",
+        "eu",
+        "us",
+        "one",
+        "two",
+        "a",
+        "b",
+        "x",
+        "fallback",
+        "override",
+        "data",
+        "header",
+        "bytes",
+    ]
+)
+_DESCRIBERS = frozenset(
+    [
+        "count",
+        "counts",
+        "counter",
+        "usage",
+        "used",
+        "limit",
+        "limits",
+        "max",
+        "min",
+        "num",
+        "number",
+        "total",
+        "input",
+        "output",
+        "cached",
+        "budget",
+        "type",
+        "types",
+        "url",
+        "uri",
+        "endpoint",
+        "name",
+        "names",
+        "expires",
+        "expiry",
+        "expiration",
+        "expire",
+        "length",
+        "len",
+        "size",
+        "index",
+        "public",
+        "foreign",
+        "partition",
+        "sort",
+        "next",
+        "page",
+        "continuation",
+        "cursor",
+        "continue",
+        "sync",
+        "stop",
+        "eos",
+        "bos",
+        "pad",
+        "unk",
+        "sep",
+        "mask",
+        "special",
+        "cls",
+        "vocab",
+        "design",
+        "per",
+        "price",
+        "cost",
+        "rate",
+        "ratio",
+        "estimate",
+        "estimated",
+        "remaining",
+        "window",
+        "context",
+        "thinking",
+        "prompt",
+        "completion",
+        "reasoning",
+        "placeholder",
+        "label",
+        "hint",
+        "rule",
+        "rules",
+        "policy",
+        "field",
+        "column",
+        "regex",
+        "pattern",
+        "format",
+        "prefix",
+        "suffix",
+        "ref",
+        "arn",
+        "path",
+        "file",
+        "filename",
+        "dir",
+        "image",
+        "idempotency",
+        "cache",
+        "hash",
+        "hashed",
+        "digest",
+        "fingerprint",
+        "checksum",
+        "primary_key",
+        "first",
+        "second",
+        "third",
+        "by",
+        "compass",
+        "bypass",
+        "surpass",
+    ]
+)
+# A describer in front of a password changes nothing: `max_password`, but `first_password` is one.
+_PASSWORD_DESCRIBERS = frozenset(
+    [
+        "count",
+        "limit",
+        "max",
+        "min",
+        "num",
+        "number",
+        "type",
+        "types",
+        "url",
+        "uri",
+        "endpoint",
+        "name",
+        "names",
+        "expires",
+        "expiry",
+        "expiration",
+        "length",
+        "len",
+        "label",
+        "hint",
+        "rule",
+        "rules",
+        "policy",
+        "field",
+        "column",
+        "regex",
+        "pattern",
+        "format",
+        "ref",
+        "arn",
+        "path",
+        "file",
+        "filename",
+        "dir",
+        "hash",
+        "hashed",
+        "digest",
+        "placeholder",
+        "reset",
+        "forgot",
+        "forgotten",
+        "strength",
+        "required",
+        "bypass",
+    ]
+)
+
+
+def words(name: str) -> list[str]:
+    """A name in its words: `x-apiKey2` is x, api, key, 2."""
+    return [word for word in _split.split(_camel.sub("_", name).lower()) if word]
+
+
+@lru_cache(maxsize=20_000)
+def promise(name: str) -> Promise:
+    """What a name says about its value."""
+    if len(name) > 160:
+        name = name[-160:]
+    parts = words(name)
+    while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
+        parts.pop()
+    if not parts:
+        return Promise.NOTHING
+    last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
+    if _is_password(last, before, parts):
+        return Promise.PASSWORD
+    if last in _COOKIES and before not in {"same", "http", "no"}:
+        return Promise.COOKIE
+    if _DESCRIBERS.intersection(parts[:-1]) or last in _DESCRIBERS:
+        return Promise.NOTHING
+    if last in _KEY_WORDS or _KEY_ENDS.search(last) or (last in ("key", "keys") and before in _KEYS):
+        return Promise.KEY
+    if before + last in ("connectionstring", "basicauth"):
+        return Promise.KEY
+    return Promise.WEAK if last in _WEAK else Promise.NOTHING
+
+
+def _is_password(last: str, before: str, parts: list[str]) -> bool:
+    if _PASSWORD_DESCRIBERS.intersection(parts):
+        return False
+    if last == "pass":
+        return before not in {"first", "single", "by", "one", "two", "render", "test", "will", "to", "multi", "pre"}
+    if last in _PASSWORDS or _PASSWORD_ENDS.search(last):
+        return True
+    if last in ("key", "keys") and before in _SECRET_KEYS and "public" not in parts:
+        return True
+    if (before, last) in {("secret", "id"), ("seed", "phrase"), ("recovery", "phrase"), ("de", "passe")}:
+        return True
+    return last == "key" and parts[-3:-1] in (["secret", "access"], ["key", "encryption"])

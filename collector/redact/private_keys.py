@@ -1,0 +1,161 @@
+"""Private keys in every shape they take in transcripts.
+
+Newlines as they are or escaped once or twice, line numbers of a reader, diff and grep prefixes, quotes of a
+concatenation, everything on one line, the END cut off, or only the tail. Certificates and public keys stay.
+The walk over a block is bounded by WIDEST_BLOCK and stops at the first line that cannot be part of a key.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import Rule, Spans
+
+WIDEST_BLOCK = 32_768
+
+_LABEL = r"(?:[A-Z0-9]{1,12}[ _]){0,4}PRIVATE[ _]KEY(?:[ _]BLOCK)?"
+_BEGIN = rf"-{{2,5}}\s?BEGIN[ _]{_LABEL}\s?-{{2,5}}"
+_END = rf"-{{2,5}}\s?END[ _]{_LABEL}\s?-{{2,5}}"
+_end = re.compile(_END.encode())
+_begin = re.compile(rb"-{2,5}\s?BEGIN[ _]")
+_run = re.compile(rb"[A-Za-z0-9+/=_-]{16,}")
+_newline = re.compile(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
+# A line of a key: anything that a reader, a diff, a search or a language puts before it, base64, what closes it.
+_body = re.compile(
+    rb"(?:[^\n\\]{0,200}?[^A-Za-z0-9+/=\n])?([A-Za-z0-9+/]{16,}={0,2}(?: [A-Za-z0-9+/]{4,}={0,2})*)[\s\"'`,;+\\.)}\]]*\Z"
+)
+_short = re.compile(rb"(?:[^\n\\]{0,200}?[^A-Za-z0-9+/=\n])?([A-Za-z0-9+/]{1,}={0,2})[\s\"'`,;+\\)}\]]*\Z")
+_header = re.compile(
+    rb"[^\n]{0,60}?\b(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-Lines|Subject|Key-Attributes)\b ?:"
+)
+_blank = re.compile(rb"[\s\"'`,;+\\#/*|>0-9:-]{0,24}\Z|[^\s]{1,120}[:-]\d+[:-]\s*\Z")
+_MOST_BLANKS = 3
+
+
+def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
+    """The lines between two places, however their ends are written."""
+    found, at = [], first
+    for end in _newline.finditer(text, first, stop):
+        found.append((at, end.start()))
+        at = end.end()
+    found.append((at, stop))
+    return found
+
+
+def _from_begin(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """A block from its BEGIN to its END, or to where its lines stop looking like a key."""
+    first, limit = match.start(), min(stop, match.end() + WIDEST_BLOCK)
+    another = _begin.search(text, match.end(), limit)
+    if another:
+        limit = another.start()
+    end = _end.search(text, match.end(), limit)
+    if end:
+        return [(first, end.end())] if _run.search(text, match.end(), end.start()) else []
+    last = _follow(text, match.end(), limit, stop)
+    return [(first, last)] if last > match.end() else []
+
+
+def _follow(text: bytes, first: int, limit: int, stop: int) -> int:
+    """The end of the last line after `first` that is part of a key."""
+    last, blanks = first, 0
+    for begin, end in _lines(text, first, limit):
+        line = text[begin:end]
+        body = _body.match(line)
+        if body:
+            last, blanks = begin + body.end(1), 0
+            continue
+        if (begin == first or _header.match(line) or _blank.match(line)) and blanks < _MOST_BLANKS:
+            run = _run.search(line)
+            if run and begin == first:
+                last = begin + run.end()
+            blanks += 1
+            continue
+        short = _short.match(line)
+        if short and (end == stop or short[1].endswith(b"=")) and last > first:
+            last = begin + short.end(1)
+        elif (cut := _run.search(line)) and last > first:
+            last = begin + cut.end()
+        break
+    return last
+
+
+def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
+    """A tail whose BEGIN is missing: the lines before END that look like a key."""
+    low = max(start, match.start() - WIDEST_BLOCK)
+    lines = _lines(text, low, match.start())
+    first, is_last = -1, True
+    for begin, end in reversed(lines):
+        line = text[begin:end]
+        body = _body.match(line)
+        if body:
+            first = begin + body.start(1)
+        elif not (is_last or _blank.match(line)) or not (_short.match(line) or _blank.match(line)):
+            short = _short.match(line)
+            if short and begin == low and first >= 0 and len(short[1]) > 3:
+                first = begin + short.start(1)
+            break
+        is_last = is_last and not body and not (_short.match(line) and line.strip())
+    return [(first, match.end())] if first >= 0 else []
+
+
+def _from_body(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """A key without BEGIN, recognised by how its first bytes are always encoded."""
+    limit = min(stop, match.end() + WIDEST_BLOCK)
+    last = _follow(text, match.start(), limit, stop)
+    end = _end.search(text, match.end(), limit)
+    run = _run.match(text, match.start(), stop)
+    if end and end.start() - last < 300:
+        last = end.end()
+    return [(match.start(), max(last, run.end() if run else match.end()))]
+
+
+_EXAMPLE_BODY = r"\n".join(["{A-Za-z0-9:64}"] * 3)
+
+PRIVATE_KEY_RULES = (
+    Rule(
+        id="private-key",
+        provider="structure",
+        pattern=_BEGIN,
+        locate=_from_begin,
+        before="",
+        after="",
+        examples=(
+            "-----BEGIN RSA PRIVATE " + "KEY-----\n{A-Za-z0-9:64}\n{A-Za-z0-9:64}\n-----END RSA PRIVATE " + "KEY-----",
+            "-----BEGIN PRIVATE " + "KEY-----" + r"\n" + _EXAMPLE_BODY,
+        ),
+        near_misses=("-----BEGIN CERTIFICATE-----\n{A-Za-z0-9:64}\n-----END CERTIFICATE-----",),
+    ),
+    Rule(
+        id="private-key-tail",
+        provider="structure",
+        pattern=_END,
+        locate=_to_end,
+        before="",
+        after="",
+        examples=("{A-Za-z0-9:64}\n{A-Za-z0-9:20}==\n-----END PRIVATE " + "KEY-----",),
+        near_misses=("the line -----END PRIVATE " + "KEY----- is missing",),
+    ),
+    Rule(
+        id="private-key-body",
+        provider="structure",
+        pattern=(
+            r"(?:MII[A-Za-z0-9+/]{2,4}IBAAKC[A-Za-z0-9+/]{20}|MII[A-Za-z0-9+/]{2,5}IBADANBgkqhkiG9w0BAQEFAASC"
+            r"|MIG[A-Za-z0-9+/]{1,3}gEAMB[A-Za-z0-9+/]{2}Byq|M[HI][A-Za-z0-9+/]{2,4}gEBBC[A-Za-z0-9+/]{20}|MC4CAQAwBQYDK2V[A-Za-z0-9+/]{20}"
+            r"|b3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/]{20})"
+        ),
+        locate=_from_body,
+        after="",
+        examples=("MIIEpAIBAAKC{A-Za-z0-9:52}\n{A-Za-z0-9:64}",),
+        near_misses=("MIIDXTCCAkWgAwIBAgIJ{A-Za-z0-9:44}",),
+    ),
+    Rule(
+        id="putty-private-key",
+        provider="structure",
+        pattern=r"Private-Lines: \d{1,3}",
+        locate=_from_begin,
+        before="",
+        after="",
+        examples=("Private-Lines: 2\n{A-Za-z0-9:64}\n{A-Za-z0-9:40}",),
+        near_misses=("Public-Lines: 2\n{A-Za-z0-9:64}",),
+    ),
+)

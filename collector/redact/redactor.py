@@ -1,0 +1,216 @@
+"""Finds the secrets of one event and puts a marker in the place of each, wherever it stands.
+
+In goes an event (any JSON object), out comes the same object without secrets, and how many of each rule there were.
+One scan over all strings; nothing else happens where the scan sees nothing. Whatever goes wrong raises: `seal` then
+withholds the event (promise 5).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from collector.errors import ConfigurationError
+from collector.redact.copies import Copies
+from collector.redact.engines import Engine, make_engine
+from collector.redact.exempt import is_exempt
+from collector.redact.marker import MARKER, MARKER_BYTES, OPENING
+from collector.redact.matching import Matcher, TimeOut
+from collector.redact.rule import Rule
+from collector.redact.segments import KeyBook, Piece, encode, gather, pieces
+from collector.redact.table import RULES
+
+ROUNDS = 4
+FIELD_RULE = "field"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be chosen: the key of the markers, the engine, rules taken away and added, fields always withheld."""
+
+    key: bytes
+    engine: str = "auto"
+    disabled: frozenset[str] = frozenset()
+    rules: tuple[Rule, ...] = ()
+    fields: tuple[str, ...] = ()
+    cache_dir: Path | None = None
+    seconds: float = 20.0
+    clock: Callable[[], float] = monotonic
+
+
+class Finding(NamedTuple):
+    """One secret in the original value: the rule, where it stands, and what it was."""
+
+    rule: str
+    path: tuple[Any, ...]
+    start: int
+    end: int
+    value: str
+    in_key: bool = False
+
+
+class Mark(NamedTuple):
+    """A span of one string that a marker replaces."""
+
+    start: int
+    end: int
+    rule: str
+
+
+class Redactor:
+    """Redacts events; make one and use it from any thread."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self.rules = chosen_rules(options)
+        self._matchers = [Matcher(rule) for rule in self.rules]
+        self._engine: Engine = make_engine(options.engine, self.rules, options.cache_dir)
+        self._fields = frozenset(name.lower() for name in options.fields)
+        self._book = KeyBook(frozenset(word for rule in self.rules for word in rule.keywords) | self._fields)
+
+    @property
+    def engine_name(self) -> str:
+        """Which engine is at work: hyperscan or python."""
+        return self._engine.name
+
+    def event(self, event: dict[str, Any]) -> dict[str, int]:
+        """Redacts an event in place; returns (and notes in the event) how often each rule was needed."""
+        text = self._encode(gather(event, self._book))
+        windows = self._engine.windows(text)
+        if not windows and not self._fields:
+            return {}
+        counts: dict[str, int] = {}
+        for finding in self._redact(event, text, windows):
+            counts[finding.rule] = counts.get(finding.rule, 0) + 1
+        if counts:
+            before = event.get("redactions")
+            event["redactions"] = {**(before if isinstance(before, dict) else {}), **counts}
+        return counts
+
+    def text(self, text: str) -> str:
+        """One string, redacted."""
+        redacted = self.value(text)[0]
+        return str(redacted)
+
+    def value(self, value: Any) -> tuple[Any, list[Finding]]:
+        """Any JSON value, redacted in place, and what was found in it."""
+        holder = [value]
+        text = self._encode(gather(holder, self._book))
+        findings = self._redact(holder, text, self._engine.windows(text))
+        return holder[0], [finding._replace(path=finding.path[1:]) for finding in findings]
+
+    def explain(self, text: str) -> list[tuple[Finding, Rule | None]]:
+        """What would be found in a text, and by which rule."""
+        by_id = {rule.id: rule for rule in self.rules}
+        return [(finding, by_id.get(finding.rule)) for finding in self.value(text)[1]]
+
+    def _encode(self, texts: list[str]) -> bytes:
+        text = encode(texts)
+        if OPENING in text:  # what stands in a marker already is never looked at again
+            text = MARKER_BYTES.sub(lambda found: b"[" + b"\xfd" * (len(found[0]) - 2) + b"]", text)
+        return text
+
+    def _redact(self, event: Any, text: bytes, windows: dict[int, Any]) -> list[Finding]:
+        """Redacts until nothing is found any more, so that doing it twice changes nothing."""
+        findings: list[Finding] = []
+        deadline = self._options.clock() + self._options.seconds
+        for _ in range(ROUNDS):
+            parts = pieces(event, self._book)
+            marks = self._marks(text, windows, [len(part.text) for part in parts], deadline)
+            self._mark_fields(parts, marks)
+            if not marks:
+                return findings
+            findings += self._replace(event, parts, marks)
+            text = self._encode(gather(event, self._book))
+            windows = self._engine.windows(text)
+            if not windows and not self._fields:
+                return findings
+        return findings
+
+    def _marks(
+        self, text: bytes, windows: dict[int, Any], lengths: list[int], deadline: float
+    ) -> dict[int, list[Mark]]:
+        """The spans to replace, per piece."""
+        starts = list(accumulate((length + 1 for length in lengths[:-1]), initial=0))
+        if sum(lengths) + len(lengths) - 1 != len(text):
+            raise ValueError("the pieces of an event do not make up its text")
+        found: dict[int, list[Mark]] = {}
+        for index in sorted(windows):
+            matcher = self._matchers[index]
+            for start, end in matcher.spans(text, windows[index], starts, deadline):
+                piece = _piece_at(starts, start)
+                for low, high in _outside_markers(text, start, end):
+                    found.setdefault(piece, []).append(Mark(low - starts[piece], high - starts[piece], matcher.rule.id))
+            if self._options.clock() > deadline:
+                raise TimeOut(matcher.rule.id)
+        return found
+
+    def _mark_fields(self, parts: list[Piece], marks: dict[int, list[Mark]]) -> None:
+        """Marks the whole value of every field that is always withheld."""
+        if not self._fields:
+            return
+        for index, part in enumerate(parts):
+            names = [str(key).lower() for key in part.path]
+            value = part.text[part.value_at :]
+            if self._fields.intersection(names) and value and not MARKER.fullmatch(value):
+                marks[index] = [Mark(part.value_at, len(part.text), FIELD_RULE)]
+
+    def _replace(self, event: Any, parts: list[Piece], marks: dict[int, list[Mark]]) -> list[Finding]:
+        copies = Copies()
+        for index, found in list(marks.items()):
+            part = parts[index]
+            if is_exempt(part.path, part.text[part.value_at :]) and all(m.rule != FIELD_RULE for m in found):
+                del marks[index]
+                continue
+            marks[index] = merged(found)
+            for mark in marks[index]:
+                copies.add(part.text[mark.start : mark.end], mark.rule)
+        return copies.replace(event, parts, marks, self._options.key) if marks else []
+
+
+def _piece_at(starts: list[int], place: int) -> int:
+    return bisect_right(starts, place) - 1
+
+
+def _outside_markers(text: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    """A span without what stands in markers already."""
+    spans, at = [], start
+    while (shield := text.find(b"[\xfd", at, end)) >= 0:
+        if shield > at:
+            spans.append((at, shield))
+        at = text.find(b"]", shield, end) + 1 or end
+    if at < end:
+        spans.append((at, end))
+    return spans
+
+
+def merged(marks: list[Mark]) -> list[Mark]:
+    """Marks in order, overlapping ones made one; the longest gives its rule, the earlier rule of equals."""
+    found: list[Mark] = []
+    for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
+        if found and mark.start < found[-1].end:
+            last = found[-1]
+            rule = mark.rule if mark.end - mark.start > last.end - last.start else last.rule
+            found[-1] = Mark(last.start, max(last.end, mark.end), rule)
+        else:
+            found.append(mark)
+    return found
+
+
+def chosen_rules(options: Options) -> tuple[Rule, ...]:
+    """The table without the disabled rules and with the user's own."""
+    known = {rule.id for rule in RULES}
+    own = {rule.id for rule in options.rules}
+    if unknown := options.disabled - known - own - {FIELD_RULE}:
+        raise ConfigurationError(
+            f"redaction.disable names no rule: {', '.join(sorted(unknown))}; "
+            "`collector redact --explain` shows the ids of rules"
+        )
+    if taken := own & known:
+        raise ConfigurationError(f"redaction.rules uses the id of a built-in rule: {', '.join(sorted(taken))}")
+    return tuple(rule for rule in (*RULES, *options.rules) if rule.id not in options.disabled)

@@ -1,0 +1,54 @@
+"""The one gate out: nothing becomes a `Sealed` or a `SetAside` here without having been redacted (promise 5).
+
+seal: an event in, redacted, cut to size and serialized out. set_aside: a line that could not be parsed in, a redacted
+text for the quarantine out. Neither raises: what cannot be redacted stays home.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+from collector import cut
+from collector.flow import Line, Sealed, SetAside
+from collector.redact.redactor import Redactor
+from collector.redact.withhold import withheld
+
+QUARANTINE_BYTES = 16_384
+_LOOKED_AT = 1 << 20
+_escape = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_letters = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+
+
+def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
+    """Redacts an event, cuts it to `max_bytes` and serializes it."""
+    event_id = str(event.get("id", ""))
+    try:
+        counts = redactor.event(event)
+        return Sealed(event_id, cut.fit(event, max_bytes), counts)
+    except Exception:  # noqa: BLE001 - whatever it was: the text stays home
+        rest = withheld(event)
+        return Sealed(event_id, cut.fit(rest, max_bytes), rest["redactions"])
+
+
+def set_aside(line: Line, redactor: Redactor) -> SetAside:
+    """Redacts a line that could not be parsed, for the quarantine."""
+    content = hashlib.sha256(line.raw).hexdigest()[:32]
+    source = line.reading.source.key
+    try:
+        payload = redactor.text(unescaped(line.raw[:_LOOKED_AT].decode("utf-8", "replace")))
+        payload = cut.shortened(payload, QUARANTINE_BYTES) if len(payload.encode()) > QUARANTINE_BYTES else payload
+    except Exception:  # noqa: BLE001
+        payload = f"[withheld: {len(line.raw)} bytes]"
+    return SetAside(content, line.problem, source, line.offset, payload)
+
+
+def unescaped(text: str) -> str:
+    """Undoes JSON's escapes, so that what they hide is seen: a torn line cannot be parsed, but it can be read."""
+
+    def letter(match: re.Match[str]) -> str:
+        escape = match[1]
+        return chr(int(escape[1:], 16)) if escape[0] == "u" and len(escape) == 5 else _letters.get(escape, escape)
+
+    return _escape.sub(letter, text)

@@ -1,0 +1,396 @@
+"""What a value must look like to be a secret, given what its name promises and how it was written.
+
+Placeholders (`<your-key>`, `${TOKEN}`, `changeme`, `xxxx`), code (`getToken()`, `process.env.X`), types and prose stay
+readable: they are what people read transcripts for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from enum import IntEnum
+
+from collector.redact.names import Promise
+
+
+class Written(IntEnum):
+    """How a value stands beside its name, from the surest to the vaguest."""
+
+    KEY = 0  # the value of a dict key
+    QUOTED = 1  # "name": "value"
+    ENVIRONMENT = 2  # NAME=value
+    CONFIGURATION = 3  # db_password: value
+    BARE = 4  # anything else: might be code or prose
+
+
+_reference = re.compile(
+    r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$|\#\{|@\{|@[A-Z]\w+$
+    |!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
+    |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:]
+    |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.|\[REDACTED|\(sensitive|\(known\ after)
+    )""",
+    re.VERBOSE,
+)
+_placeholder = re.compile(
+    r"""(?:^|[^a-z])(?:your|ur|fake|dummy|sample|insert|todo|put|enter|mock|stub|some|any|my|the|a|an|super|very|top)
+        [-_. ]?(?:own|new|actual|real|app|github|gitlab|openai|anthropic|aws|google|slack|azure|secret|api|access|auth|db|database|user|client|bot|token|key|pass|private|long|random|strong|here)
+    |(?:^|[^a-z])your[-_ A-Z]|placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)|example|redacted|insert[-_ ]
+    |(?:secret|password|token|key|value|string|pass)[-_ ]?(?:here|goes)|not[-_ ]?a?[-_ ]?(?:real|secret|valid)
+    |(?:^|[^a-z])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided|truncated|foobar|lorem)(?:$|[^a-z])
+    |x{4,}|\*{3,}|\.{3,}|\#{4,}|_{4,}|-{5,}|•{3,}|\?{4,}|0{8,}|(?:^|[^a-z])xxx(?:$|[^a-z])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORDS = frozenset(
+    [
+        "password",
+        "passwd",
+        "passwort",
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "apikey",
+        "string",
+        "str",
+        "text",
+        "varchar",
+        "char",
+        "bytes",
+        "int",
+        "integer",
+        "number",
+        "bool",
+        "boolean",
+        "float",
+        "object",
+        "array",
+        "list",
+        "dict",
+        "map",
+        "any",
+        "unknown",
+        "never",
+        "void",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "required",
+        "optional",
+        "nullable",
+        "invalid",
+        "missing",
+        "incorrect",
+        "wrong",
+        "expired",
+        "empty",
+        "hidden",
+        "enabled",
+        "disabled",
+        "default",
+        "test",
+        "tests",
+        "testing",
+        "tester",
+        "admin",
+        "root",
+        "user",
+        "username",
+        "login",
+        "guest",
+        "postgres",
+        "mysql",
+        "redis",
+        "mongo",
+        "mongodb",
+        "rabbitmq",
+        "sa",
+        "minio",
+        "minioadmin",
+        "elastic",
+        "changeit",
+        "changeme",
+        "letmein_here",
+        "foo",
+        "bar",
+        "baz",
+        "qux",
+        "value",
+        "example",
+        "basic",
+        "bearer",
+        "digest",
+        "oauth",
+        "oauth2",
+        "jwt",
+        "header",
+        "cookie",
+        "cookies",
+        "body",
+        "query",
+        "form",
+        "inherit",
+        "unset",
+        "auto",
+        "manual",
+        "local",
+        "remote",
+        "write",
+        "read",
+        "sensitive",
+        "redacted",
+        "base64",
+        "hex",
+        "utf8",
+        "utf-8",
+        "ascii",
+        "plain",
+        "plaintext",
+        "md5",
+        "sha1",
+        "sha256",
+        "sha512",
+        "bcrypt",
+        "argon2",
+        "scrypt",
+        "hmac",
+        "rsa",
+        "aes",
+        "public",
+        "private",
+        "prompt",
+        "stdin",
+        "env",
+        "file",
+        "keyring",
+        "pending",
+        "revoked",
+        "valid",
+        "ok",
+        "error",
+        "failed",
+        "success",
+        "input",
+        "output",
+        "type",
+        "name",
+        "label",
+        "title",
+        "description",
+        "placeholder",
+        "strong",
+        "weak",
+        "medium",
+        "none_set",
+        "not_set",
+        "blank",
+        "secretstr",
+        "secretstring",
+        "securestring",
+        "uuid",
+        "guid",
+        "nonce",
+        "id",
+        "sub",
+        "iss",
+        "aud",
+        "exp",
+        "iat",
+        "optional_str",
+        "new",
+        "current",
+        "old",
+        "session",
+        "hello",
+        "world",
+        "demo",
+        "dev",
+        "prod",
+        "stage",
+        "staging",
+        "ci",
+        "cd",
+        "api",
+        "app",
+        "web",
+        "docs",
+        "help",
+        "info",
+        "debug",
+        "warning",
+        "authorization",
+        "authentication",
+        "credentials",
+        "credential",
+        "webhook",
+        "is",
+        "was",
+        "are",
+        "not",
+        "the",
+        "for",
+        "and",
+        "with",
+        "from",
+        "that",
+        "this",
+        "should",
+        "must",
+        "will",
+        "can",
+        "may",
+        "has",
+        "have",
+        "been",
+    ]
+)
+_identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
+_chain = re.compile(
+    r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
+)
+_call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
+_url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
+_path = re.compile(
+    r"^(?:~|\.{1,2})?/[\w.@~+-]+(?:/|$|\.)|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
+)
+_words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
+_plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
+_date = re.compile(r"^\d{4}-\d\d-\d\d")
+_version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
+_digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
+_telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
+_type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
+
+
+def entropy(value: str) -> float:
+    """Shannon's bits per character."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
+
+
+def is_placeholder(value: str) -> bool:
+    """True for what stands in documents and templates where a secret would go."""
+    bare = value.strip(" \t'\"`\\*,;")
+    if len(set(bare)) < 3 and len(bare) != 2:
+        return True
+    return bool(_reference.match(bare) or _placeholder.search(bare[:512]) or bare.lower() in _WORDS)
+
+
+def is_filler(value: str) -> bool:
+    """True where the body of a provider's token is obviously made up: `EXAMPLE`, runs of one character."""
+    return "EXAMPLE" in value or bool(_filler.search(value)) or (len(value) >= 16 and len(set(value)) <= 5)
+
+
+_filler = re.compile(r"([A-Za-z0-9*._-])\1{7,}|(?i:your[-_]|[-_]here$|example|placeholder|redacted|xxxxxx)")
+
+
+def is_secret(value: str, promise: Promise, written: Written) -> bool:
+    """Whether a value is a secret, given what its name promises and how it was written."""
+    if len(value) < 3 or is_placeholder(value):
+        return False
+    if _url.match(value) or _path.match(value) or _digest_name.match(value):
+        return False
+    if promise is Promise.PASSWORD:
+        return _is_password(value, written)
+    return _is_key(value, promise, written)
+
+
+def _is_password(value: str, written: Written) -> bool:
+    if " " in value or "\n" in value:
+        return _is_phrase(value)
+    if written is Written.BARE:
+        return _looks_chosen(value)
+    if _looks_like_code(value) or _type.match(value):
+        return False
+    if _identifier.match(value) and _telling_identifier.search(value):
+        return any(c.isdigit() for c in value) and written is not Written.QUOTED
+    if _words_with_dashes.match(value) and not value.isalpha():
+        return any(c.isdigit() for c in value) and not _telling_identifier.search(value)
+    if value.isdigit():
+        return len(value) >= 4 and written is not Written.CONFIGURATION
+    return len(value) >= 4
+
+
+def _is_phrase(value: str) -> bool:
+    """A value with spaces: prose about passwords, unless its words are not words."""
+    parts = value.split()
+    if (
+        len(parts) >= 12
+        and all(part.isalpha() and part.islower() for part in parts)
+        and len(parts) in (12, 15, 18, 21, 24)
+    ):
+        return True
+    return len(parts) <= 4 and any(_mixes(part) and len(part) >= 4 for part in parts) and not _looks_like_code(value)
+
+
+def _looks_like_code(value: str) -> bool:
+    return bool(_chain.match(value) and not _has_random_part(value)) or bool(
+        _call.match(value) and value[-1] in ")]}>;,`("
+    )
+
+
+def _has_random_part(value: str) -> bool:
+    return any(len(part) >= 12 and looks_random(part) for part in re.split(r"\W+", value))
+
+
+def _mixes(value: str) -> bool:
+    """Letters and digits, or either beside a special character that words do not have."""
+    letter = any(c.isalpha() for c in value)
+    digit = any(c.isdigit() for c in value)
+    special = any(c in "!@#$%^&*+=~?|\\/" for c in value.rstrip("!?"))
+    return (letter and digit) or (special and (letter or digit))
+
+
+def _looks_chosen(value: str) -> bool:
+    """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
+    if len(value) < 5 or not _mixes(value) or _looks_like_code(value) or _call.match(value):
+        return False
+    if _plain_number.match(value) or _date.match(value) or _version.match(value):
+        return False
+    if _identifier.match(value) and (
+        _telling_identifier.search(value) or (value[-2:-1].islower() and value[-1] in "01")
+    ):
+        return False
+    if re.fullmatch(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+", value) or re.fullmatch(
+        r"[A-Za-z_]+[=&|!<>+]+[A-Za-z_]*", value
+    ):
+        return False
+    return not (value[0] in "!=<>&|+-*/(){}[]" and not any(c.isdigit() for c in value))
+
+
+def _is_key(value: str, promise: Promise, written: Written) -> bool:
+    shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.WEAK: 20}[promise]
+    if written is Written.BARE:
+        shortest = max(shortest, 12)
+    if len(value) < shortest or " " in value.strip() or "\n" in value:
+        return False
+    if _looks_like_code(value) or (_plain_number.match(value) and not value.isdigit()):
+        return False
+    if value.isdigit():
+        return len(value) >= 16 and promise is Promise.KEY
+    return looks_random(value) and not (promise is Promise.WEAK and entropy(value) < 3.5)
+
+
+def looks_random(value: str) -> bool:
+    """Drawn rather than written: mixed letters and digits, or more mixed case than words have."""
+    if _version.match(value) or _date.match(value) or (_words_with_dashes.match(value) and not _shuffled(value)):
+        return False
+    letters = sum(c.isalpha() for c in value)
+    digits = sum(c.isdigit() for c in value)
+    if digits and letters:
+        return entropy(value) >= (2.5 if len(value) < 16 else 3.0) and (digits >= 2 or len(value) >= 16)
+    return letters > 15 and _shuffled(value)
+
+
+def _shuffled(value: str) -> bool:
+    """Changes of case or of kind in the middle of words, more often than camelCase has them."""
+    changes = sum(a.isupper() and b.islower() for a, b in zip(value[1:], value, strict=False))
+    return len(value) >= 16 and changes * 5 >= len(value) and entropy(value) > 3.5
