@@ -53,14 +53,36 @@ def assembled(
     stop: threading.Event | None = None,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, with its state locked for as long as it lasts."""
-    with contextlib.ExitStack() as stack:
-        path = settings.state_path
-        if not is_dry_run:
-            stack.enter_context(lock(path, purpose))
+    with (
+        held_state(settings, purpose, is_dry_run=is_dry_run) as state,
+        flow_on(state, settings, is_dry_run=is_dry_run, max_wait=max_wait, stop=stop) as flow,
+    ):
+        yield flow
+
+
+@contextlib.contextmanager
+def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) -> Iterator[State]:
+    """The state, loaded, and locked for as long as it is held; a dry run locks nothing."""
+    path = settings.state_path
+    with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
         state = State(path).load()
         for note in state.notes:
             log.warning("state damaged", reason=note)
-        installation = load_installation(path.with_name("installation.json"), may_write=not is_dry_run)
+        yield state
+
+
+@contextlib.contextmanager
+def flow_on(
+    state: State,
+    settings: Settings,
+    *,
+    is_dry_run: bool = False,
+    max_wait: float | None = None,
+    stop: threading.Event | None = None,
+) -> Iterator[Flow]:
+    """The flow that these settings describe, on a state that is held already."""
+    with contextlib.ExitStack() as stack:
+        installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
         transport = stack.enter_context(_transport(settings, is_dry_run))
         yield Flow(

@@ -74,6 +74,11 @@ class Committer:
                 log.info("state saved again", path=str(self.state.path))
             self.problem = ""
 
+    @property
+    def due_in(self) -> float | None:
+        """Seconds until what was committed should be saved; None when it is."""
+        return max(0.0, self._saved_at + SAVE_AFTER_SECONDS - self._clock()) if self.state.is_dirty else None
+
     def finish(self) -> None:
         """The last save of a pass; raises when what was acknowledged is still not on disk."""
         self.save()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -39,7 +39,8 @@ class Findings:
 
     `skipped` counts files by reason. `never_read` counts what else lies there by name, for the doctor; a directory that
     is not entered counts once. `errors` are the directories that could not be listed, as keys, with the cause: what
-    was known below them has not vanished.
+    was known below them has not vanished. A glance is partial: nothing follows from what it does not name, but the
+    keys in `gone`, which it was asked for and which are no longer there.
     """
 
     files: list[Source] = field(default_factory=list)
@@ -47,6 +48,9 @@ class Findings:
     never_read: dict[str, int] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     missing_roots: list[Root] = field(default_factory=list)
+    is_partial: bool = False
+    gone: list[str] = field(default_factory=list)
+    needs_full_walk: bool = False
 
     def skip(self, reason: str) -> None:
         """Counts a file that is not read."""
@@ -80,8 +84,30 @@ def discover(roots: Sequence[Root], is_wanted: Callable[[str], bool], home: str)
             continue
         seen.add(real)
         _Walk(root, real, is_wanted, found).run(path, _key(path, home.rstrip("/")))
-    found.files.sort(key=lambda source: (source.priority, -source.stamp.mtime_ns))
+    _sort(found)
     return found
+
+
+def glance(paths: Iterable[str], roots: Sequence[Root], is_wanted: Callable[[str], bool], home: str) -> Findings:
+    """The same as `discover` for a few paths below the roots: sources, and directories with all that is below them.
+
+    Only a full walk can tell what a linked file or directory is called; `needs_full_walk` says that there was one.
+    """
+    found = Findings(is_partial=True)
+    walks: dict[str, _Walk] = {}
+    for path in sorted(paths):
+        root = next((root for root in roots if path.startswith(f"{os.path.abspath(root.path)}/")), None)
+        if root is not None:
+            if root.path not in walks:
+                walks[root.path] = _Walk(root, os.path.realpath(root.path), is_wanted, found)
+            walks[root.path].look_at(path, home.rstrip("/"))
+    found.files = list({source.path: source for source in found.files}.values())
+    _sort(found)
+    return found
+
+
+def _sort(found: Findings) -> None:
+    found.files.sort(key=lambda source: (source.priority, -source.stamp.mtime_ns))
 
 
 class _Walk:
@@ -99,6 +125,46 @@ class _Walk:
         top = _Directory(path, self.real, key, TOP)
         if not self._list(top):
             self.found.missing_roots.append(self.root)
+        self._run()
+
+    def look_at(self, path: str, home: str) -> None:
+        """Takes in one path below the root, and what is below that if it is a directory."""
+        top = os.path.abspath(self.root.path)
+        *directories, name = path[len(top) + 1 :].split("/")
+        real = "/".join((self.real, *directories))
+        if os.path.realpath(real) != real:
+            self.found.needs_full_walk = True
+            return
+        directory = _Directory(top, self.real, _key(top, home), TOP)
+        for each in directories:
+            self._enter(directory, each, f"{directory.path}/{each}")
+            if not self.waiting:
+                return
+            directory = self.waiting.pop()
+        kind = _kind(name, directory.depth)
+        try:
+            status = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            if kind is not None:
+                self.found.gone.append(f"{directory.key}/{_printable(name)}")
+        except OSError as error:
+            self._unreadable(directory, error)
+        else:
+            self._look_at_what_is_there(directory, name, path, kind, status)
+
+    def _look_at_what_is_there(
+        self, directory: _Directory, name: str, path: str, kind: SourceKind | None, status: os.stat_result
+    ) -> None:
+        if stat.S_ISLNK(status.st_mode):
+            self.found.needs_full_walk = True
+        elif stat.S_ISDIR(status.st_mode):
+            self._enter(directory, name, path)
+            self._run()
+            self.found.needs_full_walk = self.found.needs_full_walk or bool(self.linked)
+        elif kind is not None and stat.S_ISREG(status.st_mode):
+            self._add(directory, name, path, kind, status)
+
+    def _run(self) -> None:
         while self.waiting or self.linked:
             directory = self.waiting.pop() if self.waiting else self.linked.pop(0)
             if directory.real not in self.visited:

@@ -7,7 +7,7 @@ happened and the commit is always the last thing; what a crash interrupts is rea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,17 +50,23 @@ class Flow:
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
     """discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit."""
     found = discover(flow.roots, flow.is_wanted, flow.home)
+    walk(flow, ledger, found)
+    flow.committer.finish()
+    return found
+
+
+def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
+    """Everything after discover. Findings may be those of a glance: then only what they name is looked at."""
     changed = _changed(found, flow.state, ledger)
-    ledger.lag = ledger.lag_at_start = sum(_lag(source, flow.state) for source in found.files)
+    ledger.lag = ledger.lag_at_start = sum(lag_of(source, flow.state) for source in found.files)
     try:
         for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
             flow.committer.commit(receipt, ledger)
             flow.on_receipt(ledger)
     finally:
-        flow.committer.save()
-        ledger.lag = sum(_lag(source, flow.state) for source in found.files)
-    flow.committer.finish()
-    return found
+        if not found.is_partial:  # after a glance the next save that is due takes it along
+            flow.committer.save()
+        ledger.lag = sum(lag_of(source, flow.state) for source in found.files)
 
 
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
@@ -120,17 +126,21 @@ def _changed(found: Findings, state: State, ledger: Ledger) -> list[Source]:
         changed.append(source)
         if entry is None:
             unknown.append(source)
-    if not found.errors:
+    if found.is_partial:
+        _adopt(unknown, state, found.gone)
+    elif not found.errors:
         seen = {source.key for source in found.files}
-        _adopt(unknown, state, seen)
+        _adopt(unknown, state, (key for key in state.entries if key not in seen))
         state.prune(seen, time.time())
     return changed
 
 
-def _adopt(unknown: list[Source], state: State, seen: set[str]) -> None:
+def _adopt(unknown: list[Source], state: State, gone: Iterable[str]) -> None:
     if not unknown:
         return
-    missing = {key: entry.position for key, entry in state.entries.items() if entry.position.offset and key not in seen}
+    missing = tail.Missing(
+        {key: entry.position for key in gone if (entry := state.entries.get(key)) and entry.position.offset}
+    )
     for source in unknown if missing else ():
         old = tail.adopt(source, missing)
         if old is not None:
@@ -138,7 +148,8 @@ def _adopt(unknown: list[Source], state: State, seen: set[str]) -> None:
             del missing[old]
 
 
-def _lag(source: Source, state: State) -> int:
+def lag_of(source: Source, state: State) -> int:
+    """The bytes of a source that are not committed yet."""
     entry = state.entries.get(source.key)
     if entry is None:
         return source.stamp.size
