@@ -23,10 +23,11 @@ from collector.batch import Limits
 from collector.commit import Committer
 from collector.deliver import Deliverer
 from collector.errors import ConfigurationError, StateError
+from collector.flow import Batch
 from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.quarantine import Quarantine
-from collector.redact import Options, Redactor
+from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
 from collector.sinks.http import HttpSink
 from collector.state import State, lock, make_private_directory
@@ -84,7 +85,7 @@ def flow_on(
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
-        transport = stack.enter_context(_transport(settings, is_dry_run))
+        deliverer = stack.enter_context(_delivering(settings, redactor, is_dry_run, max_wait, stop))
         yield Flow(
             roots=settings.resolved_roots(),
             home=configuration.home(),
@@ -93,22 +94,59 @@ def flow_on(
             redactor=redactor,
             limits=Limits(settings.batch.max_events, settings.batch.max_bytes, settings.batch.linger),
             max_event_bytes=settings.batch.max_event_bytes,
-            deliverer=Deliverer(
-                HttpSink(settings.sink.format, settings.sink.content_type),
-                transport,
-                settings.retry,
-                window=settings.sink.window,
-                max_wait=settings.retry.max_wait if max_wait is None else max_wait,
-                max_rate=settings.sink.max_rate,
-                clean=lambda text: redactor.text(text)[:500],
-                stop=stop,
-                shutdown_timeout=settings.run.shutdown_timeout,
-            ),
+            deliverer=deliverer,
             committer=Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run),
             host={"id": installation.id, "name": socket.gethostname()},
             user=user_name(),
             level=settings.capture.level,
         )
+
+
+@contextlib.contextmanager
+def _delivering(
+    settings: Settings,
+    redactor: Redactor,
+    is_dry_run: bool = False,
+    max_wait: float | None = None,
+    stop: threading.Event | None = None,
+) -> Iterator[Deliverer]:
+    with _transport(settings, is_dry_run) as transport:
+        yield Deliverer(
+            HttpSink(settings.sink.format, settings.sink.content_type),
+            transport,
+            settings.retry,
+            window=settings.sink.window,
+            max_wait=settings.retry.max_wait if max_wait is None else max_wait,
+            max_rate=settings.sink.max_rate,
+            clean=lambda text: redactor.text(text)[:500],
+            stop=stop,
+            shutdown_timeout=settings.run.shutdown_timeout,
+        )
+
+
+def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> tuple[set[str], int]:
+    """Sends quarantined events once more; gives the ids that the sink takes now, and how many were never events."""
+    installation = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
+    redactor = make_redactor(settings, installation.key)
+    batches = []
+    for entry in entries:
+        event = _event_of(entry)
+        if event is not None:
+            sealed = seal(event, redactor, settings.batch.max_event_bytes)
+            batches.append(Batch(events=[sealed], places=[(str(entry["source"]), 0)], size=len(sealed.body)))
+    taken: set[str] = set()
+    with _delivering(settings, redactor) as deliverer:
+        for receipt in deliverer.deliver(batches):
+            taken |= {event.id for event in receipt.batch.events} - {thing.id for thing in receipt.refused}
+    return taken, len(entries) - len(batches)
+
+
+def _event_of(entry: dict[str, Any]) -> dict[str, Any] | None:
+    try:
+        event = orjson.loads(entry["payload"])
+    except (ValueError, TypeError, KeyError):
+        return None
+    return event if isinstance(event, dict) and event.get("id") == entry["id"] else None
 
 
 def quarantine_of(settings: Settings) -> Quarantine:

@@ -118,6 +118,14 @@ def home() -> str:
     return os.path.expanduser("~")
 
 
+def state_key(source: str) -> str:
+    """How the state calls a source that a person named by its path."""
+    if source.startswith("~"):
+        return source
+    path, base = os.path.abspath(source), home()
+    return "~" + path.removeprefix(base) if path.startswith(base + "/") else path
+
+
 def cache_directory() -> Path:
     """Where what can be made again is kept."""
     return platformdirs.user_cache_path("collector")

@@ -76,15 +76,14 @@ class Transport:
     def _exchange(self, body: bytes, headers: Mapping[str, str]) -> Answer:
         started = self._clock()
         with self._client.stream("POST", self.url, content=body, headers=dict(headers)) as response:
-            parts, size = [], 0
-            for part in response.iter_raw():
-                parts.append(part)
-                size += len(part)
-                if size > MAX_ANSWER_BYTES or self._clock() - started > 3 * self.timeout:
-                    break
-            # An encoded answer is not decoded: only the status counts then, and no bomb can go off here.
+            parts: list[bytes] = []
+            # An encoded answer was not asked for and is not decoded: its status counts, and no bomb can go off here.
             is_plain = response.headers.get("content-encoding", "identity") == "identity"
-            return Answer(response.status_code, response.headers, b"".join(parts) if is_plain else b"")
+            for part in response.iter_bytes() if is_plain else ():
+                parts.append(part)
+                if sum(map(len, parts)) > MAX_ANSWER_BYTES or self._clock() - started > 3 * self.timeout:
+                    break
+            return Answer(response.status_code, response.headers, b"".join(parts))
 
     def close(self) -> None:
         """Closes every connection, also those in use."""

@@ -58,7 +58,11 @@ def list_(
 
 
 @app.command()
-def show(entry_id: Annotated[str, typer.Argument(help="An id from `quarantine list`.")], config: Config = None, state: State = None) -> None:
+def show(
+    entry_id: Annotated[str, typer.Argument(help="An id from `quarantine list`.")],
+    config: Config = None,
+    state: State = None,
+) -> None:
     """Prints one entry, its redacted payload included, as JSON."""
     _, quarantine = _opened(config, state)
     [entry] = _chosen(quarantine, [entry_id], everything=False)
@@ -99,12 +103,16 @@ def _chosen(quarantine: Quarantine, ids: list[str], *, everything: bool) -> list
     found = {entry["id"]: entry for entry in entries}
     missing = [entry_id for entry_id in ids if entry_id not in found]
     if missing:
-        raise NotFound(f"Nothing with the id {', '.join(missing)} is set aside. `collector quarantine list` shows the ids.")
+        raise NotFound(
+            f"Nothing with the id {', '.join(missing)} is set aside. `collector quarantine list` shows the ids."
+        )
     return [found[entry_id] for entry_id in ids]
 
 
 def reset(
-    sources: Annotated[list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)] = None,
+    sources: Annotated[
+        list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)
+    ] = None,
     everything: All = False,
     config: Config = None,
     state: State = None,
