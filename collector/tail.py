@@ -36,7 +36,7 @@ def read(
 ) -> Iterator[Line | End]:
     """The lines after `position` (from the start when the file was rewritten), up to the size seen; then the End."""
     with opened(source) as file:
-        start = position.offset if position and file.begins_as(position) else 0
+        start = position.offset if position and position.offset <= file.stamp.size else 0
         limit = max(start, _limit(source, file))
         is_subagent = source.kind is SourceKind.SUBAGENT
         if is_subagent and start == 0 and limit <= LARGEST_STUB and _is_warmup(file.read_fully(limit, 0)):
@@ -90,9 +90,11 @@ def _lines(reading: Reading, block: Block) -> Iterator[Line]:
     """The lines of a block. Hot: about 1.3 us a line beside orjson, so plain and without calls."""
     data, at, last, base = block
     assert isinstance(data, bytes)  # noqa: S101 - for mypy
-    loads, new, line_class = orjson.loads, tuple.__new__, Line
-    for raw in data[at : last - 1].split(b"\n"):
-        stop = at + len(raw) + 1
+    loads, find, new, line_class = orjson.loads, data.find, tuple.__new__, Line
+    while at < last:
+        newline = find(b"\n", at)
+        raw = data[at:newline]
+        stop = newline + 1
         try:
             record = loads(raw)
             is_plain = type(record) is dict and not is_deep(record)
