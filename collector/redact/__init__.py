@@ -6,7 +6,9 @@
 table.py holds the rules: providers (formats), private_keys, headers, assigned (values beside a telling name).
 """
 
-from collector.redact.redactor import Finding, Options, Redactor
+from collector.redact.findings import Finding
+from collector.redact.matching import TimeOut
+from collector.redact.redactor import Options, Redactor
 from collector.redact.seal import seal, set_aside
 
-__all__ = ["Finding", "Options", "Redactor", "seal", "set_aside"]
+__all__ = ["Finding", "Options", "Redactor", "TimeOut", "seal", "set_aside"]

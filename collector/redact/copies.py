@@ -8,16 +8,18 @@ values are only replaced where they stand apart, and very short ones only where 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from collector.redact.exempt import is_exempt
+from collector.redact.findings import Finding, Mark
 from collector.redact.marker import MARKER, marker
 from collector.redact.segments import Piece
 
 SHORTEST = 5
 FREE = 9
+
+Marks = dict[int, list[Mark]]
 
 
 class _Copy(NamedTuple):
@@ -26,69 +28,77 @@ class _Copy(NamedTuple):
     text: str  # as it stands: the value, or an escaped form of it
 
 
-class Copies:
-    """The values found in an event, and the replacing of them."""
-
-    def __init__(self) -> None:
-        self._values: dict[str, str] = {}
-
-    def add(self, value: str, rule: str) -> None:
-        """Remembers a found value."""
-        self._values.setdefault(value, rule)
-
-    def replace(self, event: Any, parts: list[Piece], marks: dict[int, list[Any]], key: bytes) -> list[Any]:
-        """Puts markers over the marks and over every copy of their values; returns the findings."""
-        from collector.redact.redactor import Finding
-
-        forms = sorted(self._forms(), key=lambda copy: -len(copy.text))
-        findings: list[Any] = []
-        renamed: dict[int, tuple[dict[str, Any], dict[str, str]]] = {}
-        for index, part in enumerate(parts):
-            text = part.text[part.value_at :]
-            own = [
-                (m.start - part.value_at, m.end - part.value_at, m.rule, None)
-                for m in marks.get(index, ())
-                if m.start >= part.value_at
+def replace(event: Any, parts: list[Piece], marks: Marks, key: bytes) -> list[Finding]:
+    """Puts markers over the marks and over every copy of their values; returns the findings."""
+    forms = _forms(parts, marks)
+    findings: list[Finding] = []
+    key_marks: dict[tuple[int, str], list[Mark]] = {}
+    for index, part in enumerate(parts):
+        text = part.text[part.value_at :]
+        own = []
+        for mark in marks.get(index, ()):
+            if mark.start >= part.value_at:
+                own.append(Mark(mark.start - part.value_at, mark.end - part.value_at, mark.rule))
+            elif part.owns_key:
+                found = Mark(mark.start, min(mark.end, part.value_at - 1), mark.rule)
+                key_marks.setdefault((id(part.node), part.key), []).append(found)
+        if not own and is_exempt(part.path, text):
+            continue
+        spans = _with_copies(text, own, forms)
+        if spans:
+            part.node[part.key] = _rewritten(text, spans, key)
+            findings += [
+                Finding(m.rule, part.path, m.start, m.end, text[m.start : m.end], False, m.is_copy) for m in spans
             ]
-            exempt = not own and is_exempt(part.path, text)
-            spans = own if exempt else _with_copies(text, own, forms)
+    return findings + _replace_in_keys(event, key_marks, forms, key)
+
+
+def _replace_in_keys(
+    event: Any, key_marks: dict[tuple[int, str], list[Mark]], forms: list[_Copy], key: bytes
+) -> list[Finding]:
+    findings = []
+    for node, path in _dicts(event):
+        names: dict[str, str] = {}
+        for name in node:
+            spans = _with_copies(name, key_marks.get((id(node), name), []), forms)
             if spans:
-                part.node[part.key] = _rewritten(text, spans, key)
-                findings += [Finding(rule, part.path, start, end, text[start:end]) for start, end, rule, _ in spans]
-        for node, path in _dicts(event):
-            for name in node:
-                spans = _with_copies(name, _key_marks(parts, marks, node, name), forms)
-                if spans:
-                    renamed.setdefault(id(node), (node, {}))[1][name] = _rewritten(name, spans, key)
-                    findings += [
-                        Finding(rule, (*path, name), start, end, name[start:end], True) for start, end, rule, _ in spans
-                    ]
-        for node, names in renamed.values():
+                names[name] = _rewritten(name, spans, key)
+                place = (*path, name)
+                findings += [
+                    Finding(m.rule, place, m.start, m.end, name[m.start : m.end], True, m.is_copy) for m in spans
+                ]
+        if names:
             _rename(node, names)
-        return findings
-
-    def _forms(self) -> list[_Copy]:
-        forms = []
-        for value, rule in self._values.items():
-            if len(value) < SHORTEST:
-                continue
-            once = json.dumps(value, ensure_ascii=False)[1:-1]
-            texts = {value, once, json.dumps(once, ensure_ascii=False)[1:-1], quote(value, safe="")}
-            if "\\" in value:
-                texts |= _unescaped(value)
-            forms += [_Copy(value, rule, text) for text in texts if len(text) >= SHORTEST]
-        return forms
+    return findings
 
 
-_Span = tuple[int, int, str, Any]
+def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
+    """Every found value in every way it may be written elsewhere, the longest first."""
+    values: dict[str, str] = {}
+    for index, found in marks.items():
+        for mark in found:
+            values.setdefault(parts[index].text[mark.start : mark.end], mark.rule)
+    forms = []
+    for value, rule in values.items():
+        if len(value) < SHORTEST:
+            continue
+        once = json.dumps(value, ensure_ascii=False)[1:-1]
+        texts = {value, once, json.dumps(once, ensure_ascii=False)[1:-1]}
+        if not value.isalnum():
+            texts |= _unescaped(value) | {quote(value, safe="", errors="replace")}
+        forms += [_Copy(value, rule, text) for text in texts if len(text) >= SHORTEST]
+    return sorted(forms, key=lambda copy: (-len(copy.text), copy.text))
 
 
 def _unescaped(value: str) -> set[str]:
+    """The value without one and without two levels of JSON's escapes, where it has them."""
+    if "\\" not in value:
+        return set()
     try:
         once = json.loads(f'"{value}"')
     except ValueError:
         return set()
-    return {once} | (_unescaped(once) if "\\" in once and once != value else set())
+    return {once} | _unescaped(once)
 
 
 def _stands_apart(text: str, start: int, end: int) -> bool:
@@ -101,46 +111,38 @@ def _is_free(value: str) -> bool:
     return len(value) >= FREE and not value.isalpha()
 
 
-def _is_common(value: str) -> bool:
-    """A short value that may well be an ordinary word or number somewhere else."""
+def _is_ordinary(value: str) -> bool:
+    """A short value that may well be a word or a number somewhere else."""
     return len(value) < 8 and (value.isdigit() or value.isalpha())
 
 
-def _with_copies(text: str, spans: list[_Span], forms: list[_Copy]) -> list[_Span]:
-    """The spans and those of every copy, in order and apart from each other and from markers."""
-    found = list(spans)
+def _with_copies(text: str, marks: list[Mark], forms: list[_Copy]) -> list[Mark]:
+    """The marks and those of every copy, in order, apart from each other and from markers."""
+    found = list(marks)
     taken: list[tuple[int, int]] | None = None
     for copy in forms:
         at = text.find(copy.text)
-        if at < 0 or _is_common(copy.text):
+        if at < 0 or _is_ordinary(copy.text):
             continue
         if taken is None:
-            taken = [(start, end) for start, end, _, _ in found] + [m.span() for m in MARKER.finditer(text)]
+            taken = [(mark.start, mark.end) for mark in found] + [m.span() for m in MARKER.finditer(text)]
         while at >= 0:
             end = at + len(copy.text)
             is_clear = all(end <= low or at >= high for low, high in taken)
             if is_clear and (_is_free(copy.text) or _stands_apart(text, at, end)):
-                found.append((at, end, copy.rule, copy.value))
+                found.append(Mark(at, end, copy.rule, copy.value, True))
                 taken.append((at, end))
             at = text.find(copy.text, end)
     return sorted(found)
 
 
-def _rewritten(text: str, spans: list[_Span], key: bytes) -> str:
-    out, at = [], 0
-    for start, end, rule, value in spans:
-        out += [text[at:start], marker(rule, value if value is not None else text[start:end], key)]
-        at = end
+def _rewritten(text: str, marks: list[Mark], key: bytes) -> str:
+    out: list[str] = []
+    at = 0
+    for mark in marks:
+        out += [text[at : mark.start], marker(mark.rule, mark.value or text[mark.start : mark.end], key)]
+        at = mark.end
     return "".join([*out, text[at:]])
-
-
-def _key_marks(parts: list[Piece], marks: dict[int, list[Any]], node: dict[str, Any], name: str) -> list[_Span]:
-    found = []
-    for index, spans in marks.items():
-        part = parts[index]
-        if part.owns_key and part.node is node and part.key == name:
-            found += [(m.start, min(m.end, part.value_at - 1), m.rule, None) for m in spans if m.start < part.value_at]
-    return found
 
 
 def _dicts(event: Any) -> list[tuple[dict[str, Any], tuple[Any, ...]]]:
@@ -159,6 +161,3 @@ def _rename(node: dict[str, Any], names: dict[str, str]) -> None:
         while new in node:
             new += "'"
         node[new] = value
-
-
-_ = re

@@ -110,13 +110,13 @@ def make_engine(choice: str, rules: Sequence[Rule], cache_dir: Path | None = Non
 
 def _database(patterns: list[str], cache_dir: Path | None) -> Any:
     if cache_dir is None:
-        return _compile(patterns)
+        return compile_patterns(patterns)
     key = hashlib.sha256("\0".join([hyperscan.__version__, _platform(), *patterns]).encode()).hexdigest()[:24]
     path = cache_dir / f"rules-{key}.hyperscan"
     cached = _load(path)
     if cached is not None:
         return cached
-    database = _compile(patterns)
+    database = compile_patterns(patterns)
     _save(path, hyperscan.dumpb(database))
     return database
 
@@ -126,7 +126,8 @@ def _platform() -> str:
     return f"{machine.sysname}-{machine.machine}" if machine else os.name
 
 
-def _compile(patterns: list[str]) -> Any:
+def compile_patterns(patterns: list[str]) -> Any:
+    """The database of all patterns, in one scan."""
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
         expressions=[pattern.encode("latin-1") for pattern in patterns],

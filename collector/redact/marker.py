@@ -15,3 +15,8 @@ def marker(rule: str, value: str, key: bytes) -> str:
     """`[REDACTED:<rule>:<12 hex>]`, keyed so that nobody can guess values from markers."""
     digest = hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
     return f"[REDACTED:{rule}:{digest[:12]}]"
+
+
+def marker_length(rule: str) -> int:
+    """How long the markers of a rule are."""
+    return len(OPENING) + len(rule) + 14

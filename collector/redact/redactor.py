@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from collector.errors import ConfigurationError
-from collector.redact.copies import Copies
+from collector.redact.copies import replace
 from collector.redact.engines import Engine, make_engine
 from collector.redact.exempt import is_exempt
+from collector.redact.findings import Finding, Mark, in_original, merged
 from collector.redact.marker import MARKER, MARKER_BYTES, OPENING
 from collector.redact.matching import Matcher, TimeOut
 from collector.redact.rule import Rule
 from collector.redact.segments import KeyBook, Piece, encode, gather, pieces
 from collector.redact.table import RULES
+from collector.redact.user_rules import Described, user_rule
 
 ROUNDS = 4
+BYTES_FOR_THE_TIME = 5_000_000
 FIELD_RULE = "field"
 
 
@@ -36,30 +39,11 @@ class Options:
     key: bytes
     engine: str = "auto"
     disabled: frozenset[str] = frozenset()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Described, ...] = ()
     fields: tuple[str, ...] = ()
     cache_dir: Path | None = None
     seconds: float = 20.0
     clock: Callable[[], float] = monotonic
-
-
-class Finding(NamedTuple):
-    """One secret in the original value: the rule, where it stands, and what it was."""
-
-    rule: str
-    path: tuple[Any, ...]
-    start: int
-    end: int
-    value: str
-    in_key: bool = False
-
-
-class Mark(NamedTuple):
-    """A span of one string that a marker replaces."""
-
-    start: int
-    end: int
-    rule: str
 
 
 class Redactor:
@@ -102,12 +86,24 @@ class Redactor:
         holder = [value]
         text = self._encode(gather(holder, self._book))
         findings = self._redact(holder, text, self._engine.windows(text))
-        return holder[0], [finding._replace(path=finding.path[1:]) for finding in findings]
+        return holder[0], [finding._replace(path=finding.path[1:]) for finding in in_original(findings)]
 
-    def explain(self, text: str) -> list[tuple[Finding, Rule | None]]:
-        """What would be found in a text, and by which rule."""
-        by_id = {rule.id: rule for rule in self.rules}
-        return [(finding, by_id.get(finding.rule)) for finding in self.value(text)[1]]
+    def explain(self, text: str) -> list[tuple[Finding, str]]:
+        """What would be found in a text, and why."""
+        return [(finding, self.reason(finding)) for finding in self.value(text)[1]]
+
+    def reason(self, finding: Finding) -> str:
+        """Why something was found, in one sentence without the value."""
+        rule = next((rule for rule in self.rules if rule.id == finding.rule), None)
+        if finding.rule == FIELD_RULE:
+            reason = "the field is on the list of fields that are always withheld"
+        elif rule is None:
+            reason = "by a rule that is gone"
+        else:
+            reason = rule.about or f"looks like {rule.provider}: {rule.pattern}"
+            reason += f", near {' or '.join(rule.keywords)}" if rule.keywords else ""
+            reason += ", and its check agrees" if rule.check else ""
+        return f"{reason} (a copy of a value found elsewhere)" if finding.is_copy else reason
 
     def _encode(self, texts: list[str]) -> bytes:
         text = encode(texts)
@@ -118,14 +114,14 @@ class Redactor:
     def _redact(self, event: Any, text: bytes, windows: dict[int, Any]) -> list[Finding]:
         """Redacts until nothing is found any more, so that doing it twice changes nothing."""
         findings: list[Finding] = []
-        deadline = self._options.clock() + self._options.seconds
-        for _ in range(ROUNDS):
+        deadline = self._options.clock() + self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
+        for number in range(ROUNDS):
             parts = pieces(event, self._book)
             marks = self._marks(text, windows, [len(part.text) for part in parts], deadline)
             self._mark_fields(parts, marks)
             if not marks:
                 return findings
-            findings += self._replace(event, parts, marks)
+            findings += [finding._replace(round=number) for finding in self._replace(event, parts, marks)]
             text = self._encode(gather(event, self._book))
             windows = self._engine.windows(text)
             if not windows and not self._fields:
@@ -161,16 +157,12 @@ class Redactor:
                 marks[index] = [Mark(part.value_at, len(part.text), FIELD_RULE)]
 
     def _replace(self, event: Any, parts: list[Piece], marks: dict[int, list[Mark]]) -> list[Finding]:
-        copies = Copies()
-        for index, found in list(marks.items()):
+        kept = {}
+        for index, found in marks.items():
             part = parts[index]
-            if is_exempt(part.path, part.text[part.value_at :]) and all(m.rule != FIELD_RULE for m in found):
-                del marks[index]
-                continue
-            marks[index] = merged(found)
-            for mark in marks[index]:
-                copies.add(part.text[mark.start : mark.end], mark.rule)
-        return copies.replace(event, parts, marks, self._options.key) if marks else []
+            if found[0].rule == FIELD_RULE or not is_exempt(part.path, part.text[part.value_at :]):
+                kept[index] = merged(found)
+        return replace(event, parts, kept, self._options.key) if kept else []
 
 
 def _piece_at(starts: list[int], place: int) -> int:
@@ -189,19 +181,6 @@ def _outside_markers(text: bytes, start: int, end: int) -> list[tuple[int, int]]
     return spans
 
 
-def merged(marks: list[Mark]) -> list[Mark]:
-    """Marks in order, overlapping ones made one; the longest gives its rule, the earlier rule of equals."""
-    found: list[Mark] = []
-    for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
-        if found and mark.start < found[-1].end:
-            last = found[-1]
-            rule = mark.rule if mark.end - mark.start > last.end - last.start else last.rule
-            found[-1] = Mark(last.start, max(last.end, mark.end), rule)
-        else:
-            found.append(mark)
-    return found
-
-
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
     """The table without the disabled rules and with the user's own."""
     known = {rule.id for rule in RULES}
@@ -213,4 +192,5 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
         )
     if taken := own & known:
         raise ConfigurationError(f"redaction.rules uses the id of a built-in rule: {', '.join(sorted(taken))}")
-    return tuple(rule for rule in (*RULES, *options.rules) if rule.id not in options.disabled)
+    added = tuple(user_rule(rule) for rule in options.rules)
+    return tuple(rule for rule in (*RULES, *added) if rule.id not in options.disabled)

@@ -35,7 +35,8 @@ class Rule:
     same string or in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret
     and may refuse it (a checksum, too little entropy). `before` and `after` are the insides of character classes
     that must not stand directly around the match; empty means anything may. `locate` is for the few rules whose
-    pattern only finds the place: it says which spans, between `start` and `stop`, are the secret.
+    pattern only finds the place: it says which spans, between `start` and `stop`, are the secret. `about`
+    says in a few words what was recognised, for the rules whose pattern does not show it.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Rule:
     after: str = "0-9A-Za-z"
     reach: int = 100
     locate: Locate | None = None
+    about: str = ""
 
     @cached_property
     def widths(self) -> tuple[int, int]:

@@ -1,0 +1,69 @@
+"""What was found: a finding says it in the original value, a mark says what to replace in one string."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from collector.redact.marker import marker_length
+
+Place = tuple[tuple[Any, ...], bool]
+
+
+class Finding(NamedTuple):
+    """One secret: the rule, where it stands (characters of the string at `path`, or of its key), and what it was."""
+
+    rule: str
+    path: tuple[Any, ...]
+    start: int
+    end: int
+    value: str
+    in_key: bool = False
+    is_copy: bool = False
+    round: int = 0
+
+
+class Mark(NamedTuple):
+    """A span of one string that a marker replaces. `value` is what a copy is a copy of, in its plain form."""
+
+    start: int
+    end: int
+    rule: str
+    value: str = ""
+    is_copy: bool = False
+
+
+def merged(marks: list[Mark]) -> list[Mark]:
+    """Marks in order, overlapping ones made one; the longest gives its rule, the earlier rule of equals."""
+    found: list[Mark] = []
+    for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
+        if found and mark.start < found[-1].end:
+            last = found[-1]
+            rule = mark.rule if mark.end - mark.start > last.end - last.start else last.rule
+            found[-1] = Mark(last.start, max(last.end, mark.end), rule)
+        else:
+            found.append(mark)
+    return found
+
+
+def in_original(findings: list[Finding]) -> list[Finding]:
+    """Findings of later rounds stand in a text that has markers already: moves them to where they stood first."""
+    if all(finding.round == 0 for finding in findings):
+        return findings
+    edits: dict[Place, list[Finding]] = {}
+    placed = []
+    for finding in findings:
+        known = edits.setdefault((finding.path, finding.in_key), [])
+        earlier = sorted((edit for edit in known if edit.round < finding.round), key=lambda edit: edit.start)
+        start, end = (_original_place(place, earlier) for place in (finding.start, finding.end))
+        placed.append(finding._replace(start=start, end=end))
+        known.append(placed[-1])
+    return placed
+
+
+def _original_place(place: int, edits: list[Finding]) -> int:
+    shift = 0
+    for edit in edits:
+        if place <= edit.start + shift:
+            break
+        shift += marker_length(edit.rule) - (edit.end - edit.start)
+    return place - shift
