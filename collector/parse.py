@@ -17,12 +17,13 @@ from typing import Any
 import orjson
 
 MAX_DEPTH = 100
-MAX_TOKENS = 2_000_000  # brackets looked at per line: about one second on a line made to hurt
+MAX_TOKENS = 500_000  # strings and brackets looked at in one search: 0.2 s on a line made to hurt
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+# A surrogate escape that is not itself escaped; group 2 is a pair as it should be.
+_SURROGATE = re.compile(
+    rb"(?<!\\)((?:\\\\)*+)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 
 
@@ -55,7 +56,8 @@ def is_deep(value: dict[str, Any] | list[Any]) -> bool:
 
 def _load_repaired(raw: bytes) -> Any:
     text = raw.decode("utf-8", "replace").encode().removeprefix(BYTE_ORDER_MARK)
-    text = _ESCAPE.sub(_without_lone_surrogate, text)
+    if b"\\u" in text:
+        text = _SURROGATE.sub(_without_lone_surrogate, text)
     if text.count(b"{") + text.count(b"[") > MAX_DEPTH:
         text = _folded(text)
     try:
@@ -69,7 +71,7 @@ def _load_repaired(raw: bytes) -> Any:
 
 
 def _without_lone_surrogate(match: re.Match[bytes]) -> bytes:
-    return b"\\ufffd" if match[1] else match[0]
+    return match[0] if match[2] else match[1] + b"\\ufffd"
 
 
 def _folded(text: bytes) -> bytes:

@@ -52,16 +52,16 @@ def pieces(line: bytes) -> Iterator[Piece]:
 def _pieces_from_the_end(rest: bytes) -> list[Piece]:
     """Peels whole records off the end of something that does not begin with one."""
     found: list[Piece] = []
-    end = _without_blanks(rest, len(rest))
+    end = stop = _without_blanks(rest, len(rest))
     while end and len(found) < MAX_FROM_THE_END:
         start = _start_of_object(rest, end)
         record = _record(rest[start:end]) if start is not None else None
         if start is None or record is None or not _is_whole(record, rest, start):
             break
         found.append(Piece(start, end, record, ""))
-        end = _without_blanks(rest, start)
+        end, stop = _without_blanks(rest, start), start
     if end:
-        found.append(Piece(0, end, None, _problem(rest[:end])))
+        found.append(Piece(0, stop, None, _problem(rest[:stop])))
     return found[::-1]
 
 
