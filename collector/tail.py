@@ -36,7 +36,7 @@ def read(
 ) -> Iterator[Line | End]:
     """The lines after `position` (from the start when the file was rewritten), up to the size seen; then the End."""
     with opened(source) as file:
-        start = position.offset if position and position.offset <= file.stamp.size else 0
+        start = position.offset if position and file.begins_as(position) else 0
         limit = max(start, _limit(source, file))
         is_subagent = source.kind is SourceKind.SUBAGENT
         if is_subagent and start == 0 and limit <= LARGEST_STUB and _is_warmup(file.read_fully(limit, 0)):
