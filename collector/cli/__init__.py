@@ -19,6 +19,7 @@ from collector.cli.demo import demo
 from collector.cli.quarantine import app as quarantine_app
 from collector.cli.quarantine import reset
 from collector.cli.receive import receive
+from collector.cli.redact import redact
 from collector.cli.report import report
 from collector.cli.scan import scan
 from collector.cli.service import app as service_app
@@ -35,6 +36,7 @@ app = typer.Typer(
 app.command()(scan)
 app.command()(receive)
 app.command()(report)
+app.command()(redact)
 app.command()(demo)
 app.command()(reset)
 app.add_typer(quarantine_app, name="quarantine")

@@ -1,0 +1,1 @@
+"""The model: generated sequences of file actions, sink moods and crashes, checked against what must hold."""

@@ -1,0 +1,185 @@
+"""A world in one process: a home, a sink with moods, and an agent that can be made to crash between any two stages.
+
+The flow is the real one; only its ends are ours: the transport answers from memory, and the committer raises where a
+crash is wanted. A crash throws the agent away, so what it knew only in memory is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+
+from collector.batch import Limits
+from collector.commit import Committer
+from collector.deliver import Deliverer
+from collector.errors import SinkError
+from collector.flow import FINGERPRINT_BYTES, Receipt, Root, digest
+from collector.ledger import Ledger
+from collector.options import RetrySettings, SinkSettings
+from collector.pipeline import Flow, run_pass
+from collector.quarantine import Quarantine
+from collector.redact import Options, Redactor
+from collector.sinks.http import HttpSink
+from collector.state import State
+from collector.transport import Transport
+
+REDACTOR = Redactor(Options(key=b"model", engine="python"))
+WINDOW = 2
+BATCH_EVENTS = 3
+
+
+class Crash(BaseException):
+    """The process died here."""
+
+
+class CrashingCommitter(Committer):
+    """Dies at the wanted step of the wanted receipt."""
+
+    def __init__(self, state: State, quarantine: Quarantine, crash_at: str, countdown: int) -> None:
+        super().__init__(state, quarantine, WINDOW)
+        self.crash_at = crash_at
+        self.countdown = countdown
+
+    def _die(self, step: str) -> None:
+        if self.crash_at == step:
+            self.countdown -= 1
+            if self.countdown < 0:
+                raise Crash(step)
+
+    def commit(self, receipt: Receipt, ledger: Ledger) -> None:
+        self._die("before commit")
+        super().commit(receipt, ledger)
+        self._die("after commit")
+
+    def _keep(self, receipt: Receipt) -> None:
+        super()._keep(receipt)
+        self._die("after quarantine")
+
+    def save(self) -> None:
+        if self.crash_at.startswith("before") or self.crash_at.startswith("after"):
+            if self.crash_at == "before save":
+                self._die("before save")
+            super().save()
+            self._die("after save")
+        elif not self.crash_at:
+            super().save()
+
+
+class MoodySink:
+    """Stores events by id; `mood` says how it answers."""
+
+    def __init__(self) -> None:
+        self.mood = "ok"
+        self.stored: dict[str, dict[str, Any]] = {}
+        self.posted: list[str] = []
+        self.poison = ""
+        self.lock = threading.Lock()
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        events = [orjson.loads(line) for line in request.content.splitlines()]
+        with self.lock:
+            if self.mood == "down":
+                return httpx.Response(503)
+            if self.mood == "halted":
+                return httpx.Response(401)
+            if self.poison and any(self.poison in line.decode() for line in request.content.splitlines()):
+                return httpx.Response(422)
+            self.posted += [event["id"] for event in events]
+            for event in events:
+                self.stored.setdefault(event["id"], event)
+            if self.mood == "forgets to answer":
+                raise httpx.ReadError("gone")
+            return httpx.Response(200)
+
+
+class World:
+    """The home, the sink, and what the agent left on disk."""
+
+    def __init__(self, directory: Path) -> None:
+        self.root = directory / ".claude"
+        (self.root / "projects" / "-work-a").mkdir(parents=True)
+        (self.root / "projects" / "-work-b").mkdir()
+        self.home = str(directory)
+        self.state_path = directory / "agent" / "state.json"
+        self.quarantine = Quarantine(directory / "agent" / "quarantine.jsonl", 10_000_000)
+        self.sink = MoodySink()
+
+    def flow(self, crash_at: str = "", countdown: int = 0) -> Flow:
+        """A newly started agent."""
+        state = State(self.state_path).load()
+        transport = Transport(
+            SinkSettings(compression="none"), "http://localhost/", None, httpx.MockTransport(self.sink)
+        )
+        retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
+        return Flow(
+            roots=[Root(str(self.root), "claude")],
+            home=self.home,
+            is_wanted=lambda _: True,
+            state=state,
+            redactor=REDACTOR,
+            limits=Limits(BATCH_EVENTS, 100_000, 60.0),
+            max_event_bytes=50_000,
+            deliverer=Deliverer(HttpSink(), transport, retry, window=WINDOW, max_wait=0.0),
+            committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
+            host={"id": "h", "name": "h"},
+            user="u",
+            level="full",
+        )
+
+    def run(self, crash_at: str = "", countdown: int = 0) -> Ledger | None:
+        """One pass of a new agent; None when it crashed or the sink failed it."""
+        flow, ledger = self.flow(crash_at, countdown), Ledger()
+        try:
+            run_pass(flow, ledger)
+        except (Crash, SinkError):
+            return None
+        return ledger
+
+    def files(self) -> Iterator[Path]:
+        """Every transcript there is."""
+        return self.root.glob("projects/*/*.jsonl")
+
+    def settled(self) -> set[str]:
+        """The marks that are stored or set aside."""
+        texts = [str(event) for event in self.sink.stored.values()]
+        texts += [entry["payload"] for entry in self.quarantine.entries()]
+        return {mark for text in texts for mark in marks(text)}
+
+    def unsafe(self) -> list[str]:
+        """Marks that lie before a saved offset but are neither stored nor set aside: losses (promise 1)."""
+        settled = self.settled()
+        lost = []
+        for key, entry in State(self.state_path).load().entries.items():
+            path = Path(key.replace("~", self.home, 1))
+            data = path.read_bytes() if path.exists() else b""
+            offset = entry.position.offset
+            head, tail = data[: min(FINGERPRINT_BYTES, offset)], data[max(0, offset - FINGERPRINT_BYTES) : offset]
+            if len(data) >= offset and (digest(head), digest(tail)) == (entry.position.head, entry.position.tail):
+                lost += [mark for mark in marks(data[:offset].decode("utf-8", "replace")) if mark not in settled]
+        return lost
+
+
+def marks(text: str) -> list[str]:
+    """The marks in a text: every record carries its own."""
+    return [part.split(">>", 1)[0] for part in text.split("<<")[1:] if ">>" in part]
+
+
+def record(mark: int, *, has_uuid: bool = True) -> bytes:
+    """A record that carries a mark."""
+    body: dict[str, Any] = {"type": "user", "message": {"role": "user", "content": f"say <<m{mark}>>"}}
+    if has_uuid:
+        body["uuid"] = f"00000000-0000-4000-8000-{mark:012d}"
+    return orjson.dumps(body) + b"\n"
+
+
+def replace_atomically(path: Path, data: bytes) -> None:
+    """What an editor or a sync does: another inode under the same name."""
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(data)
+    os.replace(temporary, path)
