@@ -44,7 +44,7 @@ def receive(
             "Give --token-file, a file with a secret that senders must show, or listen on 127.0.0.1."
         )
     _check_certificate(certificate, key)
-    limits = Limits(body_bytes=max_body, waiting_bytes=4 * max_body)
+    limits = Limits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
     with _listening(host, port) as listener, prepared(path, token, limits, certificate, key) as server:
         typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
         run_until_signal(server, listener)

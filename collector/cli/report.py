@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as stdlib_json
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from collector.log import printable
 from collector.store.report import summarize
 
 TABLE_ROWS = 15
+PIPE_WIDTH = 160  # of a file or a pipe, where rich would squeeze everything into 80 columns
 HEADINGS = {
     "day": "day",
     "model": "model",
@@ -52,7 +54,7 @@ def report(
         # ASCII only, and without the one control character that JSON leaves as it is
         typer.echo(stdlib_json.dumps(summary, indent=2).replace("\x7f", "\\u007f"))
     else:
-        _show(summary, Console())
+        _show(summary, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
 
 
 def _show(summary: dict[str, Any], console: Console) -> None:
@@ -77,7 +79,7 @@ def _token_table(
     table = Table(title=title, title_justify="left", show_footer=totals is not None)
     for number, (name, heading) in enumerate(HEADINGS.items()):
         if name in labels:
-            table.add_column(heading, footer="" if number else "total", overflow="fold")
+            table.add_column(heading, footer="" if number else "total", overflow="fold", no_wrap=name == "day")
         elif name not in {"day", "model", "project"}:
             footer = f"{totals[name]:,}" if totals else ""
             table.add_column(heading, footer=footer, justify="right", no_wrap=True)

@@ -34,6 +34,7 @@ class Limits(NamedTuple):
     """What one request may ask of the receiver. `body_bytes` bounds a body before and after it is unpacked."""
 
     body_bytes: int = 16 * 2**20
+    document_bytes: int = 4 * 2**20  # parsed at once: a line, or a whole array; small values take 20 times the memory
     events: int = 50_000
     waiting_bytes: int = 64 * 2**20  # bodies of all requests together that are not stored yet
     seconds: float = 60.0  # for a body to arrive
@@ -134,13 +135,18 @@ def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
 def _from_lines(data: bytes, limits: Limits) -> list[Row | Rejected]:
     if data.count(b"\n") > limits.events:
         raise _too_many(limits)
-    found = [from_line(line) for line in data.split(b"\n") if line and not line.isspace()]
+    lines = [line for line in data.split(b"\n") if line and not line.isspace()]
+    if len(data) > limits.document_bytes and max(map(len, lines), default=0) > limits.document_bytes:
+        raise Refusal(413, f"An event is larger than {limits.document_bytes} bytes. Cut it.")
+    found = [from_line(line) for line in lines]
     if found and not any(isinstance(item, Row) or item.reason != NOT_JSON for item in found):
         raise Refusal(400, "No line of the body is JSON. Send one event a line.")
     return found
 
 
 def _from_array(data: bytes, limits: Limits) -> list[Row | Rejected]:
+    if len(data) > limits.document_bytes:
+        raise too_large(limits.document_bytes)
     try:
         values = orjson.loads(data)
     except orjson.JSONDecodeError as error:

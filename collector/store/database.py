@@ -25,6 +25,7 @@ APPLICATION_ID = 0x436C6374  # "Clct", so that no foreign database is taken for 
 MIGRATIONS = ("001.sql",)
 VERSION = len(MIGRATIONS)
 BUSY_SECONDS = 5.0
+SOON, LATER = 2, 30  # seconds until a sender should come back
 
 INSERT_EVENT = (
     f"INSERT INTO events (number, received_at, {', '.join(COLUMNS)}) "  # noqa: S608 - our own column names
@@ -73,6 +74,8 @@ class Writer:
             return self._store(rows)
         except sqlite3.Error as error:
             raise _unavailable(self.path, error) from error
+        except StoreError as error:
+            raise StoreUnavailable(str(error), LATER) from error
 
     def _follow_the_path(self) -> None:
         """Opens the database again when its file was moved or deleted: what is written to it now would be lost."""
@@ -243,7 +246,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 def _unavailable(path: Path, error: sqlite3.Error) -> StoreUnavailable:
     is_busy = _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-    return StoreUnavailable(_explained(path, error), 2 if is_busy else 30)
+    return StoreUnavailable(_explained(path, error), SOON if is_busy else LATER)
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -259,7 +262,10 @@ def _explained(path: Path, error: sqlite3.Error) -> str:
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return f"The store {path} has been held by another process for too long. A batch is tried again."
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
-        return f"The store {path} cannot be written ({error}). Make it and its directory writable to this user."
+        return (
+            f"The store {path} cannot be opened ({error}). "
+            "Make it and its directory writable to this user; reading needs that too."
+        )
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return (
             f"The store {path} is damaged ({error}). It was left as it is: move it aside together with its -wal and "

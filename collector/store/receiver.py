@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import traceback
 from concurrent.futures import Executor
 from importlib import resources
 from typing import Any
@@ -71,7 +72,7 @@ class Receiver:
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         except Exception as error:  # noqa: BLE001 - whatever happens, the client gets an answer and no traceback
-            self._note_trouble(f"{type(error).__name__}: {error}")
+            self._note_trouble(_place(error))
             return answer(500, {"error": "The receiver failed; its log says why."})
 
     async def health(self, _: Request) -> Response:
@@ -145,6 +146,13 @@ class Receiver:
 def answer(status: int, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
     """An answer in JSON."""
     return Response(orjson.dumps(content), status, headers, media_type="application/json")
+
+
+def _place(error: Exception) -> str:
+    """Which accident happened where. Its own message may quote an event, so it is not logged."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
+    return f"{type(error).__name__} at {where}"
 
 
 async def describe(_: Request) -> Response:

@@ -96,7 +96,7 @@ def test_receive_says_when_its_port_is_taken(database: Path) -> None:
         (("receive", "--token-file", "missing"), 78, "cannot read missing"),
         (("receive", "--certificate", "TOKEN"), 78, "--certificate"),
         (("receive", "--key", "TOKEN"), 78, "--key needs --certificate"),
-        (("receive", "--port", "99999"), 2, "99999"),
+        (("receive", "--port", "99999"), 2, "--port"),
         (("receive", "--database", "TOKEN"), 1, "is damaged"),
         (("report", "--database", "TOKEN"), 1, "is damaged"),
         (("report", "--database", "missing.db"), 1, "no store at missing.db yet"),
@@ -108,7 +108,6 @@ def test_bad_input_gets_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     Path("TOKEN").write_text("secret of more than sixteen characters, and no database at all" * 2)
     ended = run(*arguments)
     assert (ended.returncode, told in ended.stderr, ended.stdout) == (code, True, ""), ended.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -64,7 +65,7 @@ def test_when_the_disk_is_full_the_sender_waits_and_nothing_acknowledged_is_lost
     with process(database) as (running, client):
         client.send(event())
         free = resource.prlimit(running.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (database.stat().st_size + 100_000, free[1]))
+        resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (database.stat().st_size + 400_000, free[1]))
         accepted, statuses = 1, set[int]()
         batches = [[event(text="x" * 4000) for _ in range(20)] for _ in range(10)]
         for batch in batches:
@@ -107,6 +108,17 @@ def test_a_database_moved_aside_while_in_use_keeps_what_it_has(database: Path) -
         writer.store(rows(1))
     assert summarize(database)["events"] == 1
     assert summarize(database.parent.with_name("aside") / database.name)["events"] == 2
+
+
+def test_when_its_place_is_gone_the_store_waits_until_it_is_back(database: Path) -> None:
+    with closing(Writer(database)) as writer:
+        shutil.rmtree(database.parent)
+        database.parent.write_text("in the way")
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match="Cannot open the store"):
+                writer.store(rows(1))
+        database.parent.unlink()
+        assert writer.store(rows(1)) == (1, 0)
 
 
 def test_the_store_is_private(database: Path) -> None:

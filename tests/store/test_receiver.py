@@ -184,6 +184,13 @@ def test_a_body_that_is_too_large_is_refused_packed_or_not(database: Path, packe
         assert client.send(event())["accepted"] == 1
 
 
+def test_one_event_may_not_fill_the_memory(database: Path) -> None:
+    with serving(database, document_bytes=1000) as client:
+        assert client.post(lines([event(), event(text="x" * 1000)])).status_code == 413
+        assert client.post(json.dumps([event() for _ in range(10)]).encode(), "application/json").status_code == 413
+        assert client.send(*[event() for _ in range(10)])["accepted"] == 10
+
+
 def test_too_many_events_are_refused(database: Path) -> None:
     with serving(database, events=10) as client:
         assert client.post(b"{}\n" * 11).status_code == 413

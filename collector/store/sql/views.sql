@@ -60,7 +60,8 @@ GROUP BY call_id;
 -- One row a session that left a transcript. The prompt history and the session index only mention sessions.
 CREATE VIEW sessions AS
 SELECT
-    session_id, min(time) AS time, max(time) AS last_time, project, host_name, user, count(*) AS events,
+    session_id, min(time) AS time, max(time) AS last_time, min(project) AS project, min(host_name) AS host_name,
+    min(user) AS user, count(*) AS events,
     count(*) FILTER (WHERE kind = 'user_prompt' AND origin = 'human') AS prompts
 FROM events
 WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index')

@@ -1,0 +1,90 @@
+"""docs/receiver.md and docs/sql say what the program does."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import typer.main
+
+from collector.cli import app
+from collector.store import body
+from collector.store.database import Writer
+from collector.store.report import summarize
+from tests.store.samples import Client, calls, event, reply, row_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "receiver.md").read_text()
+
+
+def fill(database: Path) -> None:
+    rows = [
+        event(origin="human", text="Fix the login bug"),
+        reply("msg-1", 3, time="2026-03-02T00:00:00.000Z"),
+        reply("msg-1", 70, time="2026-03-03T00:00:00.000Z", project="-work-b"),
+        reply("msg-2", 5, project="-work-a"),
+        reply(None, 9, model="claude-haiku-4-5"),
+        reply(None, 9000, kind="session_cost"),
+        reply("msg-3", 0, model="<synthetic>"),
+        calls(("toolu_1", "Bash")),
+    ]
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, rows))
+
+
+def test_the_sql_for_other_stores_gives_the_figures_of_the_report(database: Path) -> None:
+    fill(database)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.row_factory = sqlite3.Row
+        rows = [dict(row) for row in connection.execute((DOCS / "sql" / "tokens.sql").read_text())]
+    expected = [{name: row[name] for name in rows[0]} for row in summarize(database)["tokens"]]
+    assert rows == expected
+    assert sum(row["output_tokens"] for row in rows) == 84
+
+
+def test_every_statement_of_the_page_runs(database: Path) -> None:
+    fill(database)
+    (statements,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    with closing(sqlite3.connect(database)) as connection:
+        for statement in statements.strip().splitlines():
+            assert connection.execute(statement).fetchall(), statement
+
+
+def test_every_key_of_the_report_is_on_the_page(database: Path) -> None:
+    fill(database)
+    summary = summarize(database)
+    named = {*summary, *summary["totals"], *summary["projects"][0], *summary["tools"][0]}
+    assert {name for name in named if f"`{name}`" not in PAGE} == set()
+
+
+def test_every_table_and_view_is_on_the_page(database: Path) -> None:
+    fill(database)
+    with closing(sqlite3.connect(database)) as connection:
+        names = {
+            name
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            if name != "message_rows"
+        }
+    section = PAGE.partition("## The database")[2].partition("## The report")[0]
+    assert names == set(re.findall(r"^\| `(\w+)` \| ", section, re.MULTILINE))
+
+
+def test_every_option_is_on_the_page() -> None:
+    command = typer.main.get_command(app)
+    options = {
+        option
+        for name in ("receive", "report")
+        for parameter in command.commands[name].params  # type: ignore[attr-defined]
+        for option in parameter.opts
+    }
+    assert {option for option in options if option not in PAGE} - {"--config", "--help", "-h"} == set()
+
+
+def test_the_bounds_are_on_the_page(client: Client) -> None:
+    limits = body.Limits()
+    assert f"{limits.body_bytes >> 20} MiB a body, {limits.waiting_bytes >> 20} MiB" in PAGE
+    assert f"too many events ({limits.events:,})" in PAGE
+    assert limits.document_bytes * 4 == limits.body_bytes
+    assert f"{limits.seconds:.0f} s for a body" in PAGE
