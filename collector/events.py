@@ -44,6 +44,13 @@ KINDS: dict[str, str] = {
     "unknown": "A record of a type this version does not know; everything it held is in the event.",
 }
 
+SKIPS: dict[str, str] = {
+    "progress": "A progress record without usage: transient, and its text stands in the result that follows.",
+    "copy": "A message as sent to the API, every part of which stands in a record read in the same pass.",
+    "project": "A line of the prompt history that belongs to a project outside the filter.",
+    "not_a_record": "A line that is not a JSON object.",
+}
+
 Origin = Literal["human", "tool", "meta", "compaction", "task", "peer"]
 FreeForm = dict[str, Any]
 Count = Annotated[int, {"minimum": 0}]
@@ -86,6 +93,7 @@ class Usage(TypedDict, total=False):
     web_fetch_requests: Annotated[Count, "Pages fetched by the API itself."]
     service_tier: Annotated[str, "The service tier that answered."]
     speed: Annotated[str, "The speed that answered."]
+    inference_geo: Annotated[str, "Where it was answered."]
 
 
 class Block(TypedDict, total=False):
@@ -120,7 +128,7 @@ class Tool(TypedDict, total=False):
     ok: Annotated[bool, "Whether it succeeded."]
     duration_ms: Annotated[float, "How long it took."]
     exit_code: Annotated[int, "Of a command that failed."]
-    interrupted: Annotated[bool, "Whether it was stopped."]
+    interrupted: Annotated[bool, "True where it was stopped; absent otherwise."]
     denied_by: Annotated[str, "Who refused the call, where it was refused."]
     file: Annotated[str, "The file it was about."]
     agent_id: Annotated[str, "The subagent it started."]
@@ -128,7 +136,10 @@ class Tool(TypedDict, total=False):
     lines_removed: Annotated[Count, "Lines an edit removed."]
     patch: Annotated[str, "What an edit changed, as a unified diff of at most 50,000 characters."]
     message: Annotated[str, "What Claude Code noted beside the answer, where it says something else."]
-    details: Annotated[FreeForm, "The rest of the structured result: counts, states, text that stands only here."]
+    details: Annotated[
+        FreeForm,
+        "The rest of the structured result: counts, states, text that stands only here. False flags are left out.",
+    ]
 
 
 class Event(TypedDict, total=False):
@@ -225,7 +236,7 @@ def object_schema(definition: Any) -> dict[str, Any]:
         "description": (definition.__doc__ or "").strip(),
         "type": "object",
         "properties": {name: type_schema(hint) for name, hint in hints.items()},
-        "required": [name for name in hints if name in definition.__required_keys__],
+        "required": [name for name, hint in hints.items() if definition.__total__ or get_origin(hint) is Required],
         "additionalProperties": False,
     }
 

@@ -108,7 +108,7 @@ def leave_rendered(event: Record, rest: Record, context: Context) -> None:
             continue
         for text in leaves(copies):
             if type(text) is str:
-                context.remember(hash(text.strip()))
+                context.remember_rendered(text)
         omit(event, "rendered", rest.pop(key))
 
 

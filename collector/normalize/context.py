@@ -17,8 +17,11 @@ from collector.normalize.moment import written
 
 Level = Literal["full", "metadata"]
 
+FRAME = ("<system-reminder>", "</system-reminder>")
 MAX_CALLS = 512
 MAX_SEEN = 4096
+MAX_RENDERED = 32
+MAX_RENDERED_LENGTH = 32_768
 
 
 class Context:
@@ -60,6 +63,7 @@ class Context:
         self.calls: dict[str, str] = {}
         self.seen: dict[Any, None] = {}
         self.system_prompt: list[str] = []
+        self.rendered: list[str] = []
 
     def remember_call(self, call_id: str, name: str) -> None:
         """Notes which tool a call is for."""
@@ -72,6 +76,14 @@ class Context:
         self.seen[what] = None
         if len(self.seen) > MAX_SEEN:
             del self.seen[next(iter(self.seen))]
+
+    def remember_rendered(self, text: str) -> None:
+        """Notes the text of an attachment as the model read it; a later system message repeats it without its frame."""
+        bare = text.strip()
+        self.remember(hash(bare))
+        if len(bare) <= MAX_RENDERED_LENGTH:
+            self.rendered.append(bare.removeprefix(FRAME[0]).removesuffix(FRAME[1]).strip())
+            del self.rendered[:-MAX_RENDERED]
 
     def time_of_file(self) -> str:
         """When the file was last written."""

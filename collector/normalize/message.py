@@ -71,6 +71,8 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
     answers = [block for block in blocks if block["type"] == "tool_result"]
     result = record.get("toolUseResult")
     if answers:
+        if "parent_uuid" in event and rest.get("sourceToolAssistantUUID") == event["parent_uuid"]:
+            del rest["sourceToolAssistantUUID"]
         event["kind"], event["origin"] = "tool_result", "tool"
         tool_of_result(event, answers, result)
         denied_by = rest.get("toolDenialKind")

@@ -107,10 +107,21 @@ def leaves(value: Any) -> list[Any]:
 
 
 def size_of(value: Any) -> int:
-    """Characters of text in a value of any shape."""
+    """Characters of text in a value of any shape, names of keys not counted."""
     if type(value) is str:
         return len(value)
-    return sum(len(leaf) for leaf in leaves(value) if type(leaf) is str)
+    size = 0
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        kind = type(part)
+        if kind is str:
+            size += len(part)
+        elif kind is dict:
+            waiting += part.values()
+        elif kind is list:
+            waiting += part
+    return size
 
 
 def omit(event: dict[str, Any], name: str, value: Any) -> None:
@@ -136,6 +147,8 @@ def put_attributes(event: dict[str, Any], rest: dict[str, Any]) -> None:
         elif value is None or ((kind is dict or kind is list) and not value):
             continue
         name = name_of(key)
-        attributes[key if name in attributes else name] = value if kind in SCALARS else plain(value)
+        while name in attributes:
+            name += "_"
+        attributes[name] = value if kind in SCALARS else plain(value)
     if attributes:
         event["attributes"] = attributes

@@ -30,6 +30,7 @@ def api_request(event: Record, record: Record, rest: Record, _context: Context) 
     cache_control = rest.pop("cacheControl", None)
     if type(cache_control) is list:
         rest["cache_control_count"] = len(cache_control)
+        omit(event, "cache_control", cache_control)
     elif cache_control is not None:
         rest["cacheControl"] = cache_control
 
@@ -44,7 +45,7 @@ def api_request_shape(event: Record, record: Record, rest: Record, context: Cont
         return
     body = dict(shape)
     text, blocks = read_content(event, body.pop("system", None), context)
-    left = without_system_prompt(text, context)
+    left = without_parts(text, context.system_prompt)
     if len(left) < len(text):
         omit(event, "system_prompt", text[len(left) :])
     if left:
@@ -56,10 +57,10 @@ def api_request_shape(event: Record, record: Record, rest: Record, context: Cont
         rest[f"shape_{key}" if key in rest else key] = value
 
 
-def without_system_prompt(text: str, context: Context) -> str:
-    """A system prompt without the parts that a snapshot in this pass already held."""
+def without_parts(text: str, parts: list[str]) -> str:
+    """A text without the parts of it that this pass already held, longest first."""
     left = text
-    for part in context.system_prompt:
+    for part in sorted(parts, key=len, reverse=True):
         if part:
             left = left.replace(part, "", 1)
     return text if left == text else left.strip()
@@ -96,6 +97,11 @@ def api_request_blob(event: Record, record: Record, rest: Record, context: Conte
     return None
 
 
+def is_rendered(text: str, context: Context) -> bool:
+    """Whether a system message is made of nothing but attachments of this pass."""
+    return without_parts(text, context.rendered) == ""
+
+
 def is_copy(part: Any, context: Context) -> bool:
     """Whether a part of a message stands in a record of this pass."""
     if type(part) is not dict:
@@ -103,7 +109,9 @@ def is_copy(part: Any, context: Context) -> bool:
     kind = part.get("type")
     if kind == "text":
         text = part.get("text")
-        return type(text) is str and (hash(text) in context.seen or hash(text.strip()) in context.seen)
+        if type(text) is not str:
+            return False
+        return hash(text) in context.seen or hash(text.strip()) in context.seen or is_rendered(text, context)
     if kind == "tool_use":
         return text_of(part, "id") in context.calls
     if kind == "tool_result":

@@ -67,7 +67,7 @@ def tool_of_result(event: dict[str, Any], answers: list[dict[str, Any]], result:
         else:
             tool["message"] = result
     else:
-        left = without_copies(event, result, told, 0)
+        left = without_copies(event, result, told, "", 0)
         if left is not None:
             tool["details"] = {"result": left}
 
@@ -80,7 +80,7 @@ def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, A
         if value is None or value == "":
             continue
         if kind is bool or kind is int or kind is float:
-            if not put_number(tool, key, value):
+            if value is not False and not put_number(tool, key, value):
                 details[name_of(key)] = value
         elif key in COPIES or (key == "content" and "filePath" in result) or (key == "stdout" and is_image(result)):
             omit(event, name_of(key), value)
@@ -91,7 +91,7 @@ def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, A
         elif key == "file" and kind is dict:
             put_file(event, tool, details, value, told)
         else:
-            left = without_copies(event, value, told, 0)
+            left = without_copies(event, value, told, key, 0)
             if left is not None:
                 details[name_of(key)] = left
     if details:
@@ -153,27 +153,25 @@ def is_told(content: str, told: str) -> bool:
     return not told.startswith(STUB) and lines.split("\n", 1)[0] in told and lines.rsplit("\n", 1)[-1] in told
 
 
-def without_copies(event: dict[str, Any], value: Any, told: str, depth: int) -> Any:
-    """A nested value without the strings that were told; None where nothing is left."""
+def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth: int) -> Any:
+    """A nested value without the strings that were told; None where nothing is left. Short ones are facts and stay."""
     kind = type(value)
     if kind is str:
-        if value and len(value) <= SHORT and depth > 1:
-            return value
-        if value.strip() in told:
+        if (len(value) > SHORT or key in OUTPUTS) and value.strip() in told:
             omit(event, "tool_use_result", value)
             return None
         return plain(value)
     if depth >= MAX_DEPTH:
         return plain(value)
     if kind is dict:
-        kept = {key: without_copies(event, part, told, depth + 1) for key, part in value.items()}
-        kept = {key: part for key, part in kept.items() if part is not None}
+        kept = {name: without_copies(event, part, told, name, depth + 1) for name, part in value.items()}
+        kept = {name: part for name, part in kept.items() if part is not None}
         return None if not kept or kept == {"type": "text"} else kept
     if kind is list:
         if value and all(type(part) is str for part in value) and are_told(value, told):
             omit(event, "tool_use_result", value)
             return None
-        parts = [without_copies(event, part, told, depth + 1) for part in value]
+        parts = [without_copies(event, part, told, key, depth + 1) for part in value]
         return [part for part in parts if part is not None] or None
     return value
 

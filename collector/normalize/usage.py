@@ -24,7 +24,8 @@ NESTED = {
         "web_fetch_requests": "web_fetch_requests",
     },
 }
-WORDS = frozenset({"service_tier", "speed"})
+WORDS = frozenset({"service_tier", "speed", "inference_geo"})
+NOTHING = frozenset({"", "not_available"})
 # `iterations` repeats the same numbers call by call; adding them would count twice.
 REPEATED = frozenset({"iterations"})
 
@@ -45,7 +46,7 @@ def put_usage(event: dict[str, Any], found: dict[str, Any]) -> None:
         elif kind is dict and key in NESTED:
             put_nested(usage, rest, key, value)
         elif key in WORDS and kind is str:
-            if value:
+            if value not in NOTHING:
                 usage[key] = value
         elif value is not None and value != "" and key not in REPEATED:
             rest[key] = value
