@@ -92,7 +92,9 @@ class Answer:
 
     def stores(self) -> bool:
         """Whether the events of the request count as stored."""
-        return 200 <= self.status < 300 if self.is_stored is None else self.is_stored
+        if self.is_stored is not None:
+            return self.is_stored
+        return 200 <= self.status < 300 and self.ending != "closed"
 
 
 Rule = Answer | Callable[[Request], Answer]

@@ -168,7 +168,7 @@ def test_no_secret_of_a_broken_line_reaches_the_quarantine(home: Home, sink: Sin
     session.raw(f"{planter.secret('bare text')}\n".encode())
     session.raw(f'["{planter.secret("a list")}"]\n'.encode())
     torn = session.unwritten(
-        "user", message={"role": "user", "content": "x"}, first=planter.secret("torn") + "y" * 2000
+        "user", message={"role": "user", "content": "x"}, first=planter.secret("torn") + " y" * 1000
     )
     session.half(torn)
     session.prompt("whole")
@@ -189,14 +189,16 @@ def test_no_secret_of_a_refused_event_reaches_the_quarantine(home: Home, sink: S
     planter.assert_kept_home(result, agent, sink)
 
 
-@pytest.mark.parametrize("status", [401, 400, 307, 503])
-def test_what_a_sink_says_is_not_repeated_with_its_secrets(home: Home, sink: Sink, agent: Agent, status: int) -> None:
+@pytest.mark.parametrize(("status", "code"), [(401, 75), (400, 3), (307, 75), (503, 75)])
+def test_what_a_sink_says_is_not_repeated_with_its_secrets(
+    home: Home, sink: Sink, agent: Agent, status: int, code: int
+) -> None:
     planter = Planter("access key")
     home.session().prompt("hello")
     said = planter.secret("answer")
     sink.then = Answer(status, {"Location": f"http://127.0.0.1:9/{said}", "X-Trace": said}, f"no: {said}".encode())
     result = agent.scan("--max-wait", "0.2", COLLECTOR_LOG__LEVEL="debug")
-    assert result.code == 75
+    assert result.code == code
     planter.assert_kept_home(result, agent, sink)
 
 
