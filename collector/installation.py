@@ -283,4 +283,6 @@ def _advice(step: Run, output: str) -> str:
         )
     if step.command[0] == "launchctl":
         return "Log in at the screen once, so that there is a graphical session, and run the command again."
-    return "`collector service logs` shows why, once it has started; then run the command again."
+    if {"start", "restart"} & set(step.command):
+        return "`collector service logs` shows why. Run the command again when the reason is gone."
+    return "Run the command again when the reason is gone: what was done so far is not done twice."

@@ -87,8 +87,7 @@ def uninstall(
         plan = installation.remove_systemd_user(person)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
     if not dry_run:
-        place = Path("/var/lib/collector", person.name) if system else settings.load().state_path.parent
-        typer.echo(f"State stays in {place}: a new installation goes on where this one stopped.")
+        typer.echo("State and configuration stay: a new installation goes on where this one stopped.")
 
 
 @app.command()

@@ -85,9 +85,8 @@ class Unit:
         self.control("daemon-reload")
 
     def journal(self) -> str:
-        """What it has logged."""
-        kind = "--user-unit" if self.user else "--unit"
-        return command("journalctl", "--no-pager", kind, self.name)
+        """What systemd has logged about it; read by root, because a user has no journal of her own here."""
+        return command("journalctl", "--no-pager", f"{'USER_UNIT' if self.user else 'UNIT'}={self.name}")
 
 
 USER_UNIT = Unit("collector.service", "alice", Path("/home/alice/.local/state/collector"))
