@@ -21,23 +21,23 @@ _BREAK = r"(?:\s|\\{1,3}[nrt])"
 _DIRECT = (  # the value may be bare
     r"[ \t]{0,20}(?:=>|:=|={1,3}|!==?|\?=|\+=|:{1,2}|\|)[ \t*_]{0,20}"
     rf"|:[ \t]?[|>][-+]?{_BREAK}{{1,20}}"
-    rf"|[,;]?[ \t]?\{{?{_BREAK}{{1,30}}(?:- )?(?:{_QUOTE})?(?i:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?"
-    rf"|[,;]{_BREAK}{{0,30}}(?:{_QUOTE})(?i:value|default|defaultvalue)(?:{_QUOTE})\s?[:=]\s?"
+    rf"|[,;]?[ \t]?\{{?{_BREAK}{{1,30}}(?:- )?(?:{_QUOTE})?(?:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?"
+    rf"|[,;]{_BREAK}{{0,30}}(?:{_QUOTE})(?:value|default|defaultvalue)(?:{_QUOTE})\s?[:=]\s?"
     r"|\s(?:is|was|to|are):?\s|>"
 )
 _BEFORE_QUOTE = (  # the value must be quoted
-    r"[ \t]?:?[ \t]{0,2}[&A-Za-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?"
+    r"[ \t]?:?[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?"
     r"|[ \t]{0,3},\s{0,8}"
     r"|\s?\(\s{0,3}"
 )
 _PATTERN = (
-    rf"""(?P<name>(?i:{TELLING})[A-Za-z0-9_-]{{0,24}})\\{{0,7}}["'`\])*_]{{0,4}}(?: ?\[[^\]\s]{{1,20}}\])?"""
+    rf"""(?P<name>(?:{TELLING})[a-z0-9_-]{{0,24}})\\{{0,7}}["'`\])*_]{{0,4}}(?: ?\[[^\]\s]{{1,20}}\])?"""
     rf"(?P<sep>(?:{_DIRECT})(?P<open>{_QUOTE})?|(?:{_BEFORE_QUOTE})(?P<opened>{_QUOTE}))(?P<first>[^\s\xfe\xff])"
 )
 _FLAG = (
-    rf"(?P<name>(?:--?|/)[A-Za-z][A-Za-z-]{{0,30}}(?i:password|passwd|passphrase|pass|pwd|secret|token|key|auth|credential)[a-z0-9-]{{0,16}}"
-    r"|(?i:--?|/)(?i:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
-    rf"|(?:ENV|ARG|setenv|setx|export -x|set -[gxU]{{1,3}}|config set|secret put|putenv)[ \t]{{1,3}}[A-Za-z0-9_.:/-]{{0,60}}(?i:{TELLING})[A-Za-z0-9_-]{{0,24}})"
+    r"(?P<name>(?:--?|/)(?:[a-z][a-z-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
+    r"|(?:env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}[a-z0-9_.:/-]{0,60}"
+    rf"(?:{TELLING})[a-z0-9_-]{{0,24}})"
     rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<opened>)(?P<first>[^\s\xfe\xff-])"""
 )
 
@@ -192,6 +192,7 @@ ASSIGNED_RULES = (
         provider="structure",
         pattern=_PATTERN,
         locate=locate,
+        folds=True,
         before="",
         after="",
         examples=(
@@ -205,8 +206,9 @@ ASSIGNED_RULES = (
     Rule(
         id="telling-key",
         provider="structure",
-        pattern=rf"(?i:{TELLING})[^\xfe\xff]{{0,60}}\xfe\s{{0,20}}(?P<first>[^\s\xfe\xff])",
+        pattern=rf"(?:{TELLING})[^\xfe\xff]{{0,60}}\xfe\s{{0,20}}(?P<first>[^\s\xfe\xff])",
         locate=locate_key_value,
+        folds=True,
         before="",
         after="",
         examples=("password\xfe{a-z:8}{0-9:3}", "x-api-key\xfe{A-Za-z0-9:24}"),
@@ -217,6 +219,7 @@ ASSIGNED_RULES = (
         provider="structure",
         pattern=_FLAG,
         locate=locate,
+        folds=True,
         before="0-9A-Za-z-",
         after="",
         examples=("mysql --password {a-z:8}{0-9:3}", "ENV API_TOKEN {A-Za-z0-9:32}"),

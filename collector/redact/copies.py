@@ -40,7 +40,7 @@ def replace(event: Any, parts: list[Piece], marks: Marks, key: bytes) -> list[Fi
             if mark.start >= part.value_at:
                 own.append(Mark(mark.start - part.value_at, mark.end - part.value_at, mark.rule))
             elif part.owns_key:
-                found = Mark(mark.start, min(mark.end, part.value_at - 1), mark.rule)
+                found = Mark(mark.start, min(mark.end, len(part.key)), mark.rule)
                 key_marks.setdefault((id(part.node), part.key), []).append(found)
         if not own and is_exempt(part.path, text):
             continue

@@ -38,10 +38,12 @@ class Matcher:
         self.before = _before(rule.before)
         self.widest = rule.widths[1]
         self.group: str | int = "secret" if "(?P<secret>" in rule.pattern else 0
+        self.folds = rule.folds
         self.keywords = tuple(word.lower().encode("latin-1") for word in rule.keywords)
 
     def spans(self, text: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
         """The secrets of this rule in the windows; `starts` are where the pieces of the text begin."""
+        searched = text.lower() if self.folds else text
         found: Spans = []
         at = 0
         for low, high in windows:
@@ -49,16 +51,17 @@ class Matcher:
             index = bisect_right(starts, at) - 1
             while index < len(starts) and starts[index] <= high:
                 stop = (starts[index + 1] if index + 1 < len(starts) else len(text) + 1) - 1
-                at = self._in_piece(text, max(at, starts[index]), high, (starts[index], stop), found)
+                at = self._in_piece((text, searched), max(at, starts[index]), high, (starts[index], stop), found)
                 index += 1
                 if monotonic() > deadline:
                     raise TimeOut(self.rule.id)
         return found
 
-    def _in_piece(self, text: bytes, at: int, high: int, piece: tuple[int, int], found: Spans) -> int:
+    def _in_piece(self, texts: tuple[bytes, bytes], at: int, high: int, piece: tuple[int, int], found: Spans) -> int:
+        text, searched = texts
         start, stop = piece
         limit = min(stop, high + self.widest + 1)
-        while at <= high and (match := self.search(text, at, limit)) and match.start() <= high:
+        while at <= high and (match := self.search(searched, at, limit)) and match.start() <= high:
             spans = self._accept(text, match, start, stop)
             found += spans
             at = max((end for _, end in spans), default=_resume(match))
@@ -71,7 +74,7 @@ class Matcher:
             return []
         if self.rule.locate:
             return self.rule.locate(text, match, start, stop)
-        secret = match[self.group].decode("latin-1")
+        secret = text[match.start(self.group) : match.end(self.group)].decode("latin-1")
         if is_filler(secret) or (self.rule.check and not self.rule.check(secret)):
             return []
         return [match.span(self.group)]
@@ -99,7 +102,7 @@ def trimmed(pattern: str) -> str:
 
 def scan_pattern(rule: Rule) -> str:
     """What the scanner looks for: everything the rule matches begins with it (after its keyword, if it has any)."""
-    pattern = trimmed(rule.pattern)
+    pattern = f"(?i:{trimmed(rule.pattern)})" if rule.folds else trimmed(rule.pattern)
     if not rule.keywords:
         return pattern
     words = "|".join(re.escape(word) for word in rule.keywords)

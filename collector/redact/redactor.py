@@ -21,7 +21,7 @@ from collector.redact.engines import Engine, make_engine
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original, merged
 from collector.redact.marker import MARKER, MARKER_BYTES, OPENING
-from collector.redact.matching import Matcher, TimeOut
+from collector.redact.matching import Matcher
 from collector.redact.rule import Rule
 from collector.redact.segments import KeyBook, Piece, encode, gather, pieces
 from collector.redact.table import RULES
@@ -64,12 +64,8 @@ class Redactor:
 
     def event(self, event: dict[str, Any]) -> dict[str, int]:
         """Redacts an event in place; returns (and notes in the event) how often each rule was needed."""
-        text = self._encode(gather(event, self._book))
-        windows = self._engine.windows(text)
-        if not windows and not self._fields:
-            return {}
         counts: dict[str, int] = {}
-        for finding in self._redact(event, text, windows):
+        for finding in self._redact(event):
             counts[finding.rule] = counts.get(finding.rule, 0) + 1
         if counts:
             before = event.get("redactions")
@@ -84,8 +80,7 @@ class Redactor:
     def value(self, value: Any) -> tuple[Any, list[Finding]]:
         """Any JSON value, redacted in place, and what was found in it."""
         holder = [value]
-        text = self._encode(gather(holder, self._book))
-        findings = self._redact(holder, text, self._engine.windows(text))
+        findings = self._redact(holder)
         return holder[0], [finding._replace(path=finding.path[1:]) for finding in in_original(findings)]
 
     def explain(self, text: str) -> list[tuple[Finding, str]]:
@@ -105,45 +100,46 @@ class Redactor:
             reason += ", and its check agrees" if rule.check else ""
         return f"{reason} (a copy of a value found elsewhere)" if finding.is_copy else reason
 
-    def _encode(self, texts: list[str]) -> bytes:
-        text = encode(texts)
+    def _encode(self, texts: list[str], keys: int) -> bytes:
+        text = encode(texts, keys)
         if OPENING in text:  # what stands in a marker already is never looked at again
             text = MARKER_BYTES.sub(lambda found: b"[" + b"\xfd" * (len(found[0]) - 2) + b"]", text)
         return text
 
-    def _redact(self, event: Any, text: bytes, windows: dict[int, Any]) -> list[Finding]:
+    def _redact(self, event: Any) -> list[Finding]:
         """Redacts until nothing is found any more, so that doing it twice changes nothing."""
         findings: list[Finding] = []
-        deadline = self._options.clock() + self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
+        deadline = 0.0
         for number in range(ROUNDS):
-            parts = pieces(event, self._book)
-            marks = self._marks(text, windows, [len(part.text) for part in parts], deadline)
-            self._mark_fields(parts, marks)
-            if not marks:
-                return findings
-            findings += [finding._replace(round=number) for finding in self._replace(event, parts, marks)]
-            text = self._encode(gather(event, self._book))
+            texts, keys = gather(event, self._book)
+            text = self._encode(texts, keys)
             windows = self._engine.windows(text)
             if not windows and not self._fields:
-                return findings
+                break
+            deadline = deadline or self._options.clock() + self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
+            marks = self._marks(text, windows, texts, deadline)
+            if not marks and not self._fields:
+                break
+            parts = pieces(event, self._book)
+            if len(parts) != len(texts):
+                raise ValueError("the pieces of an event are not those of its text")
+            self._mark_fields(parts, marks)
+            found = self._replace(event, parts, marks)
+            if not found:
+                break
+            findings += [finding._replace(round=number) for finding in found]
         return findings
 
-    def _marks(
-        self, text: bytes, windows: dict[int, Any], lengths: list[int], deadline: float
-    ) -> dict[int, list[Mark]]:
-        """The spans to replace, per piece."""
-        starts = list(accumulate((length + 1 for length in lengths[:-1]), initial=0))
-        if sum(lengths) + len(lengths) - 1 != len(text):
-            raise ValueError("the pieces of an event do not make up its text")
+    def _marks(self, text: bytes, windows: dict[int, Any], texts: list[str], deadline: float) -> dict[int, list[Mark]]:
+        """The spans to replace, per piece of the text."""
+        starts = list(accumulate((len(piece) + 1 for piece in texts[:-1]), initial=0))
         found: dict[int, list[Mark]] = {}
         for index in sorted(windows):
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, windows[index], starts, deadline):
-                piece = _piece_at(starts, start)
+                piece = bisect_right(starts, start) - 1
                 for low, high in _outside_markers(text, start, end):
                     found.setdefault(piece, []).append(Mark(low - starts[piece], high - starts[piece], matcher.rule.id))
-            if self._options.clock() > deadline:
-                raise TimeOut(matcher.rule.id)
         return found
 
     def _mark_fields(self, parts: list[Piece], marks: dict[int, list[Mark]]) -> None:
@@ -163,10 +159,6 @@ class Redactor:
             if found[0].rule == FIELD_RULE or not is_exempt(part.path, part.text[part.value_at :]):
                 kept[index] = merged(found)
         return replace(event, parts, kept, self._options.key) if kept else []
-
-
-def _piece_at(starts: list[int], place: int) -> int:
-    return bisect_right(starts, place) - 1
 
 
 def _outside_markers(text: bytes, start: int, end: int) -> list[tuple[int, int]]:

@@ -17,13 +17,12 @@ KEY_END = "\xfe"
 SHIELD = b"\xfd"
 MOST_KEYS = 20_000
 
-PLAIN, TELLING, SIBLING = 0, 1, 2
+PLAIN, TELLING, SIBLING, CONTEXT = range(4)
 
-_plain_key = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,39}\d?\Z")
-_sibling_keys = frozenset({"value", "Value", "default", "defaultValue", "default_value", "content", "secretValue"})
+_plain_key = re.compile(r"(?!.*[A-Za-z]{32})[A-Za-z_./ @-]{0,120}\d{0,3}\Z")
+_sibling_keys = frozenset({"value", "Value", "default", "defaultValue", "default_value", "secretValue"})
 _name_keys = ("name", "Name", "key", "Key", "header", "variable", "id", "field", "env")
 _scalars = frozenset({int, float, bool, type(None)})
-_reserved = re.compile("[\xfd\xfe\xff]")
 _stand_ins = str.maketrans("\xfd\xfe\xff", "yyy")
 
 
@@ -45,9 +44,9 @@ class KeyBook(dict[str, int]):
     def _judge(self, key: str) -> int:
         if key in _sibling_keys:
             return SIBLING
-        if not _plain_key.match(key) or promise(key) is not Promise.NOTHING or self._keywords.search(key.lower()):
+        if promise(key) is not Promise.NOTHING:
             return TELLING
-        return PLAIN
+        return PLAIN if _plain_key.match(key) and not self._keywords.search(key.lower()) else CONTEXT
 
 
 class Piece(NamedTuple):
@@ -61,8 +60,9 @@ class Piece(NamedTuple):
     path: tuple[Any, ...]
 
 
-def gather(event: Any, book: KeyBook) -> list[str]:
-    """Every string of an event, keys included where they matter."""
+def gather(event: Any, book: KeyBook) -> tuple[list[str], int]:
+    """Every string of an event, keys included where they matter; and how many KEY_END that makes."""
+    keys = 0
     found: list[str] = []
     add = found.append
     nodes: list[Any] = [event]
@@ -72,7 +72,7 @@ def gather(event: Any, book: KeyBook) -> list[str]:
             for key, value in node.items():
                 kind = type(value)
                 if book[key]:
-                    _tell(node, key, value, book[key], add, push)
+                    keys += _tell(node, key, value, book[key], (add, push))
                 elif kind is str:
                     add(value)
                 elif kind is dict or kind is list:
@@ -88,7 +88,7 @@ def gather(event: Any, book: KeyBook) -> list[str]:
                     push(value)
                 elif kind not in _scalars:
                     _refuse(value, add, push)
-    return found
+    return found, keys
 
 
 def _refuse(value: Any, add: Any, push: Any) -> None:
@@ -101,40 +101,58 @@ def _refuse(value: Any, add: Any, push: Any) -> None:
         raise TypeError(f"an event holds a {type(value).__name__}, which cannot be redacted")
 
 
-def name_before(node: dict[str, Any], key: str, verdict: int) -> str:
-    """The name that is put before a value: its key, or what a sibling calls it ({"name": "X", "value": ...})."""
+def prefix_of(node: dict[str, Any], key: str, verdict: int) -> str:
+    """What is put before a value: its key, or what a sibling calls it ({"name": "X", "value": ...}).
+
+    A key that tells nothing by itself is followed by two marks: it is context for rules with keywords.
+    """
     if verdict == TELLING:
-        return key
+        return key + KEY_END
+    if verdict == CONTEXT:
+        return key + KEY_END + KEY_END
     for name_key in _name_keys:
         name = node.get(name_key)
         if type(name) is str and len(name) <= 100 and promise(name) is not Promise.NOTHING:
-            return name
+            return name + KEY_END
     return ""
 
 
-def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, add: Any, push: Any) -> None:
-    """Adds the value of a key that says something about it."""
-    name = name_before(node, key, verdict) + KEY_END
+def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, into: tuple[Any, Any]) -> int:
+    """Adds the value of a key that says something about it, and says how many KEY_END it took."""
+    add, push = into
+    prefix = prefix_of(node, key, verdict)
+    marks = 0 if not prefix else 2 if verdict == CONTEXT else 1
     kind = type(value)
     if kind is str:
-        add(name + value)
-    elif kind is int:
-        add(name + str(value))
+        add(prefix + value)
+        return marks
+    if kind is int and verdict == TELLING:
+        add(prefix + str(value))
+        return marks
+    add(prefix)
+    if kind is dict:
+        push(value)
     elif kind is list:
-        add(name)
-        for item in value:
-            if type(item) is str:
-                add(name + item)
-            elif type(item) is dict or type(item) is list:
-                push(item)
-            elif type(item) not in _scalars:
-                _refuse(item, add, push)
-    else:
-        add(name)
-        if kind is dict:
-            push(value)
+        return marks + marks * _tell_items(prefix, value, into)
+    elif kind not in _scalars:
+        _refuse(value, add, push)
+    return marks
+
+
+def _tell_items(prefix: str, items: list[Any], into: tuple[Any, Any]) -> int:
+    """Adds the strings of a list, each after the key of the list, and says how many there were."""
+    add, push = into
+    told = 0
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            add(prefix + item)
+            told += 1
+        elif kind is dict or kind is list:
+            push(item)
         elif kind not in _scalars:
-            _refuse(value, add, push)
+            _refuse(item, add, push)
+    return told
 
 
 def pieces(event: Any, book: KeyBook) -> list[Piece]:
@@ -146,10 +164,10 @@ def pieces(event: Any, book: KeyBook) -> list[Piece]:
         items: Any = node.items() if is_dict else enumerate(node)
         for key, value in items:
             verdict = book[key] if is_dict else PLAIN
-            name = name_before(node, key, verdict) + KEY_END if verdict else ""
-            owns = verdict == TELLING
+            name = prefix_of(node, key, verdict) if verdict else ""
+            owns = verdict in (TELLING, CONTEXT)
             place = (*path, key)
-            if isinstance(value, str) or (type(value) is int and verdict):
+            if isinstance(value, str) or (type(value) is int and verdict == TELLING):
                 found.append(Piece(name + str(value), node, key, len(name), owns, place))
                 continue
             if verdict:
@@ -165,29 +183,21 @@ def pieces(event: Any, book: KeyBook) -> list[Piece]:
     return found
 
 
-def encode(texts: list[str]) -> bytes:
+def encode(texts: list[str], keys: int) -> bytes:
     """One byte a character, so that places in the scanned text are places in the strings.
 
-    Characters outside Latin-1 become `?`, lone surrogates too. The three bytes with a meaning here are kept out.
+    Characters outside Latin-1 become `?`, lone surrogates too. The three characters with a meaning here are kept out
+    of what strings hold of themselves: their number must be that of the pieces and the keys.
     """
-    joined = PIECE_END.join(texts)
-    blob = joined.encode("latin-1", "replace")
-    if SHIELD in blob or blob.count(0xFF) != len(texts) - 1 or (0xFE in blob and _has_reserved(texts)):
-        texts = [_without_reserved(text) for text in texts]
-        blob = PIECE_END.join(texts).encode("latin-1", "replace")
+    blob = PIECE_END.join(texts).encode("latin-1", "replace")
+    if SHIELD in blob or blob.count(0xFF) != len(texts) - 1 or blob.count(0xFE) != keys:
+        blob = PIECE_END.join(map(_without_reserved, texts)).encode("latin-1", "replace")
     return blob
 
 
-def _has_reserved(texts: list[str]) -> bool:
-    return any(text.count(KEY_END) > 1 or (KEY_END in text and not _key_first.match(text)) for text in texts)
-
-
-_key_first = re.compile(r"[^\xfe]{0,400}\xfe")
-
-
 def _without_reserved(text: str) -> str:
-    """Keeps the first KEY_END, which ends a key; every other reserved character becomes a letter."""
-    if not _reserved.search(text):
-        return text
+    """Keeps the KEY_END that ends a key; every other reserved character becomes a letter."""
     name, mark, value = text.partition(KEY_END)
+    if value.startswith(KEY_END):
+        mark, value = mark + mark, value[1:]
     return name.translate(_stand_ins) + mark + value.translate(_stand_ins)

@@ -257,9 +257,10 @@ _chain = re.compile(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
 )
 _call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
+_index = re.compile(r"^[A-Za-z_][\w.]*\[")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
-    r"^(?:~|\.{1,2})?/[\w.@~+-]+(?:/|$|\.)|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
+    r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)?$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
 )
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
@@ -351,7 +352,7 @@ def _mixes(value: str) -> bool:
 
 def _looks_chosen(value: str) -> bool:
     """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
-    if len(value) < 5 or not _mixes(value) or _looks_like_code(value) or _call.match(value):
+    if len(value) < 5 or not _mixes(value) or _looks_like_code(value) or _call.match(value) or _index.match(value):
         return False
     if _plain_number.match(value) or _date.match(value) or _version.match(value):
         return False
@@ -368,6 +369,8 @@ def _looks_chosen(value: str) -> bool:
 
 def _is_key(value: str, promise: Promise, written: Written) -> bool:
     shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.WEAK: 20}[promise]
+    if promise is Promise.WEAK and len(value) > 512:
+        return False
     if written is Written.BARE:
         shortest = max(shortest, 12)
     if len(value) < shortest or " " in value.strip() or "\n" in value:
