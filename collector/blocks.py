@@ -53,18 +53,17 @@ def blocks(
     while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
         offset += len(chunk)
         newline = chunk.find(b"\n")
-        if newline < 0 and len(held) - at + len(chunk) > max_line_bytes:
-            long = _long_line(file, held + chunk, at, base, offset, limit, chunk_bytes)
-            offset = max(offset, long.end)
-            if not long.tail:
-                held = held[:at]
-                break
-            yield long
-            held, at, base = long.tail, len(long.tail), long.end - len(long.tail)
-            continue
         if newline < 0:
             held = bytearray(held) if isinstance(held, bytes) else held
             held += chunk
+            if len(held) - at <= max_line_bytes:
+                continue
+            long = _long_line(file, held, at, base, offset, limit, chunk_bytes)
+            if not long.tail:
+                held, offset = held[:at], long.end
+                break
+            yield long
+            held, at, base, offset = long.tail, len(long.tail), long.end - len(long.tail), long.end
             continue
         if isinstance(held, bytearray):
             held += chunk[: newline + 1]

@@ -55,9 +55,7 @@ def is_deep(value: dict[str, Any] | list[Any]) -> bool:
 
 
 def _load_repaired(raw: bytes) -> Any:
-    text = raw.decode("utf-8", "replace").encode().removeprefix(BYTE_ORDER_MARK)
-    if b"\\u" in text:
-        text = _SURROGATE.sub(_without_lone_surrogate, text)
+    text = _without_lone_surrogates(_valid(raw).removeprefix(BYTE_ORDER_MARK))
     if text.count(b"{") + text.count(b"[") > MAX_DEPTH:
         text = _folded(text)
     try:
@@ -70,8 +68,26 @@ def _load_repaired(raw: bytes) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-def _without_lone_surrogate(match: re.Match[bytes]) -> bytes:
-    return match[0] if match[2] else match[1] + b"\\ufffd"
+def _valid(raw: bytes) -> bytes:
+    """`raw` as UTF-8. Copies only what is not: a line may have 100 MB."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").encode()
+    return raw
+
+
+def _without_lone_surrogates(text: bytes) -> bytes:
+    if b"\\u" not in text:
+        return text
+    repaired, done = bytearray(), 0
+    for count, match in enumerate(_SURROGATE.finditer(text)):
+        if count > MAX_TOKENS:
+            raise ValueError("too much to repair")
+        if not match[2]:
+            repaired += text[done : match.end(1)] + b"\\ufffd"
+            done = match.end()
+    return bytes(repaired + text[done:]) if done else text
 
 
 def _folded(text: bytes) -> bytes:

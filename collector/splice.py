@@ -20,7 +20,8 @@ NUL_BYTES = "NUL bytes"
 
 # What a record has and a part of a record has not: needed only where a piece begins like the value of a key.
 RECORD_KEYS = frozenset({"parentUuid", "uuid", "sessionId", "timestamp", "leafUuid", "messageId", "agentId", "display"})
-LARGEST_WINDOW = 64 << 20
+LARGEST_WINDOW = 64 << 20  # a record at the end of a line is looked for this far back
+LARGEST_VALUE = 1 << 20  # above this, nobody asks what else than an object a line may be
 MAX_FROM_THE_END = 1000
 
 _BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+")
@@ -79,6 +80,8 @@ def _without_blanks(data: bytes, end: int) -> int:
 def _problem(torn: bytes) -> str:
     if not torn.strip(b"\0"):
         return NUL_BYTES
+    if torn.startswith(b"{") or len(torn) > LARGEST_VALUE:
+        return TORN
     try:
         load(torn)
     except ValueError:
