@@ -267,5 +267,5 @@ def describe(flow: Flow) -> dict[str, Any]:
         "sink": flow.deliverer.transport.address,
         "state": str(flow.state.path),
         "redaction_engine": flow.redactor.engine_name,
-        "level": flow.level,
+        "capture_level": flow.level,
     }

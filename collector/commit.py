@@ -19,6 +19,7 @@ from collector.state import State
 
 log = get_logger()
 SAVE_AFTER_SECONDS = 1.0
+TRY_AGAIN_SECONDS = 10.0
 
 
 class Committer:
@@ -77,7 +78,10 @@ class Committer:
     @property
     def due_in(self) -> float | None:
         """Seconds until what was committed should be saved; None when it is."""
-        return max(0.0, self._saved_at + SAVE_AFTER_SECONDS - self._clock()) if self.state.is_dirty else None
+        if not self.state.is_dirty:
+            return None
+        wait = TRY_AGAIN_SECONDS if self.problem else SAVE_AFTER_SECONDS
+        return max(0.0, self._saved_at + wait - self._clock())
 
     def finish(self) -> None:
         """The last save of a pass; raises when what was acknowledged is still not on disk."""

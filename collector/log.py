@@ -6,7 +6,9 @@ Values may come from file names and servers, so control characters are escaped: 
 from __future__ import annotations
 
 import logging
+import os
 import sys
+import traceback
 from typing import Any
 
 import structlog
@@ -38,6 +40,12 @@ def configure(level: str = "info", layout: str = "auto") -> None:
 
 def _escape(_logger: Any, _method: str, event: Any) -> Any:
     return {key: printable(value) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def place_of(error: BaseException) -> str:
+    """Where an exception was raised. Its message stays out of the log: it may hold somebody's text."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "an unknown place"
 
 
 def printable(text: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from collector.errors import StateError, StateLocked
-from collector.flow import Position, Stamp
+from collector.flow import Position, Source, Stamp
 
 VERSION = 1
 FORGET_AFTER_SECONDS = 24 * 3600
@@ -84,6 +84,11 @@ class State:
             self.entries[key] = Entry(position)
         self.is_dirty = self.is_dirty or bool(positions)
         return moved
+
+    def is_read(self, source: Source) -> bool:
+        """Whether the source is as it was when it was last read to its end, so that nobody has to open it."""
+        entry = self.entries.get(source.key)
+        return entry is not None and entry.position.stamp == source.stamp
 
     def leave_alone(self, key: str, stamp: Stamp, reason: str) -> None:
         """Remembers that a source is skipped as long as its stamp stays the same."""

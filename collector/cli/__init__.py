@@ -21,6 +21,7 @@ from collector.cli.quarantine import reset
 from collector.cli.receive import receive
 from collector.cli.redact import redact
 from collector.cli.report import report
+from collector.cli.run import run as run_service
 from collector.cli.scan import scan
 from collector.cli.service import app as service_app
 from collector.errors import CollectorError
@@ -34,6 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(scan)
+app.command("run")(run_service)
 app.command()(receive)
 app.command()(report)
 app.command()(redact)

@@ -1,0 +1,66 @@
+"""Speaks the service manager's protocol (sd_notify): ready, what it does, and that it makes progress.
+
+One datagram a message to $NOTIFY_SOCKET; without one, nothing happens. `alive` is called by the main loop only, where
+it gets something done or waits on purpose: a loop that hangs stops feeding the watchdog, and the manager restarts it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+
+FEEDS_PER_TIMEOUT = 3
+
+
+class Notifier:
+    """Tells the service manager; a socket that nobody reads is no reason to fail."""
+
+    def __init__(
+        self,
+        address: str | None = None,
+        watchdog_seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._address = "\0" + address[1:] if address and address.startswith("@") else address
+        self._clock = clock
+        self._interval = watchdog_seconds / FEEDS_PER_TIMEOUT if watchdog_seconds else None
+        self._fed_at = clock()
+        self._status = ""
+
+    def ready(self) -> None:
+        """Started, or done with reloading."""
+        self._send("READY=1")
+
+    def reloading(self) -> None:
+        """The configuration is read again; READY follows in any case."""
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
+
+    def stopping(self) -> None:
+        """On the way out."""
+        self._send("STOPPING=1")
+
+    def status(self, text: str) -> None:
+        """One line for `systemctl status`; sent when it says something new."""
+        if text != self._status:
+            self._status = text
+            self._send(f"STATUS={text}")
+
+    def alive(self) -> None:
+        """The main loop makes progress; costs nothing when it was said a moment ago."""
+        if self._interval is not None and self._clock() - self._fed_at >= self._interval:
+            self._fed_at = self._clock()
+            self._send("WATCHDOG=1")
+
+    @property
+    def next_feed(self) -> float:
+        """Seconds until the watchdog is to be fed; for ever without one."""
+        return float("inf") if self._interval is None else max(0.0, self._fed_at + self._interval - self._clock())
+
+    def _send(self, message: str) -> None:
+        if self._address is None:
+            return
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+            channel.setblocking(False)
+            channel.sendto(message.encode("utf-8", "replace"), self._address)
