@@ -1,0 +1,142 @@
+"""What goes into the packages beside the agent: man page, completions, pinned dependencies, scripts, the formula."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from typer.main import get_command
+
+from collector.cli import app
+
+TREE = Path(__file__).parent.parent
+PACKAGING = TREE / "packaging"
+
+
+def command_paths(command: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command a person can type, groups left out."""
+    command = command or get_command(app)
+    if not hasattr(command, "commands"):
+        yield path
+    for name, child in getattr(command, "commands", {}).items():
+        yield from command_paths(child, (*path, name))
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, str]:
+    """What reference.py prints, by kind."""
+    script = str(PACKAGING / "reference.py")
+    environment = {"PYTHONPATH": str(TREE), "HOME": "/nonexistent"}
+    return {
+        kind: subprocess.run(
+            [sys.executable, script, kind], capture_output=True, text=True, check=True, env=environment
+        ).stdout
+        for kind in ("man", "bash", "zsh", "fish")
+    }
+
+
+def test_the_man_page_describes_every_command(reference: dict[str, str]) -> None:
+    for path in command_paths():
+        assert re.search(rf'^\.SS "collector {" ".join(path)}[ "]', reference["man"], re.MULTILINE), path
+
+
+def test_the_man_page_is_clean_troff(reference: dict[str, str]) -> None:
+    for line in reference["man"].splitlines():
+        assert re.match(r"\.[A-Z]{1,2}( |$)|[^.']", line), f"not a macro, and not text: {line!r}"
+    assert "@" not in reference["man"]
+    if shutil.which("groff"):
+        command = ["groff", "-man", "-ww", "-Tutf8", "-z"]
+        done = subprocess.run(command, input=reference["man"], capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_know_every_command(shell: str, reference: dict[str, str]) -> None:
+    for path in command_paths():
+        assert re.search(rf"\b{path[-1]}\b", reference[shell]), path
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_are_valid(shell: str, reference: dict[str, str], tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    script = tmp_path / "completion"
+    script.write_text(reference[shell])
+    done = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def completed(reference: dict[str, str], *words: str) -> list[str]:
+    """What bash offers after these words."""
+    listed = " ".join(f"'{word}'" for word in ("collector", *words))
+    script = (
+        f"{reference['bash']}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words)}; _collector; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_commands_options_and_values(reference: dict[str, str]) -> None:
+    assert completed(reference, "sca") == ["scan"]
+    assert completed(reference, "service", "unin") == ["uninstall"]
+    assert completed(reference, "service", "install", "--dry") == ["--dry-run"]
+    assert completed(reference, "service", "install", "--platform", "l") == ["launchd"]
+
+
+def test_every_dependency_is_pinned_with_its_hash() -> None:
+    text = (PACKAGING / "requirements.txt").read_text()
+    pinned = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
+    project = tomllib.loads((TREE / "pyproject.toml").read_text())["project"]
+    for line in project["dependencies"]:
+        wanted = Requirement(line)
+        version = pinned.get(canonicalize_name(wanted.name))
+        assert version, f"{wanted.name} is missing in packaging/requirements.txt"
+        assert version in wanted.specifier, f"{wanted.name}=={version} is not {wanted.specifier}"
+    blocks = re.split(r"^(?=[a-z0-9-]+==)", text, flags=re.MULTILINE)[1:]
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
+@pytest.mark.parametrize("script", sorted((PACKAGING / "scripts").iterdir()), ids=lambda path: str(path.name))
+def test_the_scripts_of_the_package_start_and_enable_nothing(script: Path) -> None:
+    text = re.sub(r"^\s*#.*$", "", script.read_text(), flags=re.MULTILINE)
+    assert not re.search(r"systemctl[^\n]*\b(start|enable|restart|preset)\b", text.replace("try-restart", ""))
+    assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
+
+
+def test_the_package_holds_what_the_units_and_this_manual_name() -> None:
+    listed = (PACKAGING / "nfpm.yaml").read_text()
+    for path in (
+        "/usr/lib/collector",
+        "/usr/bin/collector",
+        "/usr/lib/systemd/user/collector.service",
+        "/usr/lib/systemd/system/collector@.service",
+        "/usr/share/man/man1/collector.1.gz",
+        "/usr/share/bash-completion/completions/collector",
+    ):
+        assert f"dst: {path}" in listed
+    assert re.search(r"dst: /etc/collector/collector.toml, type: config\|noreplace", listed)
+
+
+def test_the_formula_is_filled_in_for_one_release(tmp_path: Path) -> None:
+    build: dict[str, Any] = {"__name__": "build", "__file__": str(PACKAGING / "build")}
+    exec(compile((PACKAGING / "build").read_text(), "build", "exec"), build)
+    sdist = tmp_path / "sdist.tar.gz"
+    sdist.write_bytes(b"release")
+    url = "https://downloads.test/claude_collector.tar.gz"
+    text = build["_formula"](tmp_path, tmp_path, url, str(sdist)).read_text()
+    assert f'url "{url}"' in text
+    assert re.search(r'sha256 "[0-9a-f]{64}"', text)
+    assert not re.search(r"@[A-Z]+@", text)
+    if shutil.which("ruby"):
+        assert subprocess.run(["ruby", "-c"], input=text, text=True, capture_output=True, check=False).returncode == 0
