@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import resources
@@ -68,10 +68,15 @@ class Writer:
         self._connection.close()
 
     def store(self, rows: Iterable[Row]) -> Stored:
-        """Stores a batch, merging repeats, and returns once it is on the disk; raises StoreUnavailable."""
+        """Stores one batch; see `store_all`."""
+        return self.store_all([rows])[0]
+
+    def store_all(self, batches: Sequence[Iterable[Row]]) -> list[Stored]:
+        """Stores batches, merging repeats, and returns once all are on the disk; raises StoreUnavailable if none is."""
         try:
             self._follow_the_path()
-            return self._store(rows)
+            with self._transaction():
+                return [self._store(rows) for rows in batches]
         except sqlite3.Error as error:
             raise _unavailable(self.path, error) from error
         except StoreError as error:
@@ -89,16 +94,12 @@ class Writer:
         for count, row in enumerate(rows, 1):  # noqa: B007 - counted on purpose
             if row.id not in best or row.rank > best[row.id].rank:
                 best[row.id] = row
-        with self._transaction() as execute:
-            known = {
-                identity: (number, rank(output, copied_from))
-                for identity, number, output, copied_from in execute(FIND_KNOWN, (orjson.dumps(list(best)).decode(),))
-            }
-            fresh = [row for row in best.values() if row.id not in known]
-            self._insert(fresh)
-            self._replace(
-                (known[row.id][0], row) for row in best.values() if row.id in known and row.rank > known[row.id][1]
-            )
+        found = self._connection.execute(FIND_KNOWN, (orjson.dumps(list(best)).decode(),))
+        known = {identity: (number, rank(output, copied_from)) for identity, number, output, copied_from in found}
+        fresh = [row for row in best.values() if row.id not in known]
+        better = [row for row in best.values() if row.id in known and row.rank > known[row.id][1]]
+        self._insert(fresh)
+        self._replace((known[row.id][0], row) for row in better)
         return Stored(len(fresh), count - len(fresh))
 
     def _insert(self, rows: list[Row]) -> None:
@@ -118,11 +119,11 @@ class Writer:
             self._connection.execute("UPDATE bodies SET body = ? WHERE number = ?", (row.body, number))
 
     @contextmanager
-    def _transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+    def _transaction(self) -> Iterator[None]:
         """All or nothing. IMMEDIATE, so that a second writer cannot come between the look and the insert."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            yield self._connection.execute
+            yield
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:

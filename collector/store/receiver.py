@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import traceback
-from concurrent.futures import Executor
 from importlib import resources
 from typing import Any
 
@@ -25,16 +24,17 @@ from collector import __version__
 from collector.log import get_logger
 from collector.store import body
 from collector.store.body import Form, Limits, Refusal
-from collector.store.database import StoreUnavailable, Writer
+from collector.store.database import StoreUnavailable
+from collector.store.worker import Worker
 
 log = get_logger()
 
 HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This method is not for this address."}
 
 
-def application(writer: Writer, worker: Executor, token: str | None, limits: Limits) -> Starlette:
-    """The ASGI application. `worker` must run one call at a time: the writer belongs to it."""
-    receiver = Receiver(writer, worker, token, limits)
+def application(worker: Worker, token: str | None, limits: Limits) -> Starlette:
+    """The ASGI application."""
+    receiver = Receiver(worker, token, limits)
     return Starlette(
         routes=[
             Route("/v1/events", receiver.take, methods=["POST"]),
@@ -49,8 +49,7 @@ def application(writer: Writer, worker: Executor, token: str | None, limits: Lim
 class Receiver:
     """What the requests share."""
 
-    def __init__(self, writer: Writer, worker: Executor, token: str | None, limits: Limits) -> None:
-        self._writer = writer
+    def __init__(self, worker: Worker, token: str | None, limits: Limits) -> None:
         self._worker = worker
         self._expected = b"Bearer " + token.encode() if token else None
         self._limits = limits
@@ -93,10 +92,17 @@ class Receiver:
         waiting = [0]
         try:
             data = await self._read(request, waiting)
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._worker, self._store, data, form)
+            outcome = await asyncio.wrap_future(self._worker.submit(data, form))
         finally:
             self._waiting_bytes -= waiting[0]
+        if self._trouble:
+            self._trouble = ""
+            log.info("store recovered")
+        return {
+            "accepted": outcome.stored.accepted,
+            "duplicate": outcome.stored.duplicate,
+            "rejected": [{"id": item.id, "reason": item.reason} for item in outcome.rejected],
+        }
 
     async def _read(self, request: Request, waiting: list[int]) -> bytes:
         """The body as it came; counts into `waiting` what it holds of the memory that all requests share."""
@@ -123,19 +129,6 @@ class Receiver:
             raise Refusal(503, "Too many events are waiting to be stored.", **{"retry-after": "2"})
         waiting[0] += count
         self._waiting_bytes += count
-
-    def _store(self, data: bytes, form: Form) -> dict[str, Any]:
-        """In the worker: unpacks, parses and stores a batch; gives the body of the answer."""
-        rows, rejected = body.events(data, form, self._limits)
-        stored = self._writer.store(rows)
-        if self._trouble:
-            self._trouble = ""
-            log.info("store recovered")
-        return {
-            "accepted": stored.accepted,
-            "duplicate": stored.duplicate,
-            "rejected": [{"id": item.id, "reason": item.reason} for item in rejected],
-        }
 
     def _note_trouble(self, reason: str) -> None:
         if reason != self._trouble:

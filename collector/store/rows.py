@@ -25,6 +25,7 @@ COLUMNS = (
     *("cache_creation_1h_tokens", "thinking_tokens", "web_search_requests", "web_fetch_requests", "tools", "bytes"),
 )
 USAGE = COLUMNS[COLUMNS.index("input_tokens") : COLUMNS.index("tools")]
+NO_USAGE = (None,) * len(USAGE)
 
 _is_id = re.compile(r"[0-9a-f]{32}\Z").match
 _is_time = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d").match
@@ -93,7 +94,7 @@ def _row(event: dict[str, Any], body: str) -> Row:
         *(label(host.get("id")), label(host.get("name")), label(event.get("user")), label(event.get("root"))),
         *(label(event.get("origin")), label(event.get("model")), label(event.get("message_id"))),
         *(label(event.get("request_id")), label(event.get("stop_reason")), _quality(event.get("quality"))),
-        *[count(usage.get(name)) for name in USAGE],
+        *([count(usage.get(name)) for name in USAGE] if usage else NO_USAGE),
         *(_tools(event.get("blocks")), len(body)),
     )
     return Row(event["id"], rank(count(usage.get("output_tokens")), copied_from), facts, body)

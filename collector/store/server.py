@@ -6,8 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -15,6 +14,7 @@ import uvicorn
 from collector.store.body import Limits
 from collector.store.database import StoreError, Writer
 from collector.store.receiver import application
+from collector.store.worker import Worker
 
 MAX_CONNECTIONS = 128
 MAX_HEADER_BYTES = 32 * 1024
@@ -43,12 +43,10 @@ def prepared(
     key: Path | None = None,
 ) -> Iterator[Server]:
     """A server with its database open, ready to run; closes the database when it is done."""
-    writer = Writer(database, limits.busy_seconds)
-    worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="collector-store")
-    try:
+    with closing(Writer(database, limits.busy_seconds)) as writer, Worker(writer, limits) as worker:
         yield Server(
             uvicorn.Config(
-                application(writer, worker, token, limits),
+                application(worker, token, limits),
                 loop="asyncio",
                 http="h11",
                 ws="none",
@@ -65,9 +63,6 @@ def prepared(
                 ssl_keyfile=key,
             )
         )
-    finally:
-        worker.shutdown()
-        writer.close()
 
 
 def run_until_signal(server: Server, listener: socket.socket) -> None:

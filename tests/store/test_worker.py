@@ -1,0 +1,107 @@
+"""Batches that wait for the disk are committed together, and each gets its own answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from collector.store.body import Form, Limits, Refusal
+from collector.store.database import Stored, StoreUnavailable, Writer
+from collector.store.report import summarize
+from collector.store.rows import Row
+from collector.store.worker import MAX_TOGETHER, Worker
+from tests.store.samples import Event, event, lines
+
+PLAIN = Form(is_array=False, encoding="identity")
+BAD = "bad"
+
+
+class SlowDisk(Writer):
+    """A database whose disk can be held up, and which has an accident with one event."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, busy_seconds=0)
+        self.together: list[int] = []
+        self.begun, self.may_go_on = threading.Event(), threading.Event()
+
+    def store_all(self, batches: Sequence[Iterable[Row]]) -> list[Stored]:
+        self.together.append(len(batches))
+        self.begun.set()
+        assert self.may_go_on.wait(10)
+        if any(BAD in row.body for rows in batches for row in rows):
+            raise ZeroDivisionError
+        return super().store_all(batches)
+
+
+def body(*events: Event) -> bytes:
+    return lines(events or [event()])
+
+
+def test_batches_that_wait_are_committed_together(database: Path) -> None:
+    with closing(SlowDisk(database)) as disk, Worker(disk, Limits()) as worker:
+        first = worker.submit(body(), PLAIN)
+        assert disk.begun.wait(10)
+        waiting = [worker.submit(body(event(), event()), PLAIN) for _ in range(MAX_TOGETHER + 2)]
+        disk.may_go_on.set()
+        assert first.result(10).stored == (1, 0)
+        assert {future.result(10).stored for future in waiting} == {Stored(2, 0)}
+        assert disk.together == [1, MAX_TOGETHER, 2]
+
+
+def test_repeats_across_batches_committed_together_are_seen(database: Path) -> None:
+    repeated = event()
+    with closing(SlowDisk(database)) as disk, Worker(disk, Limits()) as worker:
+        futures = [worker.submit(body(repeated), PLAIN) for _ in range(4)]
+        disk.may_go_on.set()
+        assert [future.result(10).stored for future in futures] == [(1, 0), (0, 1), (0, 1), (0, 1)]
+
+
+def test_an_accident_costs_only_the_batch_that_caused_it(database: Path) -> None:
+    with closing(SlowDisk(database)) as disk, Worker(disk, Limits()) as worker:
+        good = worker.submit(body(), PLAIN)
+        assert disk.begun.wait(10)
+        bad = worker.submit(body(event(text=BAD)), PLAIN)
+        unreadable = worker.submit(b"garbage", PLAIN)
+        late = worker.submit(body(), PLAIN)
+        disk.may_go_on.set()
+        assert good.result(10).stored == late.result(10).stored == (1, 0)
+        with pytest.raises(ZeroDivisionError):
+            bad.result(10)
+        with pytest.raises(Refusal):
+            unreadable.result(10)
+    assert summarize(database)["events"] == 2
+
+
+def test_when_the_database_cannot_write_every_batch_learns_it(database: Path) -> None:
+    with closing(SlowDisk(database)) as disk, closing(Writer(database)) as other, Worker(disk, Limits()) as worker:
+        futures = [worker.submit(body(), PLAIN) for _ in range(3)]
+        with other._transaction():
+            disk.may_go_on.set()
+            for future in futures:
+                with pytest.raises(StoreUnavailable):
+                    future.result(10)
+    assert summarize(database)["events"] == 0
+
+
+def test_a_batch_whose_sender_is_gone_is_not_stored_and_harms_nobody(database: Path) -> None:
+    with closing(SlowDisk(database)) as disk, Worker(disk, Limits()) as worker:
+        first = worker.submit(body(), PLAIN)
+        assert disk.begun.wait(10)
+        assert worker.submit(body(), PLAIN).cancel()
+        assert not first.cancel()
+        disk.may_go_on.set()
+        assert worker.submit(body(), PLAIN).result(10).stored == (1, 0)
+    assert summarize(database)["events"] == 2
+
+
+def test_what_was_submitted_is_stored_before_the_worker_ends(database: Path) -> None:
+    with closing(SlowDisk(database)) as disk:
+        disk.may_go_on.set()
+        with Worker(disk, Limits()) as worker:
+            futures = [worker.submit(body(), PLAIN) for _ in range(20)]
+        assert all(future.done() for future in futures)
+    assert summarize(database)["events"] == 20
