@@ -41,6 +41,7 @@ KINDS: dict[str, str] = {
     "prompt_history": "One line of the prompt history across projects; do not count it as a prompt.",
     "session_index": "One session as an index file described it at some time.",
     "stats": "Claude Code's statistics cache, whole, whenever it changed.",
+    "heartbeat": "A sign of life of the collector itself, with its figures; it comes from no record.",
     "unknown": "A record of a type this version does not know; everything it held is in the event.",
 }
 
@@ -66,7 +67,7 @@ class Host(TypedDict):
 class Client(TypedDict, total=False):
     """The program that wrote the record."""
 
-    name: Required[Annotated[str, "Always `claude_code`."]]
+    name: Required[Annotated[str, "`claude_code`; `collector` in its own heartbeat."]]
     version: Annotated[str, "Its version, where the record names it."]
     entrypoint: Annotated[str, "How it was started: cli, sdk-cli, an editor."]
 
@@ -76,7 +77,7 @@ class Source(TypedDict):
 
     path: Annotated[str, "The file, with ~ for the home directory."]
     offset: Annotated[Count, "Where its line starts, in bytes; the number of the entry in a whole-file source."]
-    length: Annotated[Count, "Bytes of the line."]
+    length: Annotated[Count, "Bytes of the line; of the whole file where it is read whole."]
 
 
 class Usage(TypedDict, total=False):
