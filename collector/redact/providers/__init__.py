@@ -8,8 +8,30 @@ where the format has one, makes a finding certain but never lets a prefixed toke
 from __future__ import annotations
 
 from collector.redact.providers.ai import AI_RULES
+from collector.redact.providers.apps import APPS_RULES
+from collector.redact.providers.chat import CHAT_RULES
 from collector.redact.providers.cloud import CLOUD_RULES
 from collector.redact.providers.code import CODE_RULES
+from collector.redact.providers.data import DATA_RULES
+from collector.redact.providers.hosting import HOSTING_RULES
+from collector.redact.providers.identity import IDENTITY_RULES
+from collector.redact.providers.mail import MAIL_RULES
+from collector.redact.providers.monitoring import MONITORING_RULES
+from collector.redact.providers.packages import PACKAGE_RULES
+from collector.redact.providers.payment import PAYMENT_RULES
 from collector.redact.rule import Rule
 
-PROVIDER_RULES: tuple[Rule, ...] = CLOUD_RULES + CODE_RULES + AI_RULES
+PROVIDER_RULES: tuple[Rule, ...] = (
+    *CLOUD_RULES,
+    *HOSTING_RULES,
+    *CODE_RULES,
+    *PACKAGE_RULES,
+    *AI_RULES,
+    *CHAT_RULES,
+    *PAYMENT_RULES,
+    *MAIL_RULES,
+    *MONITORING_RULES,
+    *DATA_RULES,
+    *IDENTITY_RULES,
+    *APPS_RULES,
+)

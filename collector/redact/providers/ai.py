@@ -117,7 +117,7 @@ MODELS = (
         before=NOT_IN_A_NAME,
         check=has_digit,
         examples=("fw_{A-Za-z0-9:24}", "fw_{A-Za-z0-9:22}"),
-        near_misses=("fw_{a-z:10}", "my_fw_{A-Za-z0-9:24}", "fw_{A-Za-z:26}"),
+        near_misses=("fw_{a-z:10}", "my_fw_{A-Za-z0-9:24}", "fw_{A-Z:1}{a-z:5}{A-Z:1}{a-z:6}{A-Z:1}{a-z:10}"),
     ),
     Rule(
         "openrouter-key",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 A_UUID = "{0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}"
 HEX32, AN_MD5 = "[0-9a-fA-F]{32}", "{0-9a-f:32}"
@@ -14,15 +16,20 @@ NOT_IN_A_SLUG = "0-9A-Za-z_-"
 
 
 def has_digit(secret: str) -> bool:
-    """No word or identifier: a digit is in it. Only for bodies so long that a random one has a digit."""
-    return any(character.isdigit() for character in secret)
+    """No word or identifier: a digit is in it, or its case changes more often than in words."""
+    return any(character.isdigit() for character in secret) or _is_shuffled(secret)
 
 
 def is_mixed(secret: str) -> bool:
-    """Digits and letters of both cases, as random base62 of twenty and more has."""
+    """Digits and letters of both cases, as nearly all random base62 has; without a digit, shuffled case."""
     return has_digit(secret) and secret.lower() != secret != secret.upper()
 
 
 def has_digit_and_letter(secret: str) -> bool:
     """Neither a word nor a number."""
     return has_digit(secret) and any(character.isalpha() for character in secret)
+
+
+def _is_shuffled(secret: str) -> bool:
+    changes = sum(one.isupper() != two.isupper() for one, two in pairwise(secret))
+    return len(secret) >= 12 and changes * 3 >= len(secret)
