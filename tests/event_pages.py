@@ -90,29 +90,33 @@ def type_of(part: dict[str, Any]) -> str:
 
 def records_table() -> Iterator[str]:
     """Which records become which kinds."""
-    kinds: dict[str, dict[str, None]] = {}
+    names: dict[str, dict[str, None]] = {}
     where = context()
-    for record in ALL_RECORDS.values():
+    for name, record in ALL_RECORDS.items():
         made = outcome(record, where)
-        name = name_of(record)
-        kind = f"skipped: {made.reason}" if isinstance(made, Skip) else f"`{made['kind']}`"
-        kinds.setdefault(name, {})[kind] = None
+        kind = f"{made.reason}` (skipped)" if isinstance(made, Skip) else f"{made['kind']}`"
+        if "tomorrow" not in name and name != "no_type":
+            names.setdefault(kind, {})[name_of(record)] = None
     for source, records, name in (
-        (SourceKind.HISTORY, HISTORY_LINES, "a line of history.jsonl"),
-        (SourceKind.JOURNAL, JOURNAL_LINES, "a line of a workflow's journal.jsonl"),
-        (SourceKind.SESSION_INDEX, INDEX_ENTRIES, "an entry of sessions-index.json"),
-        (SourceKind.STATS, {"stats": STATS}, "stats-cache.json"),
+        (SourceKind.HISTORY, HISTORY_LINES, "lines of `history.jsonl`"),
+        (SourceKind.JOURNAL, JOURNAL_LINES, "lines of a workflow's `journal.jsonl`"),
+        (SourceKind.SESSION_INDEX, INDEX_ENTRIES, "entries of `sessions-index.json`"),
+        (SourceKind.STATS, {"stats": STATS}, "`stats-cache.json`"),
     ):
-        kinds[name] = {f"`{normalized(record, context(source))['kind']}`": None for record in records.values()}
-    return table(("record", "becomes"), ((name, ", ".join(found)) for name, found in kinds.items()))
+        for record in records.values():
+            names.setdefault(f"{normalized(record, context(source))['kind']}`", {})[name] = None
+    names["unknown`"] = {"any other type, or none": None}
+    yield "| kind | made from |"
+    yield "| --- | --- |"
+    yield from (f"| `{kind} | {', '.join(found)} |" for kind, found in names.items())
 
 
 def name_of(record: dict[str, Any]) -> str:
     """How the table calls a record: its type, and the subtype where that decides."""
-    kind = record.get("type", "(no type)")
+    kind = record.get("type")
     inner = record.get("attachment") or record.get("data")
     subtype = inner.get("type") if isinstance(inner, dict) else record.get("subtype")
-    return f"{kind} / {subtype}" if subtype and kind != "result" else str(kind)
+    return f"{kind}/`{subtype}`" if subtype and kind != "result" else f"`{kind}`"
 
 
 def example() -> Iterator[str]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 from collector.events import SCHEMA
 from collector.flow import Reading, SourceKind
 from collector.normalize.moment import written
-
-Level = Literal["full", "metadata"]
 
 FRAME = ("<system-reminder>", "</system-reminder>")
 MAX_CALLS = 512
@@ -25,10 +23,10 @@ MAX_RENDERED_LENGTH = 32_768
 
 
 class Context:
-    """Everything `event` needs to know besides the line."""
+    """Everything `event` needs to know besides the line. Level `full` keeps words, any other leaves the metadata."""
 
     def __init__(
-        self, reading: Reading, host: dict[str, str], user: str, level: Level, is_wanted: Callable[[str], bool]
+        self, reading: Reading, host: dict[str, str], user: str, level: str, is_wanted: Callable[[str], bool]
     ) -> None:
         source = reading.source
         self.reading = reading

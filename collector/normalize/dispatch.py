@@ -122,7 +122,8 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
             rest[key] = value
     made["id"] = identity(record)
     made["host"] = context.host.copy()
-    made["source"] = {"path": context.path, "offset": line.offset, "length": line.end - line.offset}
+    length = line.end - line.offset if line.is_safe else line.end
+    made["source"] = {"path": context.path, "offset": line.offset, "length": length}
     stamp = record.get("timestamp")
     if stamp is not None:
         made["time"] = moment(stamp)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from collector.flow import Skip, SourceKind
+from collector.flow import Line, Skip, SourceKind
+from collector.normalize import event
 from tests.normalize.reader import context, normalized, outcome, written
 from tests.normalize.sample_shapes import PNG
 from tests.normalize.samples import HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
@@ -98,6 +99,14 @@ def test_an_index_entry_names_its_session() -> None:
     assert (made["text"], made["cwd"]) == ("Login bug fixed", "/work/app")
     assert made["attributes"]["message_count"] == 14
     assert made["attributes"]["first_prompt"] == "Fix the login bug"
+
+
+def test_an_entry_of_a_whole_file_says_how_long_the_file_is() -> None:
+    where = context(SourceKind.SESSION_INDEX)
+    line = Line(where.reading, 3, 900, {"sessionId": "x"}, "", b"", b"", is_safe=False)
+    made = event(line, where)
+    assert not isinstance(made, Skip)
+    assert made["source"] == {"path": where.path, "offset": 3, "length": 900}
 
 
 def test_statistics_are_whole() -> None:

@@ -78,9 +78,7 @@ def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: 
         check(record, kind, level)
 
 
-@pytest.mark.parametrize(
-    "value", [None, True, 7, -1.5, "", "words", [], [7], ["words"], [[]], [{}], {}, {"type": 7}, {"a": None}]
-)
+@pytest.mark.parametrize("value", [None, 7, "words", [], [7, "words"], {"type": 7, "a": None}])
 def test_each_place_of_each_record_bears_each_type(value: Any) -> None:
     for record in SAMPLES.values():
         for path in paths(record):
@@ -98,7 +96,7 @@ def test_what_the_reader_should_have_cleaned_does_no_harm(key: str, value: Any) 
         assert event(Line(where.reading, 0, 9, {"type": "user", key: value}, "", b"", b""), where)
 
 
-@pytest.mark.parametrize("depth", [100, 900, 20_000])
+@pytest.mark.parametrize("depth", [900, 20_000])
 @pytest.mark.parametrize(
     "key", ["message", "toolUseResult", "attachment", "data", "anything", "snapshot", "shape", "usage", "type"]
 )
