@@ -57,21 +57,35 @@ def listed_roots(value: object) -> object:
 class SinkSettings(Section):
     """Where events go. Without a URL they go to the embedded store."""
 
-    type: Literal["http", "store"] | None = Field(default=None, description="http, or store for the embedded store")
-    url: str | None = Field(default=None, description="where batches are POSTed")
-    token_file: FilePath | None = Field(default=None, description="a file that holds the bearer token")
+    type: Literal["http", "store"] | None = Field(
+        default=None, examples=["http"], description="http, or store for the embedded store"
+    )
+    url: str | None = Field(
+        default=None, examples=["https://telemetry.example/v1/events"], description="where batches are POSTed"
+    )
+    token_file: FilePath | None = Field(
+        default=None, examples=["/etc/collector/sink-token"], description="a file that holds the bearer token"
+    )
     headers: dict[str, str] = Field(default={}, description="further request headers; no secrets here")
     format: Literal["ndjson", "json"] = Field(default="ndjson", description="one event a line, or one JSON array")
-    content_type: str | None = Field(default=None, description="overrides the Content-Type that the format implies")
+    content_type: str | None = Field(
+        default=None, examples=["application/json"], description="overrides the Content-Type that the format implies"
+    )
     compression: Literal["gzip", "none"] = Field(default="gzip", description="of request bodies")
     timeout: float = Field(default=30.0, gt=0, description="seconds to wait for an answer")
     connect_timeout: float = Field(default=10.0, gt=0, description="seconds to wait for a connection")
     window: int = Field(default=4, ge=1, le=32, description="requests in flight at once")
     ca_file: FilePath | None = Field(
-        default=None, description="certificate authorities to trust instead of the system's"
+        default=None,
+        examples=["/etc/collector/ca.pem"],
+        description="certificate authorities to trust instead of the system's",
     )
-    client_cert: FilePath | None = Field(default=None, description="client certificate (PEM)")
-    client_key: FilePath | None = Field(default=None, description="its private key, if not in the same file")
+    client_cert: FilePath | None = Field(
+        default=None, examples=["/etc/collector/client.pem"], description="client certificate (PEM)"
+    )
+    client_key: FilePath | None = Field(
+        default=None, examples=["/etc/collector/client.key"], description="its private key, if not in the same file"
+    )
     allow_http: bool = Field(default=False, description="allow http:// to hosts other than this machine")
     max_rate: int = Field(default=0, ge=0, description="upload ceiling in bytes a second; 0 is none")
 
@@ -176,13 +190,17 @@ class RedactionSettings(Section):
 class StateSettings(Section):
     """Where the agent remembers."""
 
-    path: FilePath | None = Field(default=None, description="the state file")
+    path: FilePath | None = Field(
+        default=None, examples=["~/.local/state/collector/state.json"], description="the state file"
+    )
 
 
 class StoreSettings(Section):
     """The embedded store."""
 
-    database: FilePath | None = Field(default=None, description="the SQLite database")
+    database: FilePath | None = Field(
+        default=None, examples=["~/.local/share/collector/events.db"], description="the SQLite database"
+    )
 
 
 class LogSettings(Section):

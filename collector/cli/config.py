@@ -16,7 +16,7 @@ from collector.errors import ConfigurationError
 app = typer.Typer(help="Write, check and show the configuration.", no_args_is_help=True)
 
 HEADER = """\
-# Configuration of collector. Every line that is commented out shows a default.
+# Configuration of collector. Every line that is commented out shows a default, or an example where there is none.
 # A flag beats a COLLECTOR_* variable (COLLECTOR_SINK__URL), which beats this file.
 # Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
 
@@ -76,13 +76,12 @@ def commented() -> str:
         parts.append(f"\n# {(section.__doc__ or '').strip()}\n[{name}]\n")
         for key, option in section.model_fields.items():
             comment = f"  # {option.description}" if option.description else ""
-            parts.append(f"# {key} = {_toml(option.default)}{comment}\n")
+            value = option.examples[0] if option.examples else option.default
+            parts.append(f"# {key} = {_toml(value)}{comment}\n")
     return "".join(parts)
 
 
 def _toml(value: object) -> str:
-    if value is None:
-        return '""'
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
