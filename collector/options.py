@@ -183,7 +183,9 @@ class RedactionSettings(Section):
     fields: Names = Field(default=[], description="key names whose values are always withheld")
     rules: list[UserRule] = Field(default=[], description="further rules")
     key_file: FilePath | None = Field(
-        default=None, description="the fleet's marker key; else one is made per installation"
+        default=None,
+        examples=["/etc/collector/redaction-key"],
+        description="the fleet's marker key; else one is made per installation",
     )
 
 

@@ -127,14 +127,26 @@ class _Writer:
         usage = {"input_tokens": self.rng.randint(4, 40), "cache_read_input_tokens": self.rng.randint(9_000, 40_000)}
         usage["cache_creation_input_tokens"] = self.rng.randint(100, 3_000)
         for number, block in enumerate(blocks, 1):
-            body = {"id": message, "type": "message", "role": "assistant", "model": self.model, "content": [block]}
+            body: dict[str, Any] = {
+                "id": message,
+                "type": "message",
+                "role": "assistant",
+                "model": self.model,
+                "content": [block],
+            }
             body["usage"] = {**usage, "output_tokens": 120 * number, "service_tier": "standard"}
             body["stop_reason"] = reason if number == len(blocks) else None
             self._add("assistant", body, requestId=f"req_{self.rng.getrandbits(96):024x}")
 
     def _add(self, kind: str, message: dict[str, Any], **more: Any) -> None:
         self.time += timedelta(seconds=self.rng.randint(1, 40))
-        record = {"parentUuid": self.parent, "isSidechain": bool(self.agent), "type": kind, "message": message, **more}
+        record: dict[str, Any] = {
+            "parentUuid": self.parent,
+            "isSidechain": bool(self.agent),
+            "type": kind,
+            "message": message,
+            **more,
+        }
         record["uuid"] = self.parent = str(uuid.UUID(int=self.rng.getrandbits(128), version=4))
         record["timestamp"] = self.time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.time.microsecond // 1000:03d}Z"
         record.update(sessionId=self.session, cwd="/home/ada/engine", version="2.1.4", gitBranch="main")
