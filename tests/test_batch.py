@@ -74,15 +74,14 @@ outcomes = st.sampled_from(["event", "skip", "aside"])
 
 @given(st.lists(st.tuples(outcomes, st.sampled_from("ab")), max_size=60), st.integers(1, 5), st.integers(1, 60))
 def test_nothing_is_lost_reordered_or_moved_ahead(kinds: list[tuple[str, str]], most: int, size: int) -> None:
-    made = {
-        "event": lambda n: event(str(n)),
-        "skip": lambda n: Skip("x"),
-        "aside": lambda n: SetAside(str(n), "r", "s", n, ""),
-    }
+    def made(kind: str, number: int) -> Sealed | Skip | SetAside:
+        if kind == "event":
+            return event(str(number))
+        return Skip("x") if kind == "skip" else SetAside(str(number), "r", "s", number, "")
 
     def items() -> Iterator[Item]:
         for number, (kind, key) in enumerate(kinds, 1):
-            yield item(number, made[kind](number), key)
+            yield item(number, made(kind, number), key)
 
     cut = list(batches(items(), Limits(most, size, 60.0)))
     sent = [int(one.id) for batch in cut for one in batch.events]
