@@ -6,8 +6,10 @@ or allow is passed over; the answer says what worked.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
+import gc
 import os
 import platform
 import sys
@@ -23,6 +25,13 @@ IOPOL_TYPE_DISK, IOPOL_SCOPE_PROCESS, IOPOL_THROTTLE = 0, 0, 3
 def step_back(nice: int) -> dict[str, str]:
     """Lowers the processor and the disk priority; says what each is now."""
     return {"processor": _lower_processor(nice), "disk": _lower_disk()}
+
+
+def give_back_memory() -> None:
+    """Returns to the system what a large pass needed and nobody uses any more; glibc would keep it."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _lower_processor(nice: int) -> str:

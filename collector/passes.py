@@ -26,6 +26,7 @@ from collector.wake import Hints
 
 log = get_logger()
 ERRORS_IN_A_ROW = 10
+MANY_BATCHES = 4
 # A change this old that no hint told of was missed; a younger one may still be on its way.
 HINTS_TAKE_SECONDS = 2.0
 SAID = {
@@ -58,6 +59,7 @@ class Passes:
         self.retry_at = clock()
         self.acknowledged: float | None = None
         self.last_error = ""
+        self.has_worked_hard = False
         self.changes = 0  # grows when there is something new to tell
         self.progress: Callable[[], None] = lambda: None
         self._clock, self._wall = clock, wall
@@ -87,10 +89,12 @@ class Passes:
         self._note_places(found)
         is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
         unannounced = self._unannounced(found, hints) if is_comparable else []
+        batches, is_first = self.totals.batches, self.seen.at is None
         self.lag.take_all(found.files, self._lag_of)
         self._has_all_hints = self._walk(found)
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
         self.seen.at = self._wall()
+        self.has_worked_hard = is_first or self.totals.batches - batches >= MANY_BATCHES
         return cost
 
     def few(self, paths: frozenset[str]) -> bool:

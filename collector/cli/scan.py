@@ -14,8 +14,6 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from collector import log, settings
 from collector.errors import RootNotFound
@@ -64,7 +62,7 @@ def scan(
     ledger, stop = Ledger(), threading.Event()
     with stopping_on_signals(stop), assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, stop=stop) as flow:
         try:
-            with _progress(Console(stderr=True)) as flow.on_receipt:
+            with _progress() as flow.on_receipt:
                 run_pass(flow, ledger)
         finally:
             print_ledger(ledger, as_json=json, is_dry_run=dry_run)
@@ -107,11 +105,15 @@ def stopping_on_signals(stop: threading.Event) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(console: Console) -> Iterator[Callable[[Ledger], None]]:
+def _progress() -> Iterator[Callable[[Ledger], None]]:
     """A progress bar on a terminal; nothing anywhere else."""
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield lambda _: None
         return
+    from rich.console import Console  # here: 5 MB that the service need not hold
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("reading", total=None)
