@@ -20,6 +20,12 @@ from collector.units import ServiceError
 
 PACKAGED_UNITS = Path("/usr/lib/systemd")
 LOCAL_UNITS = Path("/etc/systemd/system")
+# Where a kernel says that users get no namespaces, and the value that says so. Ubuntu's is 1 since 23.10.
+NO_NAMESPACES = (
+    (Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"), "1"),
+    (Path("/proc/sys/kernel/unprivileged_userns_clone"), "0"),
+    (Path("/proc/sys/user/max_user_namespaces"), "0"),
+)
 HIDDEN_FROM_SYSTEM_UNITS = ("/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/")  # noqa: S108
 
 
@@ -67,28 +73,47 @@ class Person:
     home: str
 
 
-def systemd_user(service: units.Service, person: Person) -> Plan:
+def systemd_user(service: units.Service, person: Person, *, has_namespaces: bool) -> Plan:
     """A user unit: the package's own where that is what runs, else one in ~/.config/systemd/user."""
-    path = user_unit_path(person)
-    steps: list[Step] = []
-    changed = False
+    path, drop_in = user_unit_path(person), namespaces_drop_in(person)
+    writes: list[Write] = []
     if not service.is_packaged or path.exists() or not (PACKAGED_UNITS / "user" / units.UNIT).exists():
-        content = units.user_unit(service)
-        changed = _differs(path, content)
-        steps = [Write(path, content)]
+        writes.append(Write(path, units.user_unit(service)))
+    if not has_namespaces:
+        writes.append(Write(drop_in, units.without_namespaces()))
+    removals = [Remove(drop_in)] if has_namespaces and drop_in.exists() else []
+    changed = bool(removals) or any(_differs(write.path, write.content) for write in writes)
     control = ("systemctl", "--user")
-    steps += [
+    steps: tuple[Step, ...] = (
+        *writes,
+        *removals,
         Run((*control, "daemon-reload")),
         Run((*control, "enable", units.UNIT)),
         Run((*control, "restart" if changed else "start", units.UNIT)),
-    ]
+    )
     notes = ["Logs: collector service logs. State of things: collector status."]
+    if not has_namespaces:
+        notes.append(
+            "This kernel gives users no namespaces, so the file system sandbox is left out. The system service has it: "
+            f"collector service install --system --for {person.name}"
+        )
     if not Path("/var/lib/systemd/linger", person.name).exists():
         notes.append(
             "It runs while you are logged in. To have it run from boot on, without a login: "
             f"loginctl enable-linger {person.name}"
         )
-    return Plan(tuple(steps), "collector service uninstall", tuple(notes))
+    return Plan(steps, "collector service uninstall", tuple(notes))
+
+
+def kernel_has_namespaces() -> bool:
+    """Whether a user's systemd may make the namespaces that the sandbox of the user unit needs."""
+    for path, forbidding in NO_NAMESPACES:
+        try:
+            if path.read_text(encoding="ascii").strip() == forbidding:
+                return False
+        except OSError:
+            continue
+    return True
 
 
 def systemd_system(service: units.Service, person: Person) -> Plan:
@@ -147,6 +172,7 @@ def remove_systemd_user(person: Person) -> Plan:
     steps = (
         Run((*control, "disable", "--now", units.UNIT), may_fail=True),
         Remove(path),
+        *((Remove(namespaces_drop_in(person)),) if namespaces_drop_in(person).exists() else ()),
         Run((*control, "daemon-reload")),
     )
     return Plan(steps, "collector service install")
@@ -174,6 +200,10 @@ def remove_launchd(person: Person) -> Plan:
 
 def user_unit_path(person: Person) -> Path:
     return Path(person.home, ".config", "systemd", "user", units.UNIT)
+
+
+def namespaces_drop_in(person: Person) -> Path:
+    return user_unit_path(person).with_name(f"{units.UNIT}.d") / "without-namespaces.conf"
 
 
 def launch_agent_path(person: Person) -> Path:
@@ -276,7 +306,8 @@ def ask(command: tuple[str, ...]) -> tuple[int, str]:
 
 
 def _advice(step: Run, output: str) -> str:
-    if "--user" in step.command and ("connect to bus" in output or "XDG_RUNTIME_DIR" in output):
+    is_user = "--user" in step.command
+    if is_user and ("connect to bus" in output or "XDG_RUNTIME_DIR" in output):
         return (
             "There is no user session here (su and sudo do not start one). Log in as that user, or enable lingering "
             "with `loginctl enable-linger` and set XDG_RUNTIME_DIR=/run/user/<uid>; then run the command again."
@@ -284,5 +315,6 @@ def _advice(step: Run, output: str) -> str:
     if step.command[0] == "launchctl":
         return "Log in at the screen once, so that there is a graphical session, and run the command again."
     if {"start", "restart"} & set(step.command):
-        return "`collector service logs` shows why. Run the command again when the reason is gone."
+        hint = " Status 217 or 226 in it: no namespaces for users here; add --no-namespaces." if is_user else ""
+        return f"`collector service logs` shows why.{hint} Run the command again when the reason is gone."
     return "Run the command again when the reason is gone: what was done so far is not done twice."

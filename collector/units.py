@@ -78,6 +78,18 @@ def home_drop_in(home: str) -> str:
     return signed(text, "# ", "")
 
 
+def without_namespaces() -> str:
+    """For a kernel that gives users no namespaces: the lines of the user unit that need them, taken back."""
+    text = (
+        "[Service]\n# Users get no namespaces from this kernel. What is left of the sandbox: no new privileges, the\n"
+        "# filter of system calls, the limits. collector@.service, which root installs, has all of it.\n"
+        + "".join(f"{key}=no\n" for key in ("PrivateUsers", "PrivateTmp", "PrivateDevices"))
+        + "".join(f"{key}=no\n" for key in ("ProtectSystem", "ProtectHome", "ProtectControlGroups"))
+        + "ReadWritePaths=\nInaccessiblePaths=\n"
+    )
+    return signed(text, "# ", "")
+
+
 def launch_agent(service: Service, log: str) -> str:
     """The property list, with absolute paths."""
     arguments = "".join(f"\n    <string>{_escaped(part)}</string>" for part in (*service.command, "run"))

@@ -44,6 +44,7 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Manager:
     monkeypatch.setenv("PATH", f"{scripted.directory}:/usr/bin:/bin")
     monkeypatch.setattr(installation, "PACKAGED_UNITS", tmp_path / "no-package")
     monkeypatch.setattr(installation, "LOCAL_UNITS", tmp_path / "etc")
+    monkeypatch.setattr(installation, "NO_NAMESPACES", ((tmp_path / "restrict_userns", "1"),))
     return scripted
 
 
@@ -180,6 +181,28 @@ def test_the_unit_of_the_package_is_used_where_the_packaged_program_runs(
     assert run(["service", "install", "--program", units.PACKAGED_PROGRAM, *SYSTEMD]) == 0
     assert not (scratch_home / ".config/systemd").exists()
     assert "systemctl --user enable collector.service" in manager.calls
+
+
+def test_a_kernel_without_namespaces_for_users_gets_a_smaller_sandbox_and_a_word(
+    manager: Manager, scratch_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ubuntu since 23.10: PrivateUsers=yes keeps a user unit from starting."""
+    (tmp_path / "restrict_userns").write_text("1\n")
+    assert run(["service", "install", *PROGRAM, *SYSTEMD]) == 0
+    assert "the file system sandbox is left out" in capsys.readouterr().out
+    drop_in = scratch_home / ".config/systemd/user/collector.service.d/without-namespaces.conf"
+    assert "PrivateUsers=no" in drop_in.read_text()
+    (tmp_path / "restrict_userns").write_text("0\n")
+    assert run(["service", "install", *PROGRAM, *SYSTEMD]) == 0
+    assert not drop_in.exists()
+    assert manager.calls[-1] == "systemctl --user restart collector.service"
+
+
+def test_uninstalling_takes_the_smaller_sandbox_along(manager: Manager, scratch_home: Path) -> None:
+    run(["service", "install", "--no-namespaces", *PROGRAM, *SYSTEMD])
+    assert list(scratch_home.rglob("without-namespaces.conf"))
+    assert run(["service", "uninstall", *SYSTEMD]) == 0
+    assert not list(scratch_home.rglob("*.conf"))
 
 
 def test_directories_from_the_configuration_are_writable(

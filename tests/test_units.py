@@ -68,6 +68,13 @@ def test_the_user_unit_has_the_namespace_without_which_its_sandbox_is_ignored() 
     assert ".claude" not in service["ReadWritePaths"]
 
 
+def test_without_namespaces_every_line_that_needs_them_is_taken_back() -> None:
+    """What is left are system call filters and limits, which work without: NoNewPrivileges=yes allows them."""
+    needing = r"Private\w+|ProtectSystem|ProtectHome|ProtectControlGroups|ProtectKernel\w+|\w+Paths"
+    unit = {name for name, _ in lines_of(units.user_unit(PACKAGED), "Service") if re.fullmatch(needing, name)}
+    assert unit == {name for name, _ in lines_of(units.without_namespaces(), "Service")}
+
+
 def test_the_system_unit_sees_one_directory_of_one_home() -> None:
     service = service_of(units.system_unit(PACKAGED))
     assert service["User"] == "%i"

@@ -50,6 +50,9 @@ def install(
         ),
     ] = None,
     program: Annotated[Path | None, typer.Option("--program", help="Program it runs, instead of this one.")] = None,
+    no_namespaces: Annotated[
+        bool, typer.Option("--no-namespaces", help="Do without the sandbox of the user unit that needs namespaces.")
+    ] = False,
     dry_run: DryRun = False,
     force: Force = False,
     platform: On = None,
@@ -63,7 +66,8 @@ def install(
     elif system:
         plan = installation.systemd_system(service, person)
     else:
-        plan = installation.systemd_user(service, person)
+        has_namespaces = not no_namespaces and installation.kernel_has_namespaces()
+        plan = installation.systemd_user(service, person, has_namespaces=has_namespaces)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
 
 

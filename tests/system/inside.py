@@ -185,8 +185,25 @@ def the_token_is_optional_and_a_home_may_come_late() -> None:
     unit.control("stop", unit.name)
 
 
+def a_user_without_namespaces_is_told_and_helped() -> None:
+    """What Ubuntu does by AppArmor is done here by a filter on alice's service manager."""
+    path = Path("/etc/systemd/system/user@.service.d/filter.conf")
+    path.parent.mkdir()
+    path.write_text("[Service]\nRestrictNamespaces=~user\n")
+    command("systemctl", "daemon-reload")
+    command("systemctl", "restart", "user@1000.service")
+    wait_for(Path("/run/user/1000/bus").exists, "the session bus of alice")
+    configuration = Path("/home/alice/.config/collector/collector.toml")
+    configuration.write_text(CONFIGURATION.format(url=alice().sink.url))
+    owned_by_alice()
+    assert "add --no-namespaces" in command("collector", "service", "install", user="alice", fails=True)
+    command("collector", "service", "install", "--no-namespaces", user="alice")
+    SYSTEM_UNIT.control("stop", SYSTEM_UNIT.name)
+    _is_running_and_ships(USER_UNIT)
+    SYSTEM_UNIT.control("start", SYSTEM_UNIT.name)
+
+
 def removal_leaves_nothing_but_state() -> None:
-    USER_UNIT.control("start", USER_UNIT.name, fails=False)
     processes = [int(unit.show("MainPID")) for unit in (SYSTEM_UNIT, USER_UNIT)]
     assert all(processes)
     command("dpkg", "--remove", "collector")
@@ -219,6 +236,7 @@ CHECKS: list[Callable[[], None]] = [
     the_system_unit_stopped_mid_batch_loses_nothing,
     the_frozen_system_unit_is_restarted,
     the_token_is_optional_and_a_home_may_come_late,
+    a_user_without_namespaces_is_told_and_helped,
     removal_leaves_nothing_but_state,
 ]
 
