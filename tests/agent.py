@@ -106,9 +106,9 @@ class Agent:
         sink = ["--sink-url", self.sink.url] if self.sink else []
         return ["--root", str(self.home.root), "--state", str(self.state), *sink]
 
-    def start(self, *flags: str, **environment: str) -> Running:
-        """The service; stopped when the `with` block ends."""
-        return Running([*COLLECTOR, "run", *self.places(), *flags], self.environment | environment, self.directory)
+    def start(self, *flags: str, command: str = "run", **environment: str) -> Running:
+        """The service (or another command) in the background; stopped when the `with` block ends."""
+        return Running([*COLLECTOR, command, *self.places(), *flags], self.environment | environment, self.directory)
 
     def offsets(self) -> dict[str, int]:
         """What the state file says: source key -> offset."""

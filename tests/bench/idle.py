@@ -1,4 +1,4 @@
-"""What the service costs while nothing happens: 5,000 sources, all sent, then 30 seconds of nothing (Linux only)."""
+"""What the service costs while nothing happens: 5,000 sources, all sent, then two minutes of nothing (Linux only)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ DEFAULTS = {
     "COLLECTOR_RETRY__INITIAL_INTERVAL": "0.5",
     "COLLECTOR_RETRY__MAX_INTERVAL": "60",
 }
+TARGET = "<= 0.15 CPU s, <= 60 MB, < 30 fds"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -40,23 +41,33 @@ def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.idle", description=__doc__)
     parser.add_argument("--sources", type=int, default=5000)
-    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seconds", type=float, default=120, help="long enough to hold periodic rescans")
     given = parser.parse_args()
     directory = SCRATCH / "idle"
     shutil.rmtree(directory, ignore_errors=True)
     home = Home(directory)
     make(home.root, given.sources)
-    with Sink() as sink, Agent(home, sink, DEFAULTS).start() as running:
-        sink.wait_for(lambda: len(sink.ids()) >= given.sources, timeout=120)
-        process = running.process.pid
-        time.sleep(3)  # the last commit and the first look around are not idleness
-        before = cpu_seconds(process)
-        time.sleep(given.seconds)
-        spent = cpu_seconds(process) - before
-        held = memory(process)
-        files = len(os.listdir(f"/proc/{process}/fd"))
-    figures = f"**{spent:.2f} CPU s, {held['VmRSS']:.0f} MB, {files} fds** (peak {held['VmHWM']:.0f} MB)"
-    row(f"idle for {given.seconds:.0f} s with {given.sources:,} sources", "<= 0.15 CPU s, <= 60 MB, < 30 fds", figures)
+    with Sink() as sink:
+        agent = Agent(home, sink, DEFAULTS)
+        first = agent.scan()  # sends the backlog, and leaves the redactor's compiled database behind
+        assert first.code == 0, first.stderr
+        sent = len(sink.posts)
+        with agent.start() as running:
+            home.session().prompt("It is awake")
+            sink.wait_for(lambda: len(sink.posts) > sent, timeout=60)
+            figures = idled(running.process.pid, given.seconds)
+    row(f"idle for 30 s (of {given.seconds:.0f} s) with {given.sources:,} sources", TARGET, figures)
+
+
+def idled(process: int, seconds: float) -> str:
+    """What a process costs while nothing happens."""
+    time.sleep(3)  # the last commit and the first look around are not idleness
+    before = cpu_seconds(process)
+    time.sleep(seconds)
+    spent = cpu_seconds(process) - before
+    held = memory(process)
+    files = len(os.listdir(f"/proc/{process}/fd"))
+    return f"**{30 * spent / seconds:.2f} CPU s, {held['VmRSS']:.0f} MB, {files} fds** (peak {held['VmHWM']:.0f} MB)"
 
 
 if __name__ == "__main__":

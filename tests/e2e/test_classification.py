@@ -178,14 +178,17 @@ def test_an_event_that_is_too_large_alone_is_cut(home: Home, sink: Sink, agent: 
     assert long[0]["truncated"] == {"text": 50_000}
 
 
-def test_a_sink_that_finds_everything_too_large_costs_no_offset_or_keeps_everything(
+@pytest.mark.xfail(strict=True, reason="each event is quarantined; nothing halts")
+def test_a_sink_that_finds_everything_too_large_halts_instead_of_quarantining_everybody(
     sink: Sink, agent: Agent, prompts: list[str]
 ) -> None:
     sink.then = Answer(413)
     result = agent.scan().assert_balanced()
-    assert result.code in {QUARANTINED, UNREACHABLE}
-    kept = quarantine_of(agent)
-    assert result.ledger["quarantined"] == sum(text.encode() in kept for text in prompts) or result.ledger["lag"] > 0
+    assert result.code == UNREACHABLE
+    assert result.ledger["quarantined"] == 0
+    sink.then = Answer()
+    assert agent.scan().code == 0
+    assert sorted(set(texts(sink))) == sorted(prompts)
 
 
 # Refused
