@@ -10,34 +10,37 @@ from __future__ import annotations
 import re
 
 from collector.redact.cookies import cookie_spans
-from collector.redact.names import TELLING, Promise, promise, words
+from collector.redact.names import TELLING, Promise, promise, words, words_of
 from collector.redact.rule import Rule, Spans
 from collector.redact.values import Written, is_secret
 
 WIDEST_VALUE = 2048
 
-_QUOTE = r"""\\{0,7}["'`]"""
+_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?\\{0,7}["'`]"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
-_DIRECT = (  # the value may be bare
-    r"[ \t]{0,20}(?:=>|:=|={1,3}|!==?|\?=|\+=|:{1,2}|\|)[ \t*_]{0,20}"
-    rf"|:[ \t]?[|>][-+]?{_BREAK}{{1,20}}"
-    rf"|[,;]?[ \t]?\{{?{_BREAK}{{1,30}}(?:- )?(?:{_QUOTE})?(?:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?"
-    rf"|[,;]{_BREAK}{{0,30}}(?:{_QUOTE})(?:value|default|defaultvalue)(?:{_QUOTE})\s?[:=]\s?"
-    r"|\s(?:is|was|to|are):?\s|>"
+_NAMED = rf"""(?P<name>{TELLING})\\{{0,7}}["'`\])*_]{{0,4}}(?: ?\[[^\]\s]{{1,20}}\])?"""
+_FIRST = r"(?P<first>[^\s\xfe\xff])"
+# The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
+_DIRECT = (
+    rf"(?P<sep>:[ \t]?[|>][-+]?{_BREAK}{{1,20}}|[ \t]{{0,20}}(?:=>|:=|={{1,3}}|!==?|\?=|\+=|:{{1,2}}|\|)[ \t*_]{{0,20}}"
+    r"|\s(?:is|was|to|are):?\s|>)"
+    rf"(?P<open>{_QUOTE})?(?P<opened>)"
 )
-_BEFORE_QUOTE = (  # the value must be quoted
-    r"[ \t]?:?[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?"
-    r"|[ \t]{0,3},\s{0,8}"
-    r"|\s?\(\s{0,3}"
+# The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x")
+_LITERAL = (
+    r"(?P<sep>[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
+    r"|[ \t]{0,3},[ \t]{0,8}|\s?\(\s{0,3})"
+    rf"(?P<open>)(?P<opened>{_QUOTE})"
 )
-_PATTERN = (
-    rf"""(?P<name>(?:{TELLING})[a-z0-9_-]{{0,24}})\\{{0,7}}["'`\])*_]{{0,4}}(?: ?\[[^\]\s]{{1,20}}\])?"""
-    rf"(?P<sep>(?:{_DIRECT})(?P<open>{_QUOTE})?|(?:{_BEFORE_QUOTE})(?P<opened>{_QUOTE}))(?P<first>[^\s\xfe\xff])"
+# The value follows in a field of its own: name: NAME, value: x
+_SIBLING = (
+    rf"(?P<sep>[,;]?[ \t]?\{{?{_BREAK}{{0,30}}(?:- )?(?:{_QUOTE})?(?:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?)"
+    rf"(?P<open>{_QUOTE})?(?P<opened>)"
 )
 _FLAG = (
     r"(?P<name>(?:--?|/)(?:[a-z][a-z-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
-    r"|(?:env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}[a-z0-9_.:/-]{0,60}"
-    rf"(?:{TELLING})[a-z0-9_-]{{0,24}})"
+    r"|(?:\#define|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}[a-z0-9_.:/-]{0,60}"
+    rf"(?:{TELLING}))"
     rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<opened>)(?P<first>[^\s\xfe\xff-])"""
 )
 
@@ -52,23 +55,11 @@ _scheme = re.compile(
     rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s*"
 )
 _compound = re.compile("[a-z][_.-][a-z]")
-_SETTERS = frozenset(
-    [
-        "set",
-        "with",
-        "put",
-        "add",
-        "define",
-        "use",
-        "password",
-        "passwd",
-        "secret",
-        "token",
-        "new",
-        "basic",
-        "setenv",
-        "credentials",
-    ]
+_in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
+_SETTERS = words_of(
+    """
+    set with put add define use password passwd secret token new basic setenv credentials
+    """
 )
 
 
@@ -77,7 +68,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     begin, first = match.start("name"), match.start("first")
     name = _name(text, begin, match.end("name"), start)
     promised = promise(name)
-    if promised is Promise.NOTHING:
+    if promised is Promise.NOTHING or _is_part_of_a_path(text, match, len(name)):
         return []
     if promised is Promise.COOKIE:
         end = _line_end.search(text, first, min(stop, first + 4096))
@@ -87,10 +78,19 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if b"==" in match["sep"] or b"!=" in match["sep"]:
         return []
     written = _written(text, name, begin, match)
+    scheme = _scheme.match(text, first, stop)
+    first = scheme.end() if scheme else first
+    promised = max(promised, Promise.KEY) if scheme else promised
     first, last = _bare_span(text, first, stop, match["sep"])
     if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
         return []
     return _judge(text, first, last, promised, written)
+
+
+def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
+    """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
+    before = text[max(0, match.end("name") - length - 2) : match.end("name") - length]
+    return before == b"::" or (before[-1:] == b":" and match["sep"] == b":" and before != b"v:")
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -111,6 +111,10 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     if end < 0 or (group == "opened" and not _may_follow(separator, name)):
         return []
     is_vague = (group == "opened" and b"=" not in separator) or b"==" in separator or b"!=" in separator
+    if is_vague and (
+        promised is Promise.WEAK or name.lower() == "pass" or _in_list.fullmatch(text[match.end(group) : end])
+    ):
+        return []
     return _judge(text, match.end(group), end, promised, Written.BARE if is_vague else Written.QUOTED)
 
 
@@ -138,7 +142,7 @@ def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
 
     At level L a quote has 2**L - 1 backslashes before it; an escaped backslash adds 2**(L+1).
     """
-    slashes = len(quote) - 1
+    slashes = quote.count(b"\\")
     limit = min(stop, first + WIDEST_VALUE)
     at = first
     while (at := text.find(quote[-1:], at, limit)) >= 0:
@@ -157,9 +161,11 @@ def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
 def _bare_span(text: bytes, first: int, stop: int, separator: bytes) -> tuple[int, int]:
     found = _bare.match(text, first, min(stop, first + WIDEST_VALUE))
     end = found.end() if found else first
-    cut = _bare_end.search(text, first, end)
+    cut = _bare_end.search(text, first, end + 1)
     if cut:
         end = cut.start()
+    if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
+        return first + 1, end - 1  # ${NAME:-default}
     if separator.startswith(b">") and text[end : end + 2] != b"</":
         return first, first
     while end > first and text[end - 1] in b",;.)]}:|\\":
@@ -169,7 +175,7 @@ def _bare_span(text: bytes, first: int, stop: int, separator: bytes) -> tuple[in
 
 def _may_follow(separator: bytes, name: str) -> bool:
     """Whether a quoted value after a comma or a bracket can be the value of the name."""
-    return b"(" not in separator or words(name)[0] in _SETTERS
+    return b"(" not in separator or words(name.rpartition(".")[2])[0] in _SETTERS
 
 
 def _written(text: bytes, name: str, begin: int, match: re.Match[bytes]) -> Written:
@@ -186,43 +192,60 @@ def _written(text: bytes, name: str, begin: int, match: re.Match[bytes]) -> Writ
     return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
 
 
-ASSIGNED_RULES = (
-    Rule(
-        id="named-secret",
+def _assigned(rule_id: str, pattern: str, about: str, examples: tuple[str, ...], near_misses: tuple[str, ...]) -> Rule:
+    return Rule(
+        id=rule_id,
         provider="structure",
-        pattern=_PATTERN,
+        pattern=pattern,
         locate=locate,
         folds=True,
-        before="",
+        before="0-9A-Za-z-" if pattern is _FLAG else "",
         after="",
-        examples=(
-            "DB_PASSWORD={a-z:8}{0-9:3}",
-            '{{"password": "{a-z:8}{0-9:3}"}}',
-            "api_key: '{A-Za-z0-9:32}'",
-            "X-Api-Key: {0-9a-f:32}",
-        ),
-        near_misses=("const token = getToken()", "password: string", "max_tokens: 4096", "password=${DB_PASSWORD}"),
+        about=about,
+        examples=examples,
+        near_misses=near_misses,
+    )
+
+
+ASSIGNED_RULES = (
+    _assigned(
+        "named-secret",
+        _NAMED + _DIRECT + _FIRST,
+        "a value beside a name that tells that it is a secret",
+        ("DB_PASSWORD={a-z:8}{0-9:3}", '{"password": "{a-z:8}{0-9:3}"}', "X-Api-Key: {0-9a-f:32}"),
+        ("const token = getToken()", "password: string", "max_tokens: 4096", "password=${DB_PASSWORD}"),
+    ),
+    _assigned(
+        "named-literal",
+        _NAMED + _LITERAL + _FIRST,
+        "a literal given to something whose name tells that it is a secret",
+        ('let apiKey: string = "{A-Za-z0-9:32}"', "define('DB_PASSWORD', '{a-z:8}{0-9:3}')"),
+        ("['username', 'password', 'email']", 'getPassword("prompt")'),
+    ),
+    _assigned(
+        "named-sibling",
+        _NAMED + _SIBLING + _FIRST,
+        "the value of a field whose name tells that it is a secret",
+        ("- name: DB_PASSWORD\n  value: {a-z:8}{0-9:3}", '<add key="ApiKey" value="{A-Za-z0-9:32}"/>'),
+        ("- name: DB_PASSWORD\n  valueFrom: x", '<input name="password" value=""/>'),
+    ),
+    _assigned(
+        "secret-argument",
+        _FLAG,
+        "the argument of a flag or a directive whose name tells that it is a secret",
+        ("tool --password {a-z:8}{0-9:3}", "ENV API_TOKEN {A-Za-z0-9:32}"),
+        ("mysql --password", "--token-file token.txt", "--max-tokens 4096"),
     ),
     Rule(
         id="telling-key",
         provider="structure",
-        pattern=rf"(?:{TELLING})[^\xfe\xff]{{0,60}}\xfe\s{{0,20}}(?P<first>[^\s\xfe\xff])",
+        pattern=rf"(?:{TELLING})[^\xfe\xff]{{0,60}}\xfe\s{{0,20}}{_FIRST}",
         locate=locate_key_value,
         folds=True,
         before="",
         after="",
+        about="the value of a key whose name tells that it is a secret",
         examples=("password\xfe{a-z:8}{0-9:3}", "x-api-key\xfe{A-Za-z0-9:24}"),
-        near_misses=("input_tokens\xfe4096", "password\xfe${{DB_PASSWORD}}"),
-    ),
-    Rule(
-        id="secret-argument",
-        provider="structure",
-        pattern=_FLAG,
-        locate=locate,
-        folds=True,
-        before="0-9A-Za-z-",
-        after="",
-        examples=("mysql --password {a-z:8}{0-9:3}", "ENV API_TOKEN {A-Za-z0-9:32}"),
-        near_misses=("mysql --password", "--token-file token.txt", "--max-tokens 4096"),
+        near_misses=("input_tokens\xfe4096", "password\xfe${DB_PASSWORD}"),
     ),
 )

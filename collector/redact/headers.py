@@ -16,6 +16,7 @@ from collector.redact.values import Written, entropy, is_placeholder, is_secret,
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
 _url_secret = re.compile(rb"[^\s\"'`<>\\\xfe\xff]*")
+_port = re.compile(r"\d{1,5}/")
 _COMMON_USERS = frozenset(b"user username usr root admin me foo name login u".split())
 
 
@@ -50,6 +51,8 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
             return []
     value = text[first:at].decode("latin-1")
     user = match["user"]
+    if _port.match(value):
+        return []
     if not value or is_placeholder(value) or value.startswith("[REDACTED:"):
         return []
     if value.encode("latin-1") == user or (
@@ -91,10 +94,23 @@ def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Sp
     return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
 
 
+def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """A password argument; `-P 3306` is a port."""
+    first = match.start("secret")
+    is_port = match["secret"].isdigit() and b"-P" in text[first - 4 : first]
+    return [] if is_port else _chosen(text, match, start, stop)
+
+
 def _is_drawn(value: str) -> bool:
     return entropy(value) >= 3.0 and not is_placeholder(value)
 
 
+_TOOLS = (
+    r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli|(?:docker|podman|az|oc|nerdctl) login"
+    r"|helm registry login|mongo(?:sh|dump|restore|import|export)?|sqlcmd|bcp|ldap(?:search|add|modify|whoami|passwd)"
+    r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
+)
+_FLAGS = r"-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
 _VALUE = r"""[^\s"'`<>\\\xfe\xff]"""
 
 HEADER_RULES = (
@@ -164,20 +180,67 @@ HEADER_RULES = (
     Rule(
         id="password-argument",
         provider="structure",
-        pattern=(
-            rf"(?:mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli|docker login|podman login|helm registry login|az login|mongo(?:sh|dump|restore|import|export)?"
-            rf"|sqlcmd|bcp|ldap(?:search|add|modify|whoami)|keytool|smbclient|htpasswd|zip|unzip|7z|rabbitmqctl|twine upload|openssl|ansible|cqlsh|influx|rar)"
-            rf"\s[^\n\xfe\xff]{{0,200}}?(?:(?<!x)-p|-P|-a|-w|-srcstorepass |-pass(?:in|out)? pass:)[ =]?[\"']?(?P<secret>{_VALUE}{{4,100}})"
-        ).replace("(?<!x)", " "),
-        locate=_chosen,
+        pattern=rf"(?:{_TOOLS})(?:\s[^\n\xfe\xff]{{0,200}}?)?\s(?:{_FLAGS})[ =]?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,100}})",
+        locate=_argument,
         after="",
+        about="the password argument of a command known to take one",
         examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
         near_misses=("mysql -u root -p app", "mysql -P 3306 -h host"),
     ),
     Rule(
+        id="piped-password",
+        provider="structure",
+        pattern=rf"echo\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?[^\n\xfe\xff|]{{0,120}}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin)",
+        locate=_chosen,
+        after="",
+        about="a value piped into a command that reads a password",
+        examples=("echo {A-Za-z0-9:12} | docker login -u ci --password-stdin",),
+        near_misses=("echo $PASSWORD | docker login -u ci --password-stdin",),
+    ),
+    Rule(
+        id="login-pair",
+        provider="structure",
+        pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\xfe\xff]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']",
+        locate=_chosen,
+        after="",
+        about="the second of a pair of user and password in code",
+        examples=('auth=("ci", "{A-Za-z0-9:12}")',),
+        near_misses=('auth=("user", "password")',),
+    ),
+    Rule(
+        id="dsn-password",
+        provider="structure",
+        pattern=rf"(?:jdbc:oracle:[a-z]{{2,5}}:[A-Za-z0-9_]{{1,40}}/(?P<secret>{_VALUE}{{3,100}}?)@)",
+        locate=_chosen,
+        after="",
+        about="a connection string of Oracle's driver",
+        examples=("jdbc:oracle:thin:app/{A-Za-z0-9:12}@db:1521:xe",),
+        near_misses=("jdbc:oracle:thin:@db:1521:xe",),
+    ),
+    Rule(
+        id="go-dsn-password",
+        provider="structure",
+        pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{_VALUE}{{3,100}}?)@(?:tcp|unix|udp)\(",
+        locate=_chosen,
+        after="",
+        about="a connection string user:password@tcp(host)",
+        examples=("app:{A-Za-z0-9:12}@tcp(db:3306)/main",),
+        near_misses=("app:${PASSWORD}@tcp(db:3306)/main",),
+    ),
+    Rule(
+        id="password-directive",
+        provider="structure",
+        pattern=r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|htpasswd\s-[a-zA-Z]*b[a-zA-Z]*(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})\s{1,8}(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
+        locate=_chosen,
+        after="",
+        about="a directive that is followed by a password",
+        examples=("requirepass {A-Za-z0-9:12}",),
+        near_misses=("requirepass <password>",),
+    ),
+    Rule(
         id="netrc-password",
         provider="structure",
-        pattern=r"(?:login|user|account)(?:\s|\\n){1,5}[^\s\\\xfe\xff]{1,80}(?:\s|\\n){1,5}(?:password|passwd)(?:\s|\\n){1,5}(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
+        pattern=r"(?:login|user|account)(?:\s|\\{1,3}[nrt]){1,9}[^\s\\\xfe\xff]{1,80}(?:\s|\\{1,3}[nrt]){1,9}(?:password|passwd)(?:\s|\\{1,3}[nrt]){1,9}(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
         locate=_chosen,
         after="",
         examples=("machine host login ci password {A-Za-z0-9:16}",),
@@ -188,6 +251,7 @@ HEADER_RULES = (
         provider="structure",
         pattern=r"[A-Za-z0-9_.*-]{1,80}:(?:5432|5433|6432|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
         locate=_chosen,
+        before="0-9A-Za-z_.:*/-",
         after="",
         examples=("db.internal:5432:main:app:{A-Za-z0-9:16}",),
         near_misses=("http://db.internal:5432/main",),

@@ -21,388 +21,107 @@ class Promise(IntEnum):
     PASSWORD = 4  # whatever is no placeholder is a secret
 
 
-# Where a telling name may be hiding in a text; `promise` then decides.
-# Literals first, so that `re` can skip to their first letters; lower case, for texts in lower case.
-TELLING = (
-    "pass(?:word|wd|phrase|code|wort|e)?|pwd|psw|secret|token|kennwort|senha|contrase|mnemonic|seed[-_ ]phrase"
-    "|-pw|_pw|credential|creds|api[-_. ]{0,2}key|-key|_key|\\.key| key|accesskey|authkey|privatekey|secretkey"
-    "|ountkey|aredkey|signingkey|ryptionkey|masterkey|cesskey|ionkey|icekey|orekey|bearer|jwt|auth|cookie|session|salt"
-    "|webhook|dsn|_pat|-pat|sig|connection|otp|access[-_. ]id|\\?key|&key"
+# Where a telling name may be hiding in a text; `promise` then decides. By first letter, so that `re` can skip to one;
+# lower case, for texts in lower case.
+_BEGINNINGS = (
+    "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd|sw|rivate[-_ ]?key|rojectkey)",
+    "s(?:ecret|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass|ess(?:ion)?)",
+    "token",
+    "k(?:ennwort|eypass)",
+    "c(?:ontrase|redential|reds|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
+    "m(?:nemonic|aster[-_ ]?key)",
+    "a(?:(?:pi|ccess|ccount|uth|pp)[-_. ]{0,2}key|uth(?:orization|[-_]))",
+    "encryption[-_ ]?key",
+    "li[cs]en[cs]e[-_ ]?key",
+    "bearer",
+    "jwt",
+    "webhook",
+    "dsn",
+    "_(?:pw|pat|key|auth)",
+    "-(?:pw|pat|key|auth)",
+    r"\.(?:pw|key|auth)",
+    r"\?(?:key|sig)",
+    "&(?:key|sig)",
+    '"(?:pw|auth)',
+    "'(?:pw|auth)",
+    r"\(pw",
+    "/pw",
+    ",pw",
+    " pw",
 )
+TELLING = f"(?:{'|'.join(_BEGINNINGS)})[a-z0-9_-]{{0,24}}"
+
+
+def words_of(text: str) -> frozenset[str]:
+    """A list of words, written as a text."""
+    return frozenset(text.split())
+
 
 _camel = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _split = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d+$)")
 
-_PASSWORDS = frozenset(
-    [
-        "password",
-        "passwd",
-        "passwort",
-        "pwd",
-        "passphrase",
-        "passcode",
-        "passwords",
-        "pass",
-        "pw",
-        "psw",
-        "psswd",
-        "secret",
-        "secrets",
-        "kennwort",
-        "senha",
-        "contrasena",
-        "contrasenia",
-        "mnemonic",
-        "passw",
-        "passwrd",
-        "privatekey",
-        "secretkey",
-        "userpass",
-    ]
+_PASSWORDS = words_of(
+    """
+    password passwd passwort pwd passphrase passcode passwords pass pw psw psswd secret secrets kennwort senha
+    contrasena contrasenia mnemonic passw passwrd privatekey secretkey userpass
+    """
 )
 _PASSWORD_ENDS = re.compile(
     r"(?:password|passwd|passphrase|passwort|(?<!o|y)pwd|secret|secretkey|privatekey"
     r"|(?:db|user|admin|root|mysql|pg|sql|ssh|smtp|mail|ftp|redis|my|rabbitmq|ldap|key|store)pass)$"
 )
-_KEY_WORDS = frozenset(
-    [
-        "token",
-        "tokens",
-        "apikey",
-        "apikeys",
-        "accesskey",
-        "jwt",
-        "pat",
-        "credential",
-        "credentials",
-        "creds",
-        "accountkey",
-        "authtoken",
-        "accesstoken",
-        "refreshtoken",
-        "idtoken",
-        "bearertoken",
-        "apitoken",
-        "bearer",
-    ]
+_KEY_WORDS = words_of(
+    """
+    token tokens apikey apikeys accesskey jwt pat credential credentials creds accountkey authtoken accesstoken
+    refreshtoken idtoken bearertoken apitoken bearer
+    """
 )
 _KEY_ENDS = re.compile(r"(?:token|apikey|accesskey|authkey|accountkey)$")
-_SECRET_KEYS = frozenset(
-    [
-        "secret",
-        "private",
-        "signing",
-        "encryption",
-        "master",
-        "crypt",
-        "cipher",
-        "decryption",
-        "hmac",
-        "aes",
-        "des",
-        "rsa",
-        "ssh",
-        "jwt",
-        "session",
-        "cookie",
-    ]
+_SECRET_KEYS = words_of(
+    """
+    secret private signing encryption master crypt cipher decryption hmac aes des rsa ssh jwt session cookie
+    """
 )
-_KEYS = frozenset(
-    [
-        "api",
-        "access",
-        "account",
-        "auth",
-        "app",
-        "application",
-        "shared",
-        "service",
-        "deploy",
-        "consumer",
-        "storage",
-        "license",
-        "licence",
-        "subscription",
-        "admin",
-        "client",
-        "server",
-        "root",
-        "ingest",
-        "integration",
-        "webhook",
-        "write",
-        "read",
-        "rest",
-        "publishable",
-        "project",
-        "personal",
-        "developer",
-        "user",
-        "security",
-        "authorization",
-        "host",
-        "host2",
-        "node",
-        "bot",
-        "stream",
-        "data",
-        "partner",
-        "merchant",
-        "license",
-        "sdk",
-        "live",
-        "test",
-        "prod",
-        "ingestion",
-        "instrumentation",
-        "insights",
-        "report",
-        "tunnel",
-        "sas",
-        "primary",
-        "secondary",
-        "maps",
-        "search",
-        "query",
-    ]
+_KEYS = words_of(
+    """
+    api access account auth app application shared service deploy consumer storage license licence subscription
+    admin client server root ingest integration webhook write read rest publishable project personal developer
+    user security authorization host host2 node bot stream data partner merchant license sdk live test prod
+    ingestion instrumentation insights report tunnel sas primary secondary maps search query
+    """
 )
 _COOKIES = frozenset(["cookie", "cookies", "setcookie"])
-_WEAK = frozenset(
-    [
-        "key",
-        "auth",
-        "authorization",
-        "sig",
-        "sas",
-        "salt",
-        "dsn",
-        "webhook",
-        "sid",
-        "session",
-        "sessionid",
-        "otp",
-    ]
+_WEAK = words_of(
+    """
+    key auth authorization sig sas salt dsn webhook sid session sessionid otp
+    """
 )
-_QUALIFIERS = frozenset(
-    [
-        "prod",
-        "production",
-        "dev",
-        "development",
-        "test",
-        "testing",
-        "stage",
-        "staging",
-        "live",
-        "local",
-        "value",
-        "val",
-        "plaintext",
-        "plain",
-        "text",
-        "clear",
-        "cleartext",
-        "b64",
-        "base64",
-        "raw",
-        "str",
-        "string",
-        "old",
-        "new",
-        "current",
-        "default",
-        "main",
-        "primary",
-        "secondary",
-        "backup",
-        "env",
-        "envvar",
-        "v",
-        "id2",
-        "dec",
-        "decoded",
-        "encoded",
-        "enc",
-        "encrypted",
-        "confirm",
-        "confirmation",
-        "again",
-        "repeat",
-        "verify",
-        "check",
-        "temp",
-        "tmp",
-        "real",
-        "ci",
-        "qa",
-        "uat",
-        "eu",
-        "us",
-        "one",
-        "two",
-        "a",
-        "b",
-        "x",
-        "fallback",
-        "override",
-        "data",
-        "header",
-        "bytes",
-    ]
+_QUALIFIERS = words_of(
+    """
+    prod production dev development test testing stage staging live local value val plaintext plain text clear
+    cleartext b64 base64 raw str string old new current default main primary secondary backup env envvar v id2
+    dec decoded encoded enc encrypted confirm confirmation again repeat verify check temp tmp real ci qa uat eu
+    us one two a b x fallback override data base header bytes
+    """
 )
-_DESCRIBERS = frozenset(
-    [
-        "count",
-        "counts",
-        "counter",
-        "usage",
-        "used",
-        "limit",
-        "limits",
-        "max",
-        "min",
-        "num",
-        "number",
-        "total",
-        "input",
-        "output",
-        "cached",
-        "budget",
-        "type",
-        "types",
-        "url",
-        "uri",
-        "endpoint",
-        "name",
-        "names",
-        "expires",
-        "expiry",
-        "expiration",
-        "expire",
-        "length",
-        "len",
-        "size",
-        "index",
-        "public",
-        "foreign",
-        "partition",
-        "sort",
-        "next",
-        "page",
-        "continuation",
-        "cursor",
-        "continue",
-        "sync",
-        "stop",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "sep",
-        "mask",
-        "special",
-        "cls",
-        "vocab",
-        "design",
-        "per",
-        "price",
-        "cost",
-        "rate",
-        "ratio",
-        "estimate",
-        "estimated",
-        "remaining",
-        "window",
-        "context",
-        "thinking",
-        "prompt",
-        "completion",
-        "reasoning",
-        "placeholder",
-        "label",
-        "hint",
-        "rule",
-        "rules",
-        "policy",
-        "field",
-        "column",
-        "regex",
-        "pattern",
-        "format",
-        "prefix",
-        "suffix",
-        "ref",
-        "arn",
-        "path",
-        "file",
-        "filename",
-        "dir",
-        "image",
-        "idempotency",
-        "cache",
-        "hash",
-        "hashed",
-        "digest",
-        "fingerprint",
-        "checksum",
-        "primary_key",
-        "first",
-        "second",
-        "third",
-        "by",
-        "compass",
-        "bypass",
-        "surpass",
-    ]
+_DESCRIBERS = words_of(
+    """
+    count counts counter usage used limit limits max min num number total input output cached budget type types
+    url uri endpoint name names expires expiry expiration expire length len size index public foreign partition
+    sort next page continuation cursor continue sync stop eos bos pad unk sep mask special cls vocab design per
+    price cost rate ratio estimate estimated remaining window context thinking prompt completion reasoning
+    placeholder label hint rule rules policy field column regex pattern format prefix suffix ref arn path file
+    filename dir image idempotency cache hash hashed digest fingerprint checksum primary_key first second third
+    by compass bypass surpass object device routing row hot shortcut keyboard press code event
+    """
 )
 # A describer in front of a password changes nothing: `max_password`, but `first_password` is one.
-_PASSWORD_DESCRIBERS = frozenset(
-    [
-        "count",
-        "limit",
-        "max",
-        "min",
-        "num",
-        "number",
-        "type",
-        "types",
-        "url",
-        "uri",
-        "endpoint",
-        "name",
-        "names",
-        "expires",
-        "expiry",
-        "expiration",
-        "length",
-        "len",
-        "label",
-        "hint",
-        "rule",
-        "rules",
-        "policy",
-        "field",
-        "column",
-        "regex",
-        "pattern",
-        "format",
-        "ref",
-        "arn",
-        "path",
-        "file",
-        "filename",
-        "dir",
-        "hash",
-        "hashed",
-        "digest",
-        "placeholder",
-        "reset",
-        "forgot",
-        "forgotten",
-        "strength",
-        "required",
-        "bypass",
-    ]
+_PASSWORD_DESCRIBERS = words_of(
+    """
+    count limit max min num number type types url uri endpoint name names expires expiry expiration length len
+    label hint rule rules policy field column regex pattern format ref arn path file filename dir hash hashed
+    digest placeholder reset forgot forgotten strength required bypass
+    """
 )
 
 

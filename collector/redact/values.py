@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from enum import IntEnum
 
-from collector.redact.names import Promise
+from collector.redact.names import Promise, words_of
 
 
 class Written(IntEnum):
@@ -24,240 +24,59 @@ class Written(IntEnum):
     BARE = 4  # anything else: might be code or prose
 
 
+# What refers to a value that stands somewhere else.
 _reference = re.compile(
-    r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$|\#\{|@\{|@[A-Z]\w+$
-    |!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
-    |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:]
-    |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.|\[REDACTED|\(sensitive|\(known\ after)
+    r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$
+    |\#\{|@\{|@[A-Z]\w+$|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
+    |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
+    |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.|\(sensitive|\(known\ after)
     )""",
     re.VERBOSE,
 )
+# What documents and templates write in place of a value, wherever in it these words stand.
 _placeholder = re.compile(
-    r"""(?:^|[^a-z])(?:your|ur|fake|dummy|sample|insert|todo|put|enter|mock|stub|some|any|my|the|a|an|super|very|top)
-        [-_. ]?(?:own|new|actual|real|app|github|gitlab|openai|anthropic|aws|google|slack|azure|secret|api|access|auth|db|database|user|client|bot|token|key|pass|private|long|random|strong|here)
-    |(?:^|[^a-z])your[-_ A-Z]|placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)|example|redacted|insert[-_ ]
-    |(?:secret|password|token|key|value|string|pass)[-_ ]?(?:here|goes)|not[-_ ]?a?[-_ ]?(?:real|secret|valid)
-    |(?:^|[^a-z])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided|truncated|foobar|lorem)(?:$|[^a-z])
-    |x{4,}|\*{3,}|\.{3,}|\#{4,}|_{4,}|-{5,}|•{3,}|\?{4,}|0{8,}|(?:^|[^a-z])xxx(?:$|[^a-z])""",
+    r"""(?:^|[^a-z])(?:your|ur)[-_ A-Z]|placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
+    |example|redacted|insert[-_ ]|notasecret|not[-_ ](?:a[-_ ])?(?:real|secret|valid)
+    |(?:secret|password|token|key|value|string|pass)[-_ ](?:here|goes)
+    |(?:^|[^a-z])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided
+        |truncated|foobar|lorem)(?:$|[^a-z])
+    |x{4,}|\*{3,}|\.{3,}|\#{4,}|_{4,}|-{5,}|0{8,}|(?:^|[^a-z])xxx(?:$|[^a-z])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WORDS = frozenset(
-    [
-        "password",
-        "passwd",
-        "passwort",
-        "pass",
-        "pwd",
-        "secret",
-        "token",
-        "key",
-        "apikey",
-        "string",
-        "str",
-        "text",
-        "varchar",
-        "char",
-        "bytes",
-        "int",
-        "integer",
-        "number",
-        "bool",
-        "boolean",
-        "float",
-        "object",
-        "array",
-        "list",
-        "dict",
-        "map",
-        "any",
-        "unknown",
-        "never",
-        "void",
-        "null",
-        "none",
-        "nil",
-        "undefined",
-        "true",
-        "false",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "required",
-        "optional",
-        "nullable",
-        "invalid",
-        "missing",
-        "incorrect",
-        "wrong",
-        "expired",
-        "empty",
-        "hidden",
-        "enabled",
-        "disabled",
-        "default",
-        "test",
-        "tests",
-        "testing",
-        "tester",
-        "admin",
-        "root",
-        "user",
-        "username",
-        "login",
-        "guest",
-        "postgres",
-        "mysql",
-        "redis",
-        "mongo",
-        "mongodb",
-        "rabbitmq",
-        "sa",
-        "minio",
-        "minioadmin",
-        "elastic",
-        "changeit",
-        "changeme",
-        "letmein_here",
-        "foo",
-        "bar",
-        "baz",
-        "qux",
-        "value",
-        "example",
-        "basic",
-        "bearer",
-        "digest",
-        "oauth",
-        "oauth2",
-        "jwt",
-        "header",
-        "cookie",
-        "cookies",
-        "body",
-        "query",
-        "form",
-        "inherit",
-        "unset",
-        "auto",
-        "manual",
-        "local",
-        "remote",
-        "write",
-        "read",
-        "sensitive",
-        "redacted",
-        "base64",
-        "hex",
-        "utf8",
-        "utf-8",
-        "ascii",
-        "plain",
-        "plaintext",
-        "md5",
-        "sha1",
-        "sha256",
-        "sha512",
-        "bcrypt",
-        "argon2",
-        "scrypt",
-        "hmac",
-        "rsa",
-        "aes",
-        "public",
-        "private",
-        "prompt",
-        "stdin",
-        "env",
-        "file",
-        "keyring",
-        "pending",
-        "revoked",
-        "valid",
-        "ok",
-        "error",
-        "failed",
-        "success",
-        "input",
-        "output",
-        "type",
-        "name",
-        "label",
-        "title",
-        "description",
-        "placeholder",
-        "strong",
-        "weak",
-        "medium",
-        "none_set",
-        "not_set",
-        "blank",
-        "secretstr",
-        "secretstring",
-        "securestring",
-        "uuid",
-        "guid",
-        "nonce",
-        "id",
-        "sub",
-        "iss",
-        "aud",
-        "exp",
-        "iat",
-        "optional_str",
-        "new",
-        "current",
-        "old",
-        "session",
-        "hello",
-        "world",
-        "demo",
-        "dev",
-        "prod",
-        "stage",
-        "staging",
-        "ci",
-        "cd",
-        "api",
-        "app",
-        "web",
-        "docs",
-        "help",
-        "info",
-        "debug",
-        "warning",
-        "authorization",
-        "authentication",
-        "credentials",
-        "credential",
-        "webhook",
-        "is",
-        "was",
-        "are",
-        "not",
-        "the",
-        "for",
-        "and",
-        "with",
-        "from",
-        "that",
-        "this",
-        "should",
-        "must",
-        "will",
-        "can",
-        "may",
-        "has",
-        "have",
-        "been",
-    ]
+# Values made of nothing but such words: `my-secret-token`, `test_api_key`, `YourPasswordHere`.
+_vocabulary = re.compile(
+    r"(?:(?:my|your|the|an?|some|any|super|top|very|new|old|test|testing|secret|password|passwd|pass|token|api|access"
+    r"|auth|key|db|database|user|username|client|admin|root|app|bot|service|private|public|long|random|strong|weak|here"
+    r"|value|string|is|enter|put|set|and|or|with|real|own|actual|project|server|jwt|refresh|session|login|default|github"
+    r"|gitlab|openai|anthropic|aws|google|slack|azure|stripe|demo|dev|prod|local|abc|foo|bar|baz|id|invalid|wrong|valid"
+    r"|expired|bad|good|correct|incorrect|bearer|cookie|hash|hashed|encrypted|field|input|confirm|reset)[-_. ]?)+",
+    re.IGNORECASE,
+)
+_WORDS = words_of(
+    """
+    password passwd passwort pass pwd secret token key apikey string str text varchar char bytes int integer
+    number bool boolean float object array list dict map any unknown never void null none nil undefined true
+    false yes no on off required optional nullable invalid missing incorrect wrong expired empty hidden enabled
+    disabled default test tests testing tester admin root user username login guest postgres mysql redis mongo
+    mongodb rabbitmq sa minio minioadmin elastic changeit changeme letmein_here foo bar baz qux value example
+    basic bearer digest oauth oauth2 jwt header cookie cookies body query form inherit unset auto manual local
+    remote write read sensitive redacted base64 hex utf8 utf-8 ascii plain plaintext md5 sha1 sha256 sha512
+    bcrypt argon2 scrypt hmac rsa aes public private prompt stdin env file keyring pending revoked valid ok
+    error failed success input output type name label title description placeholder strong weak medium none_set
+    not_set blank secretstr secretstring securestring uuid guid nonce id sub iss aud exp iat optional_str new
+    current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning
+    authorization authentication credentials credential webhook is was are not the for and with from that this
+    should must will can may has have been options option flag flags argument arguments parameter and or in on to
+    """
 )
 _identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
 _chain = re.compile(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
 )
 _call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
+_proper_word = re.compile(r"[A-Z][a-z]+")
 _index = re.compile(r"^[A-Za-z_][\w.]*\[")
+_key_letters = re.compile(r"[\w.~+/=:|@!#$%^&*-]+")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)?$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
@@ -267,6 +86,10 @@ _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
 _digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
+# words-joined/like.these2, sums of words, and the rules of validators: required|min:8
+_words_joined = re.compile(
+    r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[A-Za-z_]+[=&|!<>+]+[A-Za-z_]*|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+"
+)
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
@@ -282,7 +105,12 @@ def is_placeholder(value: str) -> bool:
     bare = value.strip(" \t'\"`\\*,;")
     if len(set(bare)) < 3 and len(bare) != 2:
         return True
-    return bool(_reference.match(bare) or _placeholder.search(bare[:512]) or bare.lower() in _WORDS)
+    return bool(
+        _reference.match(bare)
+        or bare.lower() in _WORDS
+        or _placeholder.search(bare[:512])
+        or (len(bare) <= 60 and _vocabulary.fullmatch(bare))
+    )
 
 
 def is_filler(value: str) -> bool:
@@ -309,12 +137,14 @@ def _is_password(value: str, written: Written) -> bool:
         return _is_phrase(value)
     if written is Written.BARE:
         return _looks_chosen(value)
-    if _looks_like_code(value) or _type.match(value):
+    if written is Written.CONFIGURATION and (_index.match(value) or _proper_word.fullmatch(value)):
+        return False
+    if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value):
         return False
     if _identifier.match(value) and _telling_identifier.search(value):
         return any(c.isdigit() for c in value) and written is not Written.QUOTED
-    if _words_with_dashes.match(value) and not value.isalpha():
-        return any(c.isdigit() for c in value) and not _telling_identifier.search(value)
+    if _words_with_dashes.match(value) and not value.isalpha() and not value.isalnum():
+        return False
     if value.isdigit():
         return len(value) >= 4 and written is not Written.CONFIGURATION
     return len(value) >= 4
@@ -356,15 +186,11 @@ def _looks_chosen(value: str) -> bool:
         return False
     if _plain_number.match(value) or _date.match(value) or _version.match(value):
         return False
-    if _identifier.match(value) and (
-        _telling_identifier.search(value) or (value[-2:-1].islower() and value[-1] in "01")
-    ):
+    if _identifier.match(value) and _telling_identifier.search(value):
         return False
-    if re.fullmatch(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+", value) or re.fullmatch(
-        r"[A-Za-z_]+[=&|!<>+]+[A-Za-z_]*", value
-    ):
+    if _words_joined.fullmatch(value):
         return False
-    return not (value[0] in "!=<>&|+-*/(){}[]" and not any(c.isdigit() for c in value))
+    return value[0] not in "[({" and not (value[0] in "!=<>&|+-*/)}]" and not any(c.isdigit() for c in value))
 
 
 def _is_key(value: str, promise: Promise, written: Written) -> bool:
@@ -375,10 +201,14 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         shortest = max(shortest, 12)
     if len(value) < shortest or " " in value.strip() or "\n" in value:
         return False
+    if written is Written.BARE and _call.match(value):
+        return False
     if _looks_like_code(value) or (_plain_number.match(value) and not value.isdigit()):
         return False
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY
+    if not _key_letters.fullmatch(value):
+        return False
     return looks_random(value) and not (promise is Promise.WEAK and entropy(value) < 3.5)
 
 
