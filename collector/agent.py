@@ -66,7 +66,7 @@ def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) ->
     """The state, loaded, and locked for as long as it is held; a dry run locks nothing."""
     path = settings.state_path
     with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
-        state = State(path).load()
+        state = State(path).load(may_set_aside=not is_dry_run)
         for note in state.notes:
             log.warning("state damaged", reason=note)
         yield state
@@ -85,7 +85,7 @@ def flow_on(
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
-        deliverer = stack.enter_context(_delivering(settings, redactor, is_dry_run, max_wait, stop))
+        deliverer = stack.enter_context(delivering(settings, redactor, is_dry_run, max_wait, stop))
         yield Flow(
             roots=settings.resolved_roots(),
             home=configuration.home(),
@@ -103,13 +103,14 @@ def flow_on(
 
 
 @contextlib.contextmanager
-def _delivering(
+def delivering(
     settings: Settings,
     redactor: Redactor,
     is_dry_run: bool = False,
     max_wait: float | None = None,
     stop: threading.Event | None = None,
 ) -> Iterator[Deliverer]:
+    """The way to the sink that these settings describe."""
     with _transport(settings, is_dry_run) as transport:
         yield Deliverer(
             HttpSink(settings.sink.format, settings.sink.content_type),
@@ -135,7 +136,7 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> tuple[set
             sealed = seal(event, redactor, settings.batch.max_event_bytes)
             batches.append(Batch(events=[sealed], places=[(str(entry["source"]), 0)], size=len(sealed.body)))
     taken: set[str] = set()
-    with _delivering(settings, redactor) as deliverer:
+    with delivering(settings, redactor) as deliverer:
         for receipt in deliverer.deliver(batches):
             taken |= {event.id for event in receipt.batch.events} - {thing.id for thing in receipt.refused}
     return taken, len(entries) - len(batches)

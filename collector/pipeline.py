@@ -69,6 +69,11 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
         ledger.lag = sum(lag_of(source, flow.state) for source in found.files)
 
 
+def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
+    """What the next pass would make of every line, without sending or saving anything."""
+    return _items(_changed(found, flow.state, ledger), flow, ledger)
+
+
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
     """Every line of every source, with what became of it: P0 before P3, the newest first."""
     for source in sources:

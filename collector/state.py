@@ -22,6 +22,7 @@ from collector.flow import Position, Source, Stamp
 
 VERSION = 1
 FORGET_AFTER_SECONDS = 24 * 3600
+LOOK_SECONDS = 0.05
 
 
 class Entry(NamedTuple):
@@ -43,7 +44,7 @@ class State:
         self.is_dirty = False
         self._forgotten = False
 
-    def load(self) -> State:
+    def load(self, *, may_set_aside: bool = True) -> State:
         """Reads the file, else the previous generation, else starts over; `notes` says which and why."""
         for path in (self.path, self.previous):
             try:
@@ -61,7 +62,10 @@ class State:
                     "Upgrade this one, or name another file with --state."
                 ) from None
             except ValueError as error:
-                self._set_aside(path, str(error))
+                if may_set_aside:
+                    self._set_aside(path, str(error))
+                else:
+                    self.notes.append(f"The state {path} is damaged ({error}).")
             else:
                 return self
         return self
@@ -224,13 +228,45 @@ def _decode_entry(value: dict[str, Any]) -> Entry:
     return Entry(position, str(value.get("skip", "")), int(value.get("missing_since", 0)))
 
 
+def lock_path(path: Path) -> Path:
+    """The lock file that belongs to a state."""
+    return path.with_name(path.name + ".lock")
+
+
+def holder(path: Path) -> str:
+    """Who works on a state right now, as its lock file says; empty when nobody does."""
+    try:
+        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once; whoever starts now tries twice
+    except OSError:
+        return _named_in(descriptor)
+    finally:
+        os.close(descriptor)
+    return ""
+
+
+def _named_in(descriptor: int) -> str:
+    return os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
+
+
+def _try_to_lock(descriptor: int) -> None:
+    """Raises OSError when somebody else works here; one who only looks (`holder`) lets go at once."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    time.sleep(LOOK_SECONDS)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 @contextlib.contextmanager
 def lock(path: Path, purpose: str) -> Iterator[None]:
     """Holds the state for this process; raises StateLocked naming the holder at once."""
-    lock_path = path.with_name(path.name + ".lock")
     try:
         make_private_directory(path.parent)
-        descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StateError(
             f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "
@@ -238,11 +274,10 @@ def lock(path: Path, purpose: str) -> Iterator[None]:
         ) from None
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _try_to_lock(descriptor)
         except OSError:
-            holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
             raise StateLocked(
-                f"The state {path} is in use by {holder}. One agent works on a state at a time: "
+                f"The state {path} is in use by {_named_in(descriptor)}. One agent works on a state at a time: "
                 "stop that one first, or name another file with --state."
             ) from None
         since = time.strftime("%Y-%m-%d %H:%M:%S")
