@@ -7,6 +7,7 @@ from collector.redact.providers.shapes import (
     A_UUID,
     AN_MD5,
     HEX32,
+    IN_URL,
     NOT_IN_A_NAME,
     NOT_IN_BASE64,
     UUID,
@@ -33,7 +34,7 @@ CHAT = (
     Rule(
         "slack-cookie",
         "Slack",
-        r"xoxd-[A-Za-z0-9%+/=_-]{40,400}",
+        rf"xoxd-{IN_URL}{{40,400}}",
         examples=("xoxd-{A-Za-z0-9:60}%2B{A-Za-z0-9:60}%3D",),
         near_misses=("xoxd-{A-Za-z0-9:10}",),
     ),
@@ -112,7 +113,7 @@ CHAT = (
         "webex-token",
         "Webex",
         rf"[A-Za-z0-9_-]{{60,70}}_[A-Z0-9]{{2,4}}_{UUID}",
-        keywords=("webex", "spark", "bearer", "bot"),
+        keywords=("webex", "ciscospark", "bearer"),
         examples=(f"WEBEX_BOT_TOKEN={{A-Za-z0-9:64}}_PF84_{A_UUID}",),
         near_misses=(f"webex {{A-Za-z0-9:20}}_PF84_{A_UUID}", f"{{A-Za-z0-9:64}}_PF84_{A_UUID}"),
     ),
@@ -148,7 +149,8 @@ HOOKS = (
     Rule(
         "google-chat-webhook",
         "Google Chat",
-        r"chat\.googleapis\.com/v1/spaces/[^\s\"'\\]{4,160}[?&]token=(?P<secret>[A-Za-z0-9%_-]{30,120})",
+        r"chat\.googleapis\.com/v1/spaces/[^\s\"'\\]{4,160}[?&]token="
+        rf"(?P<secret>{IN_URL}{{30,120}})",
         before="",
         examples=("https://chat.googleapis.com/v1/spaces/AAAA{A-Za-z0-9:6}/messages?key=x&token={A-Za-z0-9_-:43}",),
         near_misses=("https://chat.googleapis.com/v1/spaces/AAAA{A-Za-z0-9:6}/messages",),

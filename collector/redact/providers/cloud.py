@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collector.redact.providers.named import BETWEEN, by_name
-from collector.redact.providers.shapes import A_UUID, NOT_IN_BASE64, UUID, has_digit, is_mixed
+from collector.redact.providers.shapes import A_UUID, IN_URL, NOT_IN_BASE64, UUID, has_digit, is_mixed
 from collector.redact.rule import Rule
 
 BASE64 = "[A-Za-z0-9+/]"
-BEFORE_BASE64 = AFTER_BASE64 = "0-9A-Za-z+/="
+AFTER_BASE64 = "0-9A-Za-z+/="
 
 AMAZON = (
     Rule(
@@ -47,8 +47,9 @@ AMAZON = (
         "aws-session-token",
         "Amazon Web Services",
         # The starts of base64 of STS's own headers; newer tokens start with the region's `origin_ec`.
-        r"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz|FQoDYXdz|AQoDYXdz)[A-Za-z0-9+/=%]{60,2000}",
+        rf"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz|FQoDYXdz|AQoDYXdz){IN_URL}{{60,1300}}",
         before=NOT_IN_BASE64,
+        after="",
         examples=("IQoJb3JpZ2luX2VjE{A-Za-z0-9+/:300}", "FwoGZXIvYXdzE{A-Za-z0-9+/:300}=="),
         near_misses=("IQoJb3JpZ2lu{A-Za-z0-9:10}",),
     ),
@@ -155,7 +156,7 @@ GOOGLE = (
     Rule(
         "google-storage-key-id",
         "Google",
-        r"GOOG(?:1E[A-Z0-9]{55,60}|[A-Z0-9]{16,20})",
+        r"GOOG(?:1E[A-Z0-9]{55,60}|[A-Z0-9]{16,30})",
         check=has_digit,
         examples=("GOOG1E{A-Z0-9:55}", "GOOG{A-Z0-9:20}"),
         near_misses=("GOOG{A-Z:8}", "AGOOG1E{A-Z0-9:55}"),
@@ -193,7 +194,7 @@ MICROSOFT = (
     Rule(
         "azure-sas-signature",
         "Azure",
-        r"[?&;]sig=(?P<secret>[A-Za-z0-9%+/_-]{40,100}={0,2})",
+        rf"[?&;]sig=(?P<secret>{IN_URL}{{40,100}})",
         before="",
         examples=(
             "?sv=2022-11-02&sr=b&sig={A-Za-z0-9:20}%2B{A-Za-z0-9:22}%3D",
@@ -205,7 +206,7 @@ MICROSOFT = (
     Rule(
         "azure-client-secret",
         "Microsoft Entra ID",
-        r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}",
+        r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,33}[A-Za-z0-9_~-]",
         examples=("{A-Za-z0-9:3}8Q~{A-Za-z0-9_~.-:33}z", "{A-Za-z0-9:3}7Q~{A-Za-z0-9:31}"),
         near_misses=("{A-Za-z0-9:3}8Q~{A-Za-z0-9:10}", "{A-Za-z0-9:3}8Q-{A-Za-z0-9:34}"),
     ),
@@ -225,7 +226,7 @@ MICROSOFT = (
         r"(?:[A-Za-z0-9+/]{76}(?:\+AStA|\+ABa|\+AMC|\+ACDb|ACDb)[A-Za-z0-9+/]{5,6}=="
         r"|[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|\+ARm|AIoT)[A-Za-z0-9+/]{5,6}="
         r"|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5,6}==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9]{33}AzCa[A-Za-z0-9]{6}=)",
-        before="0-9A-Za-z+/=_-",
+        before="0-9A-Za-z+/_-",
         after="0-9A-Za-z+/=_-",
         examples=(
             "{A-Za-z0-9:76}+AStA{A-Za-z0-9:5}==",

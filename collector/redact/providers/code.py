@@ -85,7 +85,7 @@ HOSTING = (
     Rule(
         "gitlab-session",
         "GitLab",
-        r"_gitlab_session=(?P<secret>[0-9A-Za-z%._-]{24,200})",
+        r"_gitlab_session=(?P<secret>[0-9A-Za-z_-]{24,200})",
         before="",
         examples=("_gitlab_session={0-9a-f:32}",),
         near_misses=("_gitlab_session={0-9a-f:8}",),
@@ -157,7 +157,7 @@ BUILDING = (
     Rule(
         "buildkite-token",
         "Buildkite",
-        r"bk(?:ua|aa|aj|at|ct|ca|pt|pi|pr|ps)_[A-Za-z0-9._-]{32,500}",
+        r"bk(?:ua|aa|aj|at|ct|ca|pt|pi|pr|ps)_[A-Za-z0-9_-]{32,300}(?:\.[A-Za-z0-9_-]{10,600}\.[A-Za-z0-9_-]{10,300})?",
         examples=("bkua_{0-9a-f:40}", "bkct_{A-Za-z0-9:64}", "bkaj_eyJ{A-Za-z0-9_-:60}"),
         near_misses=("bkua_{0-9a-f:16}", "tbkua_{0-9a-f:40}"),
     ),
@@ -200,7 +200,7 @@ BUILDING = (
     Rule(
         "snyk-token",
         "Snyk",
-        r"snyk_(?:uat|sat)\.[0-9a-f]{8}\.[A-Za-z0-9_.-]{40,400}",
+        r"snyk_(?:uat|sat)\.[0-9a-f]{8}\.[A-Za-z0-9_-]{20,300}(?:\.[A-Za-z0-9_-]{20,300})?",
         examples=("snyk_uat.{0-9a-f:8}.eyJ{A-Za-z0-9:60}.{A-Za-z0-9_-:43}",),
         near_misses=("snyk_uat.{0-9a-f:8}",),
     ),

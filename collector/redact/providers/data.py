@@ -25,7 +25,7 @@ DATA_RULES = (
     Rule(
         "planetscale-credential",
         "PlanetScale",
-        r"pscale_(?:tkn|pw|oauth|app_secret|api)_[A-Za-z0-9_=.-]{32,80}",
+        r"pscale_(?:tkn|pw|oauth|app_secret|api)_[A-Za-z0-9_=.-]{31,80}[A-Za-z0-9_=-]",
         examples=("pscale_tkn_{A-Za-z0-9_-:42}z", "pscale_pw_{A-Za-z0-9_-:42}z", "pscale_oauth_{A-Za-z0-9:32}"),
         near_misses=("pscale_tkn_{a-z:8}",),
     ),
@@ -135,7 +135,14 @@ DATA_RULES = (
         examples=("4b1d{A-Za-z0-9:38}",),
         near_misses=("4b1d{0-9a-f:36}", "4b1d{0-9a-f:38}"),
     ),
-    by_name("snowflake-token", "Snowflake", "snowflake", "[A-Za-z0-9_.-]{60,1500}", "{A-Za-z0-9_-:200}z", name="TOKEN"),
+    by_name(
+        "snowflake-token",
+        "Snowflake",
+        "snowflake",
+        r"[A-Za-z0-9_-]{60,300}(?:\.[A-Za-z0-9_-]{20,600}\.[A-Za-z0-9_-]{20,400})?",
+        "{A-Za-z0-9_-:200}z",
+        name="TOKEN",
+    ),
     by_name(
         "upstash-token",
         "Upstash",
@@ -149,13 +156,15 @@ DATA_RULES = (
         "meilisearch-key",
         "Meilisearch",
         "meili|meilisearch",
-        "[A-Za-z0-9_-]{43}|[0-9a-f]{64}",
+        "[0-9a-f]{64}|[A-Za-z0-9_-]{43}",
         A_SHA256,
         name="MASTER_KEY",
     ),
     by_name("typesense-key", "Typesense", "typesense", "[A-Za-z0-9]{32}", "{A-Za-z0-9:32}"),
-    by_name("algolia-key", "Algolia", "algolia", "[0-9a-f]{32}|[0-9a-f]{64}", "{0-9a-f:32}", name="ADMIN_KEY"),
-    by_name("qdrant-key", "Qdrant", "qdrant", "[A-Za-z0-9_.|-]{40,400}", "{A-Za-z0-9_-:54}z"),
+    by_name("algolia-key", "Algolia", "algolia", "[0-9a-f]{64}|[0-9a-f]{32}", "{0-9a-f:32}", name="ADMIN_KEY"),
+    by_name(
+        "qdrant-key", "Qdrant", "qdrant", UUID + r"\|[A-Za-z0-9_-]{40,100}|[A-Za-z0-9_-]{40,200}", "{A-Za-z0-9_-:54}z"
+    ),
     by_name("weaviate-key", "Weaviate", "weaviate|wcs_|wcd_", "[A-Za-z0-9]{36,40}", "{A-Za-z0-9:36}"),
     Rule(
         "convex-deploy-key",

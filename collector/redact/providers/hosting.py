@@ -72,7 +72,7 @@ CLOUDS = (
         "oracle-cloud-token",
         "Oracle Cloud",
         "oci_|oraclecloud|oracle_cloud",
-        "[A-Za-z0-9_(;>.<-]{20}",
+        "[A-Za-z0-9_(;>.<-]{19}[A-Za-z0-9_()>-]",
         "{A-Za-z0-9:20}",
         name="AUTH_TOKEN",
     ),

@@ -37,7 +37,7 @@ IDENTITY = (
     Rule(
         "ory-token",
         "Ory",
-        r"ory_(?:at|pat|rt|ac|st|wak|apikey|oat)_[A-Za-z0-9_.-]{32,140}",
+        r"ory_(?:at|pat|rt|ac|st|wak|apikey|oat)_[A-Za-z0-9_.-]{31,140}[A-Za-z0-9_-]",
         examples=("ory_at_{A-Za-z0-9_-:43}.{A-Za-z0-9_-:42}z", "ory_pat_{A-Za-z0-9:32}"),
         near_misses=("ory_at_{a-z:8}", "history_at_{A-Za-z0-9:43}"),
     ),

@@ -166,7 +166,7 @@ PHONE = (
         "twilio-account-sid",
         "Twilio",
         r"AC[0-9a-f]{32}",
-        keywords=("twilio", "account_sid", "accountsid", "sid"),
+        keywords=("twilio", "account_sid", "accountsid", "account sid"),
         before=NOT_IN_BASE64,
         examples=("TWILIO_ACCOUNT_SID=AC{0-9a-f:32}",),
         near_misses=("AC{0-9a-f:32}", "twilio AC{0-9a-f:8}"),
@@ -218,7 +218,7 @@ PHONE = (
     Rule(
         "ably-key",
         "Ably",
-        r"[A-Za-z0-9_-]{6,10}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}",
+        r"[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}",
         before="0-9A-Za-z_.-",
         after="0-9A-Za-z_-",
         check=is_mixed,

@@ -119,7 +119,7 @@ WATCHING = (
         examples=("hcaik_{a-z0-9:58}", "hcxik_01{a-z0-9:56}", "hcbik_{a-z0-9:58}"),
         near_misses=("hcaik_{a-z0-9:8}",),
     ),
-    by_name("honeycomb-named-key", "Honeycomb", "honeycomb|x-honeycomb", "[A-Za-z0-9]{22}|[0-9a-f]{32}", "{0-9a-f:32}"),
+    by_name("honeycomb-named-key", "Honeycomb", "honeycomb|x-honeycomb", "[0-9a-f]{32}|[A-Za-z0-9]{22}", "{0-9a-f:32}"),
     Rule(
         "dynatrace-token",
         "Dynatrace",
@@ -140,7 +140,7 @@ WATCHING = (
         "pagerduty-integration-key",
         "PagerDuty",
         "pagerduty|pager_duty|pd_",
-        "[A-Za-z0-9_+-]{20}|[0-9a-fA-F]{32}",
+        "[0-9a-fA-F]{32}|[A-Za-z0-9_+-]{20}",
         AN_MD5,
         telling="key|token|routing_?key",
         name="ROUTING_KEY",
@@ -250,7 +250,7 @@ COUNTING = (
         examples=("secret-{A-Za-z0-9:43}", "console-{A-Za-z0-9:43}"),
         near_misses=("secret-{a-z:12}", "client-{A-Za-z0-9:43}", "my-secret-{A-Za-z0-9:43}"),
     ),
-    by_name("fullstory-key", "FullStory", "fullstory", "[A-Za-z0-9+/=.!-]{24,80}", "na1.{A-Za-z0-9:40}"),
+    by_name("fullstory-key", "FullStory", "fullstory", "[A-Za-z0-9+/=.!-]{24,80}[A-Za-z0-9+/=-]", "na1.{A-Za-z0-9:40}"),
 )
 
 MONITORING_RULES = WATCHING + COUNTING

@@ -20,10 +20,8 @@ BETWEEN = (
 
 def assignment(words: str, value: str, telling: str = TELLING) -> str:
     """The pattern of a value behind a name with one of the provider's words and a telling one."""
-    return (
-        rf"(?i:(?:{words})[0-9a-z_. -]{{0,24}}(?:{telling})(?:[_. -]?(?:v?[0-9]|value|prod|dev|test|live))?)"
-        rf"{BETWEEN}(?P<secret>{value})"
-    )
+    name = rf"(?:{words})[0-9a-z_. -]{{0,24}}(?:{telling})(?:[_. -]?(?:v?[0-9]|value|prod|dev|test|live))?"
+    return rf"{name}{BETWEEN}(?P<secret>{value})"
 
 
 def by_name(
@@ -34,7 +32,8 @@ def by_name(
     return Rule(
         rule_id,
         provider,
-        assignment(words, value, telling),
+        assignment(words, value, telling).lower().replace("?p<", "?P<"),
+        folds=True,
         before="" if min(map(len, words.split("|"))) > 4 else "0-9A-Za-z",
         after="0-9A-Za-z_/+=-",
         examples=(

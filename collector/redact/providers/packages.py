@@ -51,7 +51,7 @@ PACKAGE_RULES = (
         "npmrc-credential",
         "npm, yarn, GitHub Packages",
         r"(?:_authToken|_password|npmAuthToken|npmAuthIdent|:_auth)[\"']?[ \t]{0,4}[=:][ \t]{0,4}(?:\\{0,3}[\"'])?"
-        r"(?P<secret>[A-Za-z0-9+/=_:.-]{12,1000})",
+        r"(?P<secret>[A-Za-z0-9+/=_:.-]{12,1000}[A-Za-z0-9+/=_-])",
         before="",
         after="",
         check=has_digit_and_letter,

@@ -9,6 +9,8 @@ A_UUID = "{0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}"
 HEX32, AN_MD5 = "[0-9a-fA-F]{32}", "{0-9a-f:32}"
 HEX40, A_SHA1 = "[0-9a-fA-F]{40}", "{0-9a-f:40}"
 HEX64, A_SHA256 = "[0-9a-fA-F]{64}", "{0-9a-f:64}"
+# A letter of base64 of either kind, as it is or in an URL's escape; other escapes end a token in an URL.
+IN_URL = "(?:[A-Za-z0-9+/=_-]|%2[BbFf]|%3[Dd])"
 # Directly before a token of base64's own letters neither of base64's signs may stand: image data is full of them.
 NOT_IN_BASE64 = "0-9A-Za-z+/"
 NOT_IN_A_NAME = "0-9A-Za-z_"
