@@ -22,14 +22,22 @@ def heartbeat(
 ) -> dict[str, Any]:
     """The event that says what the report says."""
     bucket = int(now // max(interval, 1.0))
-    name = f"heartbeat\0{host['id']}\0{interval:g}\0{bucket}".encode()
     attributes = {name: report[name] for name in NAMES if name in report}
     attributes |= {"version": __version__, "uptime_seconds": int(uptime), "watcher": report["watcher"]["mode"]}
     attributes["sources"] = sum(row["sources"] for row in report["priorities"].values())
     if report.get("last_error"):
         attributes["last_error"] = report["last_error"]
+    return _event(f"heartbeat\0{host['id']}\0{interval:g}\0{bucket}", host, user, now, attributes)
+
+
+def canary(host: dict[str, str], user: str, now: float) -> dict[str, Any]:
+    """An event that only asks whether the sink takes events."""
+    return _event(f"canary\0{host['id']}\0{now}", host, user, now, {"canary": True, "version": __version__})
+
+
+def _event(name: str, host: dict[str, str], user: str, now: float, attributes: dict[str, Any]) -> dict[str, Any]:
     return {
-        "id": blake2b(name, digest_size=16).hexdigest(),
+        "id": blake2b(name.encode(), digest_size=16).hexdigest(),
         "schema": SCHEMA,
         "kind": "heartbeat",
         "priority": 0,

@@ -19,7 +19,7 @@ STAGES = {"discover", "tail", "snapshot", "normalize", "redact", "batch", "deliv
 # Each may import itself and what stands further down; agent.py puts the parts together for scan and run alike.
 RANKS = [{"__main__"}, {"cli"}, {"service"}, {"agent"}, {"pipeline"}, STAGES]
 # A verb that needs a second file: still one stage.
-SAME_STAGE = {"sending": "deliver", "passes": "service", "doctor": "service"}
+SAME_STAGE = {"sending": "deliver", "passes": "service", "overview": "service", "doctor": "service"}
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "core", "base", "manager", "misc", "types"}

@@ -16,6 +16,8 @@ import typer
 from collector import __version__, log
 from collector.cli.config import app as config_app
 from collector.cli.demo import demo
+from collector.cli.doctor import doctor
+from collector.cli.preview import preview
 from collector.cli.quarantine import app as quarantine_app
 from collector.cli.quarantine import reset
 from collector.cli.receive import receive
@@ -24,6 +26,7 @@ from collector.cli.report import report
 from collector.cli.run import run as run_service
 from collector.cli.scan import scan
 from collector.cli.service import app as service_app
+from collector.cli.status import status
 from collector.errors import CollectorError
 
 app = typer.Typer(
@@ -36,6 +39,9 @@ app = typer.Typer(
 )
 app.command()(scan)
 app.command("run")(run_service)
+app.command()(status)
+app.command()(doctor)
+app.command()(preview)
 app.command()(receive)
 app.command()(report)
 app.command()(redact)

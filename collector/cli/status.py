@@ -1,0 +1,129 @@
+"""`collector status`: how far the agent has come, whether it runs or not."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from collector import settings
+from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
+from collector.log import printable
+
+EVERY_SECONDS = 1.0
+CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+PRIORITIES = {"P0": "sessions", "P1": "subagents", "P2": "prompt history", "P3": "statistics"}
+
+
+def status(
+    config: Config = None,
+    root: Roots = None,
+    sink_url: SinkUrl = None,
+    sink_type: SinkType = None,
+    state: State = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Again every second, until interrupted.")] = False,
+) -> None:
+    """Shows lag, last acknowledgement, and what is wrong; works with the agent running or not."""
+    from collector.overview import overview
+
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state))
+    while True:
+        report = overview(chosen)
+        if json:
+            sys.stdout.buffer.write(orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE))
+            sys.stdout.flush()
+        else:
+            is_screen = watch and sys.stdout.isatty()
+            typer.echo((CLEAR if is_screen else "") + "\n".join(lines_of(report, time.time())))
+        if not watch:
+            return
+        try:
+            time.sleep(EVERY_SECONDS)
+        except KeyboardInterrupt:
+            return
+
+
+def lines_of(report: dict[str, Any], now: float) -> list[str]:
+    """The report as a person reads it."""
+    rows = [("agent", _agent(report, now))]
+    rows += [("problem", text) for text in _problem(report, now)]
+    rows += [("sink", f"{report['sink']}, {_acknowledged(report, now)}")]
+    rows += [("root", _root(each)) for each in report["roots"]]
+    rows += [(name, _priority(name, row)) for name, row in report["priorities"].items()]
+    rows += [("lag", _size(report["lag"]))]
+    rows += [("watcher", _with_reason(report["watcher"]["mode"], report["watcher"]["reason"]))]
+    if report.get("redaction_engine"):
+        rows.append(("redaction", _redaction(report)))
+    rows += [("quarantine", _quarantine(report["quarantine"]))]
+    if report.get("unlisted_directories"):
+        rows.append(("unreadable", f"{report['unlisted_directories']} directories; see `collector doctor`"))
+    rows += [("note", note) for note in report.get("notes", [])]
+    return [f"{name:11} {printable(text)}" for name, text in rows]
+
+
+def _agent(report: dict[str, Any], now: float) -> str:
+    if report["is_running"]:
+        return f"running, process {report['pid']}, for {_ago(report['since'], now)}, version {report['version']}"
+    if report["holder"]:
+        return f"not running as a service; the state is held by {report['holder']}"
+    last = f"; it last said something {_ago(report['updated'], now)} ago" if report.get("updated") else ""
+    return f"not running{last}"
+
+
+def _problem(report: dict[str, Any], now: float) -> list[str]:
+    problem = report.get("problem")
+    if not problem:
+        return []
+    when = f"{problem['kind']} for {_ago(problem['since'], now)}, {problem['tries']} tries"
+    return [f"{when if report['is_running'] else 'at the end of the last run: ' + problem['kind']}", problem["reason"]]
+
+
+def _acknowledged(report: dict[str, Any], now: float) -> str:
+    last = report.get("last_acknowledged")
+    return f"last acknowledged {_ago(last, now)} ago" if last else "nothing acknowledged since the start"
+
+
+def _root(root: dict[str, Any]) -> str:
+    return f"{root['path']}{'' if root['is_there'] else ' is not there yet'}"
+
+
+def _priority(name: str, row: dict[str, int]) -> str:
+    waiting = f"{row['behind']} behind by {_size(row['lag'])}" if row["behind"] else "all sent"
+    return f"{row['sources']} {PRIORITIES.get(name, 'sources')}, {waiting}"
+
+
+def _redaction(report: dict[str, Any]) -> str:
+    counts = report.get("redactions", {})
+    found = f"; {sum(counts.values())} values since the start" if counts else ""
+    return f"{report['redaction_engine']}{found}"
+
+
+def _quarantine(count: int | None) -> str:
+    if count is None:
+        return "cannot be read"
+    return f"{count}; see `collector quarantine list`" if count else "empty"
+
+
+def _with_reason(text: str, reason: str) -> str:
+    return f"{text}: {reason}" if reason else text
+
+
+def _size(count: float) -> str:
+    from collector.status import in_words
+
+    return in_words(count)
+
+
+def _ago(moment: str, now: float) -> str:
+    """How long ago, in the unit that says it best."""
+    then = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    seconds = max(0, int(now - then))
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
