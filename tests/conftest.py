@@ -108,8 +108,11 @@ def guard(event: str, arguments: tuple[Any, ...]) -> None:
         if not is_loopback(arguments[0]):
             refuse(f"name lookup of {arguments[0]}: tests speak to loopback only")
     elif event == "subprocess.Popen":
-        environment = arguments[3]
-        if environment and os.path.realpath(environment.get("HOME", "/nowhere")) in REAL_HOMES:
+        command, environment = arguments[1], arguments[3]
+        # Without HOME a process asks the password file, and finds the real one.
+        home = "/" if environment is None else environment.get("HOME", "")
+        is_ours = any("collector" in str(part) for part in command) if isinstance(command, list | tuple) else True
+        if (not home and is_ours) or os.path.realpath(home or "/") in REAL_HOMES - {"/"}:
             refuse("a subprocess with the real HOME: give it the scratch home")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +45,12 @@ def test_a_connection_that_leaves_the_machine_is_stopped() -> None:
 def test_a_name_lookup_that_leaves_the_machine_is_stopped() -> None:
     with pytest.raises(conftest.Trespass):
         socket.getaddrinfo("example.com", 80)
+
+
+@pytest.mark.usefixtures("expected_trespass")
+def test_an_agent_that_would_look_up_the_real_home_is_not_started() -> None:
+    with pytest.raises(conftest.Trespass):
+        subprocess.run([sys.executable, "-m", "collector", "--version"], env={"PATH": os.defpath}, check=False)
 
 
 def test_home_is_a_scratch_folder(tmp_path: Path) -> None:
