@@ -90,7 +90,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
 def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
     before = text[max(0, match.end("name") - length - 2) : match.end("name") - length]
-    return before == b"::" or (before[-1:] == b":" and match["sep"] == b":" and before != b"v:")
+    return before == b"::" or (before[-1:] == b":" and match["sep"] == b":")
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:

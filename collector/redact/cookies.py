@@ -9,17 +9,24 @@ from collector.redact.values import is_placeholder
 
 SHORTEST = 8
 
-_pair = re.compile(rb"""([!#$%&*+.^_|~0-9A-Za-z-]{1,100})=(?:\\*")?([^\s;,"'\\\xfe\xff]{1,4096})""")
-_ATTRIBUTES = frozenset(b"path domain expires max-age samesite secure httponly version comment priority".split())
+# A pair, or an attribute without a value, and what separates it from the next.
+_part = re.compile(
+    rb"""\s*([!#$%&*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\xfe\xff]{0,4096})(?:\\*")?)?(?:[;,]|(?=[^;,])|\Z)"""
+)
+_attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite", b"version", b"comment", b"priority"])
 
 
 def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
-    """The spans of the cookie values between `start` and `stop`."""
-    spans = []
-    for pair in _pair.finditer(text, start, stop):
-        value = pair[2]
-        if pair[1].lower() in _ATTRIBUTES or len(value) < SHORTEST or value.startswith(b"[REDACTED:"):
-            continue
-        if not is_placeholder(value.decode("latin-1")) and not (value.isalpha() and len(value) < 16):
-            spans.append(pair.span(2))
-    return spans
+    """The spans of the cookie values from `start` on, and an empty one where the header ends."""
+    spans: Spans = []
+    at = start
+    while at < stop and (part := _part.match(text, at, stop)):
+        at = part.end()
+        value = part[2]
+        if value and len(value) >= SHORTEST and part[1].lower() not in _attributes and b"\xfd" not in value:
+            is_word = value.isalpha() and len(value) < 16
+            if not is_word and not is_placeholder(value.decode("latin-1")):
+                spans.append(part.span(2))
+        if value is None and text[at - 1 : at] not in (b";", b","):
+            break
+    return [*spans, (at, at)]

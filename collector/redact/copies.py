@@ -119,21 +119,28 @@ def _is_ordinary(value: str) -> bool:
 def _with_copies(text: str, marks: list[Mark], forms: list[_Copy]) -> list[Mark]:
     """The marks and those of every copy, in order, apart from each other and from markers."""
     found = list(marks)
-    taken: list[tuple[int, int]] | None = None
+    taken = bytearray()
     for copy in forms:
         at = text.find(copy.text)
         if at < 0 or _is_ordinary(copy.text):
             continue
-        if taken is None:
-            taken = [(mark.start, mark.end) for mark in found] + [m.span() for m in MARKER.finditer(text)]
+        if not taken:
+            taken = _taken(text, found)
         while at >= 0:
             end = at + len(copy.text)
-            is_clear = all(end <= low or at >= high for low, high in taken)
-            if is_clear and (_is_free(copy.text) or _stands_apart(text, at, end)):
+            if 1 not in taken[at:end] and (_is_free(copy.text) or _stands_apart(text, at, end)):
                 found.append(Mark(at, end, copy.rule, copy.value, True))
-                taken.append((at, end))
+                taken[at:end] = b"\1" * (end - at)
             at = text.find(copy.text, end)
     return sorted(found)
+
+
+def _taken(text: str, marks: list[Mark]) -> bytearray:
+    """One byte a character: 1 where a mark or a marker stands."""
+    taken = bytearray(len(text))
+    for start, end in [(mark.start, mark.end) for mark in marks] + [m.span() for m in MARKER.finditer(text)]:
+        taken[start:end] = b"\1" * (end - start)
+    return taken
 
 
 def _rewritten(text: str, marks: list[Mark], key: bytes) -> str:

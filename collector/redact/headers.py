@@ -117,7 +117,7 @@ HEADER_RULES = (
     Rule(
         id="url-password",
         provider="structure",
-        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30})://(?P<user>[^\s:/@\"'`<>\\\xfe\xff?#]{0,100}):(?P<secret>[^\s@\"'`<>\\\xfe\xff])",
+        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30}):\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\xfe\xff?#]{0,100}):(?P<secret>[^\s@/\"'`<>\\\xfe\xff][^\s\"'`<>\\\xfe\xff]{0,255}?)@",
         locate=_url_password,
         before="",
         after="",

@@ -27,17 +27,19 @@ def _manifest(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
     """Every value below `data` and `stringData` of a Secret, before or after its kind."""
     low, high = max(start, match.start() - WIDEST_MANIFEST), min(stop, match.end() + WIDEST_MANIFEST)
     above = max(text.rfind(b"\n---", low, match.start()), low)
+    below = text.find(b"\n---", match.end(), high)
+    high = below if below >= 0 else high
     spans: Spans = []
     for data in _data.finditer(text, above, high):
         opening = data.end() - 1 if text[data.end() - 1 : data.end()] == b"{" else _break_before(text, data.end())
         end = _end.search(text, data.end(), high)
         limit = end.start() if end else high
-        if opening < match.start() < limit or text.find(b"\n---", match.end(), opening) >= 0:
+        if opening < match.start() < limit:
             continue
         for entry in _entry.finditer(text, opening, limit):
             if not is_placeholder(entry[2].decode("latin-1")):
                 spans.append(entry.span(2))
-    return spans
+    return [*spans, (high, high)]
 
 
 def _break_before(text: bytes, end: int) -> int:

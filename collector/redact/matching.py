@@ -63,7 +63,7 @@ class Matcher:
         limit = min(stop, high + self.widest + 1)
         while at <= high and (match := self.search(searched, at, limit)) and match.start() <= high:
             spans = self._accept(text, match, start, stop)
-            found += spans
+            found += [span for span in spans if span[0] < span[1]]
             at = max((end for _, end in spans), default=_resume(match))
         return max(at, min(high, stop) + 1)
 

@@ -18,7 +18,7 @@ _BEGIN = rf"-{{2,5}}\s?BEGIN[ _]{_LABEL}\s?-{{2,5}}"
 _END = rf"-{{2,5}}\s?END[ _]{_LABEL}\s?-{{2,5}}"
 _end = re.compile(_END.encode())
 _begin = re.compile(rb"-{2,5}\s?BEGIN[ _]")
-_run = re.compile(rb"[A-Za-z0-9+/=_-]{16,}")
+_run = re.compile(rb"[A-Za-z0-9+/]{16,}={0,2}")
 _newline = re.compile(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
 # A line of a key: anything that a reader, a diff, a search or a language puts before it, base64, what closes it.
 _body = re.compile(
@@ -44,15 +44,16 @@ def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
 
 def _from_begin(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     """A block from its BEGIN to its END, or to where its lines stop looking like a key."""
-    first, limit = match.start(), min(stop, match.end() + WIDEST_BLOCK)
-    another = _begin.search(text, match.end(), limit)
+    first, after = match.start(), match.end("begin")
+    limit = min(stop, after + WIDEST_BLOCK)
+    another = _begin.search(text, after, limit)
     if another:
         limit = another.start()
-    end = _end.search(text, match.end(), limit)
+    end = _end.search(text, after, limit)
     if end:
-        return [(first, end.end())] if _run.search(text, match.end(), end.start()) else []
-    last = _follow(text, match.end(), limit, stop)
-    return [(first, last)] if last > match.end() else []
+        return [(first, end.end())] if _run.search(text, after, end.start()) else [(after, after)]
+    last = _follow(text, after, limit, stop)
+    return [(first, last)] if last > after else [(after, after)]
 
 
 def _follow(text: bytes, first: int, limit: int, stop: int) -> int:
@@ -82,6 +83,9 @@ def _follow(text: bytes, first: int, limit: int, stop: int) -> int:
 def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
     """A tail whose BEGIN is missing: the lines before END that look like a key."""
     low = max(start, match.start() - WIDEST_BLOCK)
+    if not _run.search(text, max(low, match.start() - 400), match.start()):
+        return [(match.end(), match.end())]
+    low = max(low, text.rfind(b"-----", low, match.start()) + 5)  # what stands before is another block
     lines = _lines(text, low, match.start())
     first, is_last = -1, True
     for begin, end in reversed(lines):
@@ -95,7 +99,7 @@ def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Span
                 first = begin + short.start(1)
             break
         is_last = is_last and not body and not (_short.match(line) and line.strip())
-    return [(first, match.end())] if first >= 0 else []
+    return [(first, match.end())] if first >= 0 else [(match.end(), match.end())]
 
 
 def _from_body(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
@@ -115,7 +119,7 @@ PRIVATE_KEY_RULES = (
     Rule(
         id="private-key",
         provider="structure",
-        pattern=_BEGIN,
+        pattern=rf"(?P<begin>{_BEGIN})[\s\S]{{0,400}}?[A-Za-z0-9+/]{{16}}",
         locate=_from_begin,
         before="",
         after="",
@@ -151,7 +155,7 @@ PRIVATE_KEY_RULES = (
     Rule(
         id="putty-private-key",
         provider="structure",
-        pattern=r"Private-Lines: \d{1,3}",
+        pattern=r"(?P<begin>Private-Lines: \d{1,3})[\s\S]{0,40}?[A-Za-z0-9+/]{16}",
         locate=_from_begin,
         before="",
         after="",

@@ -35,7 +35,8 @@ class Rule:
     same string or in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret
     and may refuse it (a checksum, too little entropy). `before` and `after` are the insides of character classes
     that must not stand directly around the match; empty means anything may. `locate` is for the few rules whose
-    pattern only finds the place: it says which spans, between `start` and `stop`, are the secret. With `folds`
+    pattern only finds the place: it says which spans, between `start` and `stop`, are the secret (an empty span
+    at its end says only how far it has looked, so that nobody looks again). With `folds`
     the pattern is lower case and letters of either case are alike: `re` finds it ten times faster in a lower-case
     copy of the text than by ignoring case. `about`
     says in a few words what was recognised, for the rules whose pattern does not show it.

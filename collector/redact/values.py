@@ -35,7 +35,7 @@ _reference = re.compile(
 )
 # What documents and templates write in place of a value, wherever in it these words stand.
 _placeholder = re.compile(
-    r"""(?:^|[^a-z])(?:your|ur)[-_ A-Z]|placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
+    r"""(?:^|[^a-z])your[-_ ]|your(?:key|token|api|pass|secret|own|app|user|db|host|name|domain|server)|placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
     |example|redacted|insert[-_ ]|notasecret|not[-_ ](?:a[-_ ])?(?:real|secret|valid)
     |(?:secret|password|token|key|value|string|pass)[-_ ](?:here|goes)
     |(?:^|[^a-z])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided
@@ -77,6 +77,9 @@ _call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
 _proper_word = re.compile(r"[A-Z][a-z]+")
 _index = re.compile(r"^[A-Za-z_][\w.]*\[")
 _key_letters = re.compile(r"[\w.~+/=:|@!#$%^&*-]+")
+_letter = re.compile(r"[^\W\d_]")
+_digit = re.compile(r"\d")
+_sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)?$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
@@ -115,7 +118,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_filler(value: str) -> bool:
     """True where the body of a provider's token is obviously made up: `EXAMPLE`, runs of one character."""
-    return "EXAMPLE" in value or bool(_filler.search(value)) or (len(value) >= 16 and len(set(value)) <= 5)
+    return (len(value) >= 16 and len(set(value)) <= 5) or "EXAMPLE" in value or bool(_filler.search(value))
 
 
 _filler = re.compile(r"([A-Za-z0-9*._-])\1{7,}|(?i:your[-_]|[-_]here$|example|placeholder|redacted|xxxxxx)")
@@ -174,10 +177,8 @@ def _has_random_part(value: str) -> bool:
 
 def _mixes(value: str) -> bool:
     """Letters and digits, or either beside a special character that words do not have."""
-    letter = any(c.isalpha() for c in value)
-    digit = any(c.isdigit() for c in value)
-    special = any(c in "!@#$%^&*+=~?|\\/" for c in value.rstrip("!?"))
-    return (letter and digit) or (special and (letter or digit))
+    letter, digit = _letter.search(value), _digit.search(value)
+    return bool((letter and digit) or ((letter or digit) and _sign.search(value.rstrip("!?"))))
 
 
 def _looks_chosen(value: str) -> bool:
