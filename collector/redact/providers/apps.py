@@ -21,7 +21,7 @@ WORK = (
     Rule(
         "atlassian-token",
         "Atlassian",
-        r"AT(?:ATT|CTT|STT)3[A-Za-z0-9_=-]{60,400}",
+        r"AT(?:ATT|CTT|STT)3[A-Za-z0-9_=-]{40,400}",
         before=NOT_IN_BASE64,
         examples=("ATATT3xFfGF0{A-Za-z0-9_-:170}={A-F0-9:8}",),
         near_misses=("ATATT3{A-Za-z0-9:8}", "ZATATT3xFfGF0{A-Za-z0-9:170}"),
@@ -46,7 +46,7 @@ WORK = (
     Rule(
         "linear-key",
         "Linear",
-        r"lin_(?:api|oauth|wh|pat)_[A-Za-z0-9]{32,80}",
+        r"lin_(?:api|oauth|wh|pat)_[A-Za-z0-9]{24,80}",
         examples=("lin_api_{A-Za-z0-9:40}", "lin_oauth_{0-9a-f:64}", "lin_wh_{A-Za-z0-9:40}"),
         near_misses=("lin_api_{a-z:8}", "berlin_api_{A-Za-z0-9:40}"),
     ),
@@ -77,7 +77,7 @@ WORK = (
     Rule(
         "figma-token",
         "Figma",
-        r"fig(?:d|dr|o|oh|or|orh|u|ur|uh)_[A-Za-z0-9_-]{36,80}",
+        r"fig(?:d|dr|o|oh|or|orh|u|ur|uh)_[A-Za-z0-9_-]{24,80}",
         examples=("figd_{A-Za-z0-9_-:39}z", "figu_{A-Za-z0-9_-:39}z"),
         near_misses=("figd_{A-Za-z0-9:8}", "config_{A-Za-z0-9:40}"),
     ),

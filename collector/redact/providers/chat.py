@@ -85,7 +85,8 @@ CHAT = (
     Rule(
         "telegram-bot-token",
         "Telegram",
-        r"(?:bot)?(?P<secret>[0-9]{8,10}:A[A-Za-z0-9_-]{34,36})",
+        r"(?:bot)?(?P<secret>[0-9]{6,12}:A[A-Za-z0-9_-]{24,48})",
+        check=is_mixed,
         examples=("{1-9:1}{0-9:9}:AA{A-Za-z0-9_-:33}", "https://api.telegram.org/bot{1-9:1}{0-9:8}:AA{A-Za-z0-9_-:33}"),
         near_misses=("{0-9:10}:AA{A-Za-z0-9:10}", "{0-9:4}:AA{A-Za-z0-9:33}"),
     ),

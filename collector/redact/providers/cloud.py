@@ -13,7 +13,8 @@ AMAZON = (
     Rule(
         "aws-access-key-id",
         "Amazon Web Services",
-        r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16,24}",
+        r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{12,24}",
+        check=has_digit,
         examples=("AKIA{A-Z2-7:16}", "ASIA{A-Z2-7:16}", "ABIA{A-Z2-7:16}", "ACCA{A-Z2-7:16}"),
         near_misses=("AKIA{A-Z2-7:8}", "AKIA{a-z:16}", "ZAKIA{A-Z2-7:16}", "AIDA{A-Z2-7:17}"),
     ),
@@ -105,7 +106,7 @@ GOOGLE = (
     Rule(
         "google-api-key",
         "Google",
-        r"AIza[0-9A-Za-z_-]{35,60}",
+        r"AIza[0-9A-Za-z_-]{30,60}",
         before=NOT_IN_BASE64,
         examples=("AIza{0-9A-Za-z_-:35}",),
         near_misses=("AIza{0-9A-Za-z:20}", "MAIza{0-9A-Za-z_-:35}"),
@@ -142,7 +143,7 @@ GOOGLE = (
     Rule(
         "google-client-secret",
         "Google",
-        r"GOCSPX-[A-Za-z0-9_-]{24,60}",
+        r"GOCSPX-[A-Za-z0-9_-]{20,60}",
         examples=("GOCSPX-{A-Za-z0-9_-:28}",),
         near_misses=("GOCSPX-{A-Za-z0-9:10}",),
     ),

@@ -35,7 +35,7 @@ HOSTING = (
         "GitHub",
         # Installation tokens may be a JWT behind the prefix: about 520 characters with two dots.
         r"(?:ghs_[0-9]{1,12}_eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{20,1500}\.[A-Za-z0-9_-]{20,800}"
-        r"|gh[pousr]_[A-Za-z0-9_]{36,300})",
+        r"|gh[pousr]_[A-Za-z0-9_]{30,300})",
         examples=(
             _github,
             "gho_{A-Za-z0-9:36}",
@@ -46,7 +46,7 @@ HOSTING = (
     Rule(
         "github-fine-grained-token",
         "GitHub",
-        r"github_pat_[A-Za-z0-9_]{36,255}",
+        r"github_pat_[A-Za-z0-9_]{30,255}",
         examples=("github_pat_{A-Z0-9:22}_{A-Za-z0-9:59}",),
         near_misses=("github_pat_{A-Za-z0-9:12}", "github_patch_{a-z:40}"),
     ),
@@ -61,7 +61,7 @@ HOSTING = (
     Rule(
         "gitlab-token",
         "GitLab",
-        r"gl(?:pat|dt|rtr|rt|cbt|ptt|oas|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_-]{20,400}"
+        r"gl(?:pat|dt|rtr|rt|cbt|ptt|oas|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_-]{16,400}"
         r"(?:(?:\.[0-9a-z]{2})?\.[0-9a-z]{9})?",
         examples=(
             "glpat-{A-Za-z0-9_-:20}",

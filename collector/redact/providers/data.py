@@ -10,7 +10,7 @@ DATA_RULES = (
     Rule(
         "supabase-token",
         "Supabase",
-        r"sbp_(?:oauth_|v[0-9]_)?[0-9a-f]{40,64}",
+        r"sbp_(?:oauth_|v[0-9]_)?[0-9a-f]{32,64}",
         examples=("sbp_{0-9a-f:40}", "sbp_oauth_{0-9a-f:40}"),
         near_misses=("sbp_{0-9a-f:8}", "asbp_{0-9a-f:40}"),
     ),
@@ -25,7 +25,7 @@ DATA_RULES = (
     Rule(
         "planetscale-credential",
         "PlanetScale",
-        r"pscale_(?:tkn|pw|oauth|app_secret|api)_[A-Za-z0-9_=.-]{31,80}[A-Za-z0-9_=-]",
+        r"pscale_(?:tkn|pw|oauth|app_secret|api)_[A-Za-z0-9_=.-]{20,80}[A-Za-z0-9_=-]",
         examples=("pscale_tkn_{A-Za-z0-9_-:42}z", "pscale_pw_{A-Za-z0-9_-:42}z", "pscale_oauth_{A-Za-z0-9:32}"),
         near_misses=("pscale_tkn_{a-z:8}",),
     ),
@@ -121,7 +121,7 @@ DATA_RULES = (
     Rule(
         "databricks-token",
         "Databricks",
-        r"(?:dapi|dose|dkea|dsapi)[0-9a-f]{32}(?:-[0-9])?",
+        r"(?:dapi|dose|dkea|dsapi)[0-9a-f]{28,40}(?:-[0-9])?",
         before=NOT_IN_BASE64,
         examples=("dapi{0-9a-f:32}", "dapi{0-9a-f:32}-2", "dose{0-9a-f:32}", "dkea{0-9a-f:32}"),
         near_misses=("dapi{0-9a-f:12}", "adapi{0-9a-f:32}"),

@@ -19,7 +19,7 @@ CLOUDS = (
     Rule(
         "digitalocean-token",
         "DigitalOcean",
-        r"do[prot]_v[0-9]_[0-9a-fA-F]{64,80}",
+        r"do[prot]_v[0-9]_[0-9a-fA-F]{40,80}",
         examples=("dop_v1_{0-9a-f:64}", "doo_v1_{0-9a-f:64}", "dor_v1_{0-9a-f:64}"),
         near_misses=("dop_v1_{0-9a-f:20}", "adop_v1_{0-9a-f:64}"),
     ),
@@ -199,7 +199,8 @@ EDGE = (
     Rule(
         "netlify-token",
         "Netlify",
-        r"nf[pcoub]_[A-Za-z0-9]{32,64}",
+        r"nf[pcoub]_[A-Za-z0-9]{24,64}",
+        check=has_digit,
         examples=("nfp_{A-Za-z0-9:36}", "nfc_{A-Za-z0-9:36}"),
         near_misses=("nfp_{A-Za-z0-9:12}", "confp_{A-Za-z0-9:36}"),
     ),

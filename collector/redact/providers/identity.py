@@ -69,7 +69,7 @@ VAULTS = (
     Rule(
         "vault-token",
         "HashiCorp Vault",
-        r"hv[sbr]\.[A-Za-z0-9_-]{24,400}",
+        r"hv[sbr]\.[A-Za-z0-9_-]{20,400}",
         check=has_digit,
         examples=("hvs.{A-Za-z0-9_-:23}z", "hvs.CAESI{A-Za-z0-9_-:90}", "hvb.{A-Za-z0-9_-:160}"),
         near_misses=("hvs.{A-Za-z0-9:8}", "ahvs.{A-Za-z0-9:24}"),
@@ -97,7 +97,7 @@ VAULTS = (
     Rule(
         "doppler-token",
         "Doppler",
-        r"dp\.(?:pt|ct|st|sa|scim|audit)(?:\.[A-Za-z0-9_-]{2,40})?\.[A-Za-z0-9]{36,64}",
+        r"dp\.(?:pt|ct|st|sa|scim|audit)(?:\.[A-Za-z0-9_-]{2,40})?\.[A-Za-z0-9]{24,64}",
         examples=("dp.pt.{A-Za-z0-9:43}", "dp.st.prd.{A-Za-z0-9:43}", "dp.sa.{A-Za-z0-9:43}"),
         near_misses=("dp.pt.{A-Za-z0-9:8}", "adp.pt.{A-Za-z0-9:43}"),
     ),

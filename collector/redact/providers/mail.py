@@ -83,7 +83,7 @@ MAIL = (
     Rule(
         "brevo-key",
         "Brevo",
-        r"x(?:keys|smtps)ib-[0-9a-f]{64}-[A-Za-z0-9]{16,24}",
+        r"x(?:keys|smtps)ib-[0-9a-f]{40,80}-[A-Za-z0-9]{10,24}",
         examples=("xkeysib-{0-9a-f:64}-{A-Za-z0-9:16}", "xsmtpsib-{0-9a-f:64}-{A-Za-z0-9:16}"),
         near_misses=("xkeysib-{0-9a-f:12}", "axkeysib-{0-9a-f:64}-{A-Za-z0-9:16}"),
     ),

@@ -32,7 +32,7 @@ WATCHING = (
     Rule(
         "new-relic-user-key",
         "New Relic",
-        r"NRA[KAL]-[A-Z0-9]{27,42}",
+        r"NRA[KAL]-[A-Z0-9]{20,42}",
         examples=("NRAK-{A-Z0-9:27}",),
         near_misses=("NRAK-{A-Z0-9:8}", "UNRAK-{A-Z0-9:27}"),
     ),
@@ -46,7 +46,7 @@ WATCHING = (
     Rule(
         "new-relic-other-key",
         "New Relic",
-        r"(?:NRJS-[0-9a-f]{19}|NRRA-[0-9a-f]{42}|NRSP-[0-9A-Za-z]{30,60}|NRBR-[0-9a-f]{19,40})",
+        r"(?:NRJS-[0-9a-f]{19,40}|NRRA-[0-9a-f]{42}|NRSP-[0-9A-Za-z]{30,60}|NRBR-[0-9a-f]{19,40})",
         examples=("NRJS-{0-9a-f:19}", "NRRA-{0-9a-f:42}"),
         near_misses=("NRJS-{0-9a-f:8}",),
     ),

@@ -43,7 +43,7 @@ PACKAGE_RULES = (
     Rule(
         "npm-token",
         "npm",
-        r"npm_[A-Za-z0-9]{36,80}",
+        r"npm_[A-Za-z0-9]{30,80}",
         examples=(_npm, "npm_{A-Za-z0-9:36}"),
         near_misses=("npm_{a-z:8}_{a-z:30}", "pnpm_{A-Za-z0-9:36}", "npm_{A-Za-z0-9:20}"),
     ),
@@ -66,7 +66,7 @@ PACKAGE_RULES = (
     Rule(
         "pypi-token",
         "PyPI",
-        r"pypi-[A-Za-z0-9_-]{50,1500}",
+        r"pypi-(?:AgE[A-Za-z0-9_-]{16,1500}|[A-Za-z0-9_-]{50,1500})",
         check=has_digit_and_letter,
         examples=("pypi-AgEIcHlwaS5vcmc{A-Za-z0-9_-:160}", "pypi-AgENdGVzdC5weXBpLm9yZw{A-Za-z0-9_-:150}"),
         near_misses=("pypi-{A-Za-z0-9:20}", "testpypi-{A-Za-z0-9_-:160}", "pypi-{a-z:10}-{a-z:10}-{a-z:10}"),
@@ -74,7 +74,7 @@ PACKAGE_RULES = (
     Rule(
         "rubygems-key",
         "RubyGems",
-        r"rubygems_[0-9a-f]{48,64}",
+        r"rubygems_[0-9a-f]{32,64}",
         examples=("rubygems_{0-9a-f:48}",),
         near_misses=("rubygems_{0-9a-f:12}",),
     ),

@@ -58,7 +58,8 @@ PAYMENT = (
     Rule(
         "webhook-signing-secret",
         "Stripe, Svix, OpenAI, Clerk",
-        r"whsec_[A-Za-z0-9+/]{24,120}={0,2}",
+        r"whsec_[A-Za-z0-9+/]{16,120}={0,2}",
+        check=has_digit,
         examples=("whsec_{A-Za-z0-9:32}", "whsec_{A-Za-z0-9+/:43}="),
         near_misses=("whsec_{A-Za-z0-9:8}",),
     ),
@@ -132,7 +133,7 @@ PAYMENT = (
     Rule(
         "shopify-token",
         "Shopify",
-        r"shp(?:at|ss|ca|pa|ua|tka|rt|it)_[0-9a-zA-Z]{32,64}",
+        r"shp(?:at|ss|ca|pa|ua|tka|rt|it)_[0-9a-zA-Z]{24,64}",
         examples=("shpat_{0-9a-f:32}", "shpss_{0-9a-f:32}", "shpca_{0-9a-f:32}", "shppa_{0-9a-f:32}"),
         near_misses=("shpat_{0-9a-f:8}", "ashpat_{0-9a-f:32}"),
     ),
