@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 log = get_logger()
 SUSPICIOUS_REFUSALS = 10
+TRY_LARGER_AFTER = 50  # accepted requests
 SMALLEST_CUT = 2_000
 
 Decision = Accepted | Retry | TooLarge | Refused
@@ -44,6 +45,7 @@ class Health:
     failing_since: float | None = None
     reason: str = ""
     size_limit: int = 0
+    taken_since: int = 0  # requests accepted since the limit was learned or raised
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, verdict: Decision | Halt, events: list[Sealed]) -> None:
@@ -55,9 +57,19 @@ class Health:
                 self.tries += 1
                 return
             self.failing_since, self.tries, self.reason = None, 0, ""
-            if isinstance(verdict, Accepted) and len(verdict.rejected) < len(events):
+            rejected = verdict.rejected if isinstance(verdict, Accepted) else {event.id for event in events}
+            taken = [event for event in events if event.id not in rejected]
+            if taken:
                 self.refused_in_a_row = 0
-                self.canary = next(event for event in events if event.id not in verdict.rejected)
+                self.canary = min(taken[:10], key=lambda event: len(event.body))
+                self.taken_since += 1
+                if self.taken_since >= TRY_LARGER_AFTER:  # a limit may have been somebody's mistake, and be gone
+                    self.size_limit, self.taken_since = self.size_limit * 2, 0
+
+    def is_too_large(self, size: int) -> None:
+        """Remembers that requests of this size are not taken."""
+        with self.lock:
+            self.size_limit, self.taken_since = min(self.size_limit or size, size), 0
 
 
 class Sending:
@@ -107,9 +119,13 @@ class Sending:
 
     def _accept(self, events: list[Sealed], decision: Accepted) -> None:
         self.duplicates += decision.duplicates
-        for event in events:
-            if event.id in decision.rejected:
-                self._refuse(event, f"rejected by the sink: {decision.rejected[event.id]}")
+        rejected = [event for event in events if event.id in decision.rejected]
+        for event in rejected:
+            reason = f"rejected by the sink: {decision.rejected[event.id]}"
+            if len(rejected) < len(events):
+                self._refuse(event, reason)
+            else:
+                self._blame(event, reason, tolerated=SUSPICIOUS_REFUSALS)
 
     def _refuse(self, event: Sealed, reason: str) -> None:
         self.refused[event.id] = self.deliverer.clean(reason)
@@ -123,13 +139,12 @@ class Sending:
     def _shrink(self, events: list[Sealed], decision: TooLarge) -> None:
         """413: halves; an event alone is cut, and set aside when even a small one is too large."""
         if len(events) > 1:
-            size = sum(len(event.body) for event in events)
-            self.health.size_limit = min(self.health.size_limit or size, size)
+            self.health.is_too_large(sum(len(event.body) for event in events))
             self._halve(events)
             return
         event = events[0]
         if len(event.body) <= SMALLEST_CUT:
-            self._refuse(event, f"too large for the sink ({decision.reason})")
+            self._blame(event, f"too large for the sink ({decision.reason})")
             return
         smaller = cut.fit(orjson.loads(event.body), max(SMALLEST_CUT, len(event.body) // 2))
         self._settle([event._replace(body=smaller)])
@@ -140,7 +155,7 @@ class Sending:
         while pieces:
             piece, refusal = pieces.popleft()
             if len(piece) == 1:
-                self._blame(piece[0], refusal)
+                self._blame(piece[0], f"refused by the sink ({refusal.reason})")
                 continue
             middle = len(piece) // 2
             for half in (piece[:middle], piece[middle:]):
@@ -150,21 +165,22 @@ class Sending:
                 else:
                     self._act(half, decision)
 
-    def _blame(self, event: Sealed, refusal: Refused) -> None:
+    def _blame(self, event: Sealed, reason: str, tolerated: int = 2) -> None:
         """Sets an event aside, unless the sink refuses one after another: then it is misconfigured, and that halts."""
         with self.health.lock:
             self.health.refused_in_a_row += 1
             in_a_row = self.health.refused_in_a_row
         canary = self.health.canary
-        is_suspicious = in_a_row >= (SUSPICIOUS_REFUSALS if canary else 2)
-        if is_suspicious and not (canary and isinstance(self._post([canary]), Accepted)):
+        is_suspicious = in_a_row >= (SUSPICIOUS_REFUSALS if canary else tolerated)
+        if is_suspicious and not (canary and self._is_taken(canary)):
             raise self._halted(
                 Halt(
-                    f"it refuses every event ({refusal.reason})",
-                    "It looks like a wrong address, not like bad events: check sink.url and sink.format.",
+                    f"it refuses every event: {reason}",
+                    "It looks like a wrong address, not like bad events: check sink.url, sink.format and what the sink "
+                    "or a proxy before it allows.",
                 )
             )
-        self._refuse(event, f"refused by the sink ({refusal.reason})")
+        self._refuse(event, reason)
 
     def _isolate(self, events: list[Sealed]) -> bool:
         """Finds the events that make a healthy sink fail, and sets them aside; False when the sink is not healthy."""
@@ -184,7 +200,7 @@ class Sending:
                 decision = self._post_until_decided(piece)
                 if not isinstance(decision, Retry):
                     self._act(piece, decision)
-                elif isinstance(self._post([canary]), Accepted):
+                elif self._is_taken(canary):
                     self._refuse(piece[0], f"the sink fails on it and takes others ({decision.reason})")
                 else:
                     return False
@@ -196,9 +212,14 @@ class Sending:
         for candidate in [*known, events[0], events[-1]]:
             if len(events) == 1 and candidate is events[0]:
                 continue
-            if isinstance(self._post([candidate]), Accepted):
+            if self._is_taken(candidate):
                 return candidate
         return None
+
+    def _is_taken(self, event: Sealed) -> bool:
+        """Whether the sink takes this event now."""
+        decision = self._post([event])
+        return isinstance(decision, Accepted) and event.id not in decision.rejected
 
     def _post_until_decided(self, events: list[Sealed]) -> Decision:
         """Posts until the answer is something else than `try again`; a Retry means that the events are suspected."""

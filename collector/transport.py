@@ -1,14 +1,19 @@
 """One POST: compression, the httpx client, deadlines, and what a transport failure means.
 
 In: a request and the settings of the sink. Out: an answer, or the verdict that a failure amounts to. No retries here.
+An exchange has one deadline for everything: httpx's own time-outs begin anew with every byte that dribbles in.
 """
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import ssl
 import sys
-import time
-from collections.abc import Callable, Mapping
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import httpx
 from isal import igzip
@@ -19,25 +24,22 @@ from collector.options import SinkSettings
 from collector.sinks import Answer, Halt, Request, Retry
 
 MAX_ANSWER_BYTES = 1_000_000
+SLOWEST_UPLOAD = 10_000  # bytes a second that a request may take beyond its time-outs
 CHECK_CERTIFICATE = "Check the certificate of the sink and sink.ca_file."
+CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
 
 
 class Transport:
     """The client that every sink's requests go through."""
 
     def __init__(
-        self,
-        settings: SinkSettings,
-        url: str,
-        token: str | None,
-        transport: httpx.BaseTransport | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, settings: SinkSettings, url: str, token: str | None, transport: httpx.BaseTransport | None = None
     ) -> None:
         self.url = url
         self.address = url.partition("?")[0]  # for messages: a query may hold a token
         self.timeout = settings.timeout
+        self.deadline = settings.connect_timeout + 3 * settings.timeout
         self.is_compressed = settings.compression == "gzip"
-        self._clock = clock
         headers = {
             "User-Agent": f"collector/{__version__}",
             "Accept": "application/json, */*;q=0.1",
@@ -47,14 +49,20 @@ class Transport:
         }
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        self._client = httpx.Client(
-            headers=headers,
-            timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
-            verify=_trust(settings) if transport is None and url.startswith("https") else True,
-            follow_redirects=False,
-            limits=httpx.Limits(max_connections=settings.window, keepalive_expiry=30),
-            transport=transport,
-        )
+        trust = _trust(settings) if transport is None and url.startswith("https") else True
+
+        def client() -> httpx.Client:
+            return httpx.Client(
+                headers=headers,
+                timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
+                verify=trust,
+                follow_redirects=False,
+                limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
+                transport=transport,
+            )
+
+        self._new_client = client
+        self._idle = deque([Exchange(client())])  # made here: what is wrong with the environment shows at the start
 
     def post(self, request: Request, idempotency_key: str) -> tuple[Answer | Retry | Halt, int]:
         """Sends one request; gives the answer (or what its absence means) and the bytes that went out."""
@@ -62,32 +70,87 @@ class Transport:
         headers = {**request.headers, "Idempotency-Key": idempotency_key}
         if self.is_compressed:
             headers["Content-Encoding"] = "gzip"
+        seconds = self.deadline + len(body) / SLOWEST_UPLOAD
+        exchange = self._take()
         try:
-            return self._exchange(body, headers), len(body)
+            with exchange.within(seconds):
+                answer = exchange.post(self.url, body, headers)
+            return answer, len(body)
         except httpx.TimeoutException:
             return Retry(f"no answer within {self.timeout:g} seconds"), 0
         except httpx.HTTPError as error:
+            if exchange.is_overdue:
+                return Retry(f"its answer was not complete within {seconds:.3g} seconds"), 0
             return _failure(error), 0
-        except httpx.InvalidURL as error:
+        except (httpx.InvalidURL, ValueError) as error:
             return Halt(f"the URL cannot be used ({error})", "Check sink.url."), 0
         except (OSError, RuntimeError) as error:
             return Retry(f"{type(error).__name__}: {error}"[:200]), 0
+        finally:
+            if exchange.is_overdue:
+                exchange.client.close()
+            else:
+                self._idle.append(exchange)
 
-    def _exchange(self, body: bytes, headers: Mapping[str, str]) -> Answer:
-        started = self._clock()
-        with self._client.stream("POST", self.url, content=body, headers=dict(headers)) as response:
+    def _take(self) -> Exchange:
+        """The connection that was used last; a new one when all are in use."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return Exchange(self._new_client())
+
+    def close(self) -> None:
+        """Closes the connections that are not in use; the others end at their deadline or with the process."""
+        while self._idle:
+            self._idle.pop().client.close()
+
+
+class Exchange:
+    """A client with one connection, so that a deadline can break off what it does and nothing else."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.is_overdue = False
+        self._stream: Any = None
+
+    @contextlib.contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Breaks the connection off when the body of the `with` takes longer. The timer costs 0.1 ms a request."""
+        timer = threading.Timer(seconds, self._break_off)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+        """One request and its answer."""
+        extensions = {"trace": self._trace}
+        with self.client.stream("POST", url, content=body, headers=dict(headers), extensions=extensions) as response:
             parts: list[bytes] = []
+            size = 0
             # An encoded answer was not asked for and is not decoded: its status counts, and no bomb can go off here.
             is_plain = response.headers.get("content-encoding", "identity") == "identity"
             for part in response.iter_bytes() if is_plain else ():
                 parts.append(part)
-                if sum(map(len, parts)) > MAX_ANSWER_BYTES or self._clock() - started > 3 * self.timeout:
+                size += len(part)
+                if size > MAX_ANSWER_BYTES:
                     break
             return Answer(response.status_code, response.headers, b"".join(parts))
 
-    def close(self) -> None:
-        """Closes every connection, also those in use."""
-        self._client.close()
+    def _trace(self, event: str, details: Mapping[str, Any]) -> None:
+        """httpx tells every step of an exchange; those that open a connection say which stream it is."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self._stream = details["return_value"]
+
+    def _break_off(self) -> None:
+        """Ends a read or write that is under way in the other thread; closing the socket there would not."""
+        self.is_overdue = True
+        opened = self._stream.get_extra_info("socket") if self._stream is not None else None
+        if isinstance(opened, socket.socket):
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(opened, socket.SHUT_RDWR)
 
 
 def compress(body: bytes) -> bytes:
@@ -130,7 +193,8 @@ def _failure(error: httpx.HTTPError) -> Retry | Halt:
             return Halt(f"TLS failed ({cause.reason or cause})", CHECK_CERTIFICATE)
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx.ProxyError):
-        return Retry(f"the proxy refused ({error})"[:200])
+        refusal = f"the proxy refused ({error})"[:200]
+        return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         return Halt(reason, "Check sink.url and sink.headers.")
     return Retry(reason)

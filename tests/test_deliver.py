@@ -192,10 +192,42 @@ def test_an_event_that_no_cut_makes_small_enough_is_set_aside() -> None:
     assert [thing.id for thing in receipt.refused] == ["a"]
 
 
+def test_a_sink_that_finds_every_event_too_large_halts_and_sets_nothing_aside() -> None:
+    receipts: list[Receipt] = []
+    with pytest.raises(SinkHalted, match="too large"):
+        receipts.extend(deliverer(Receiver(lambda _: httpx.Response(413))).deliver([batch(*names(30))]))
+    assert receipts == []
+
+
+def test_a_limit_that_is_gone_is_forgotten() -> None:
+    limited = itertools.chain([True] * 3, itertools.repeat(False))
+    receiver = Receiver(lambda ids: httpx.Response(413 if len(ids) > 1 and next(limited) else 200))
+    many = [batch(*(f"{number}-{name}" for name in names(8)), size=100) for number in range(60)]
+    list(deliverer(receiver).deliver(many))
+    assert receiver.requests[-1] == [event.id for event in many[-1].events]
+    assert len(receiver.stored) == 480
+
+
 def test_events_that_the_body_names_are_set_aside_with_its_reason() -> None:
     body = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such project"},{"id":"stranger"},7]}'
     [receipt] = deliver(Receiver(lambda _: httpx.Response(200, content=body)), batch("a", "b"))
     assert [(thing.id, thing.reason) for thing in receipt.refused] == [("a", "rejected by the sink: no such project")]
+
+
+def rejecting_all(request: httpx.Request) -> httpx.Response:
+    ids = [orjson.loads(line)["id"] for line in request.content.splitlines()]
+    return httpx.Response(200, json={"accepted": 0, "rejected": [{"id": each, "reason": "no schema"} for each in ids]})
+
+
+@pytest.mark.parametrize("takes_one_first", [False, True])
+def test_a_sink_whose_answers_reject_every_event_halts_after_a_few(takes_one_first: bool) -> None:
+    answers = [httpx.Response(200)] if takes_one_first else []
+    mock = httpx.MockTransport(lambda request: answers.pop() if answers else rejecting_all(request))
+    transport = Transport(SinkSettings(compression="none"), "http://localhost/", None, mock)
+    receipts: list[Receipt] = []
+    with pytest.raises(SinkHalted, match=r"refuses every event.*no schema"):
+        receipts.extend(Deliverer(HttpSink(), transport, QUICK, window=1).deliver(batch(name) for name in names(40)))
+    assert sum(len(receipt.refused) for receipt in receipts) < 10
 
 
 @pytest.mark.parametrize(

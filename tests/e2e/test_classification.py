@@ -178,7 +178,6 @@ def test_an_event_that_is_too_large_alone_is_cut(home: Home, sink: Sink, agent: 
     assert long[0]["truncated"] == {"text": 50_000}
 
 
-@pytest.mark.xfail(strict=True, reason="each event is quarantined; nothing halts")
 def test_a_sink_that_finds_everything_too_large_halts_instead_of_quarantining_everybody(
     sink: Sink, agent: Agent, prompts: list[str]
 ) -> None:
