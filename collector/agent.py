@@ -125,21 +125,21 @@ def delivering(
         )
 
 
-def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> tuple[set[str], int]:
-    """Sends quarantined events once more; gives the ids that the sink takes now, and how many were never events."""
+def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Sends quarantined events once more, each by itself: the entries, with `taken`, `refused` or `not an event`."""
     installation = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, installation.key)
-    batches = []
-    for entry in entries:
-        event = _event_of(entry)
-        if event is not None:
-            sealed = seal(event, redactor, settings.batch.max_event_bytes)
-            batches.append(Batch(events=[sealed], places=[(str(entry["source"]), 0)], size=len(sealed.body)))
-    taken: set[str] = set()
     with delivering(settings, redactor) as deliverer:
-        for receipt in deliverer.deliver(batches):
-            taken |= {event.id for event in receipt.batch.events} - {thing.id for thing in receipt.refused}
-    return taken, len(entries) - len(batches)
+        for entry in entries:
+            event = _event_of(entry)
+            if event is None:
+                yield entry, "not an event"
+                continue
+            sealed = seal(event, redactor, settings.batch.max_event_bytes)
+            batch = Batch(events=[sealed], places=[(entry["source"], entry["offset"])], size=len(sealed.body))
+            deliverer.health.refused_in_a_row = 0  # these were refused before: that says nothing of the sink
+            for receipt in deliverer.deliver([batch]):
+                yield entry, "refused" if receipt.refused else "taken"
 
 
 def _event_of(entry: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,8 +1,9 @@
 """Commit: turns receipts into saved offsets. The only place that moves an offset, and it takes receipts only.
 
-Order matters: first the quarantine is on disk, then the positions are taken over, then the state is saved. A crash
-between any two of these sends or sets aside again, never loses (promise 1). Saves are coalesced, at most a window of
-receipts apart, so what is repeated after a crash is at most what was in flight plus that window.
+Order matters: the positions are taken over in memory, then what was set aside is on disk, then the state is saved. A
+crash between any two of these sends or sets aside again, never loses (promise 1). Saves are coalesced, at most a window
+of receipts apart, so what is repeated after a crash is at most what was in flight plus that window. While the disk is
+full both wait in memory and the pass goes on; nothing is claimed that is not on disk.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from collector.errors import StateError
-from collector.flow import Receipt
+from collector.flow import Receipt, SetAside
 from collector.ledger import Ledger
 from collector.log import get_logger
 from collector.quarantine import Quarantine
@@ -20,6 +21,7 @@ from collector.state import State
 log = get_logger()
 SAVE_AFTER_SECONDS = 1.0
 TRY_AGAIN_SECONDS = 10.0
+MAX_WAITING_BYTES = 8_000_000
 
 
 class Committer:
@@ -39,33 +41,46 @@ class Committer:
         self.window = window
         self.is_dry_run = is_dry_run
         self.problem = ""
+        self.dropped = 0  # entries that a full quarantine had to let go
+        self._waiting: list[SetAside] = []
+        self._waiting_bytes = 0
         self._clock = clock
         self._unsaved = 0
         self._saved_at = clock()
 
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
-        """One receipt: set aside what must be, move the offsets, count; save when it is time."""
-        self._keep(receipt)
+        """One receipt: move the offsets, count, keep what must be set aside; save when it is time."""
+        if self._waiting_bytes > MAX_WAITING_BYTES:  # memory is not for this: the pass ends here until there is room
+            self._set_aside()
+        if not self.is_dry_run:
+            self._wait_for_disk([*receipt.batch.set_aside, *receipt.refused])
         ledger.lag -= self.state.move(receipt.batch.positions)
         ledger.take(receipt)
         self._unsaved += 1
         if self._unsaved >= self.window or self._clock() - self._saved_at >= SAVE_AFTER_SECONDS:
             self.save()
 
-    def _keep(self, receipt: Receipt) -> None:
-        if self.is_dry_run:
-            return
-        gone = self.quarantine.add([*receipt.batch.set_aside, *receipt.refused])
+    def _wait_for_disk(self, things: list[SetAside]) -> None:
+        self._waiting += things
+        self._waiting_bytes += sum(len(thing.payload) for thing in things)
+
+    def _set_aside(self) -> None:
+        """Writes what belongs into the quarantine; no state is saved before that."""
+        gone = self.quarantine.add(self._waiting)
+        self._waiting, self._waiting_bytes = [], 0
         if gone:
+            self.dropped += gone
             log.error("quarantine full, oldest entries dropped", dropped=gone, path=str(self.quarantine.path))
 
-    def save(self) -> None:
+    def save(self, *, is_whole: bool = False) -> None:
         """Saves the state now, if anything changed. A failure is said once, kept in `problem`, and tried again."""
         self._unsaved, self._saved_at = 0, self._clock()
-        if self.is_dry_run or not self.state.is_dirty:
+        is_wanted = self.state.is_dirty or (is_whole and not self.state.is_whole_on_disk)
+        if self.is_dry_run or not is_wanted:
             return
         try:
-            self.state.save()
+            self._set_aside()
+            self.state.save(is_whole=is_whole)
         except StateError as error:
             if not self.problem:
                 log.error("state not saved", reason=str(error))
@@ -85,6 +100,6 @@ class Committer:
 
     def finish(self) -> None:
         """The last save of a pass; raises when what was acknowledged is still not on disk."""
-        self.save()
+        self.save(is_whole=True)
         if self.problem:
             raise StateError(self.problem)

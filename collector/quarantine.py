@@ -1,24 +1,33 @@
 """The quarantine: what could not be read or would not be taken, redacted, kept aside with its reason.
 
-One JSON object a line, mode 0600, written and synced before the offset that passes it is saved (promise 1). Bounded:
-when it is full the oldest entries go, and the number that went is returned so that it is said loudly.
+One JSON object a line, mode 0600, written and synced before the offset that passes it is saved (promise 1). An entry is
+one thing at one place: the same bytes in two sources are two entries under one id, the same line set aside again after
+a crash is one. Bounded: when it is full the oldest go, and the number that went is returned so that it is said loudly.
+The agent adds while a person drops and retries, so whoever writes holds the lock beside it, for as long as that takes.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
 from collector.errors import StateError
 from collector.flow import SetAside
-from collector.state import fsync_directory, make_private_directory
+from collector.journal import fsync_directory
+from collector.state import make_private_directory
 
 KEEP_WHEN_FULL = 0.75
+LOCK_SECONDS = 10.0
+POLL_SECONDS = 0.02
+STRINGS = ("id", "reason", "source", "payload", "time")
 
 
 class Quarantine:
@@ -34,75 +43,125 @@ class Quarantine:
         lines = [orjson.dumps({**thing._asdict(), "time": now}) + b"\n" for thing in things]
         if not lines:
             return 0
-        try:
-            make_private_directory(self.path.parent)
-            is_new = not self.path.exists()
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(descriptor, "ab") as file:
-                if not self._ends_whole(descriptor):
+        with self._locked("No offset moves past what belongs there; it is tried again."):
+            size = self._append(lines)
+            return self._shrink(size) if size > self.max_bytes else 0
+
+    def _append(self, lines: list[bytes]) -> int:
+        is_new = not self.path.exists()
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "ab") as file:
+            before = os.fstat(descriptor).st_size
+            try:
+                if before and os.pread(descriptor, 1, before - 1) != b"\n":  # a crash left half a line
                     file.write(b"\n")
                 file.writelines(lines)
                 file.flush()
                 os.fsync(descriptor)
-                size = os.fstat(descriptor).st_size
-            if is_new:
-                fsync_directory(self.path.parent)
-            return self._shrink() if size > self.max_bytes else 0
-        except OSError as error:
-            raise StateError(
-                f"Cannot write the quarantine {self.path}: {error.strerror}. No offset moves past what belongs there; "
-                "it is tried again. Make room or check the mount."
-            ) from None
-
-    @staticmethod
-    def _ends_whole(descriptor: int) -> bool:
-        """Whether the last line is complete; a crash in the middle of a write leaves half a line."""
-        size = os.fstat(descriptor).st_size
-        return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+            except OSError:
+                with contextlib.suppress(OSError):  # so that a full disk does not collect the same halves
+                    os.ftruncate(descriptor, before)
+                raise
+            size = os.fstat(descriptor).st_size
+        if is_new:
+            fsync_directory(self.path.parent)
+        return size
 
     def entries(self) -> list[dict[str, Any]]:
-        """What is kept, oldest first, each id once; lines that a crash cut short are passed over."""
-        found: dict[str, dict[str, Any]] = {}
+        """What is kept, oldest first; lines that a crash cut short are passed over."""
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
         try:
-            data = self.path.read_bytes()
+            with self.path.open("rb") as file:
+                for line in file:
+                    entry = _entry(line)
+                    if entry is not None:
+                        found.setdefault(_place(entry), entry)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise StateError(f"Cannot read the quarantine {self.path}: {error.strerror}.") from None
-        for line in data.splitlines():
-            try:
-                entry = orjson.loads(line)
-                found.setdefault(str(entry["id"]), entry)
-            except (ValueError, KeyError, TypeError):
-                continue
         return list(found.values())
 
     def drop(self, ids: set[str]) -> int:
-        """Removes these entries; returns how many there were."""
-        kept = [entry for entry in self.entries() if entry["id"] not in ids]
-        gone = len(self.entries()) - len(kept)
-        if gone:
-            self._rewrite(kept)
+        """Removes what goes by these ids; returns how many entries that were."""
+        gone = set()
+        absent = contextlib.suppress(FileNotFoundError)
+        with self._locked("Nothing was removed."), absent, self._rewritten() as (old, new):
+            for line in old:
+                entry = _entry(line)
+                if entry is not None and entry["id"] in ids:
+                    gone.add(_place(entry))
+                elif entry is not None:
+                    new.write(line)
+        return len(gone)
+
+    def _shrink(self, size: int) -> int:
+        """Leaves out the first lines until there is room again, the newest never; memory holds one line."""
+        gone, at = 0, 0
+        with self._rewritten() as (old, new):
+            for line in old:
+                if size - at > self.max_bytes * KEEP_WHEN_FULL and at + len(line) < size:
+                    gone += 1
+                else:
+                    new.write(line)
+                at += len(line)
         return gone
 
-    def _shrink(self) -> int:
-        entries = self.entries()
-        kept: list[dict[str, Any]] = []
-        room = int(self.max_bytes * KEEP_WHEN_FULL)
-        for entry in reversed(entries):
-            room -= len(orjson.dumps(entry)) + 1
-            if room < 0:
-                break
-            kept.append(entry)
-        self._rewrite(kept[::-1])
-        return len(entries) - len(kept)
-
-    def _rewrite(self, entries: list[dict[str, Any]]) -> None:
+    @contextlib.contextmanager
+    def _rewritten(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+        """The old file to read and a new one to write, which takes its place at the end."""
         temporary = self.path.with_name(self.path.name + ".new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(orjson.dumps(entry) + b"\n" for entry in entries)
-            file.flush()
-            os.fsync(file.fileno())
+        with self.path.open("rb") as old:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+            with os.fdopen(os.open(temporary, flags, 0o600), "wb") as new:
+                yield old, new
+                new.flush()
+                os.fsync(new.fileno())
         os.replace(temporary, self.path)
         fsync_directory(self.path.parent)
+
+    @contextlib.contextmanager
+    def _locked(self, consequence: str) -> Iterator[None]:
+        """Nobody else writes meanwhile. Every failure inside is said with what follows from it."""
+        try:
+            make_private_directory(self.path.parent)
+            lock = self.path.with_name(self.path.name + ".lock")
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                _wait_for(descriptor)
+                yield
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StateError(
+                f"Cannot write the quarantine {self.path}: {error.strerror}. {consequence} "
+                "Make room or check the mount."
+            ) from None
+
+
+def _wait_for(descriptor: int) -> None:
+    """Takes the lock; a holder that never lets go must not stop the agent for ever."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise OSError(errno.EBUSY, "another process holds its lock") from None
+            time.sleep(POLL_SECONDS)
+        else:
+            return
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """A line as an entry; None when it is not one."""
+    try:
+        entry = orjson.loads(line)
+        is_entry = all(isinstance(entry[name], str) for name in STRINGS) and isinstance(entry["offset"], int)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return entry if is_entry else None
+
+
+def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return entry["id"], entry["source"], entry["offset"]

@@ -2,7 +2,9 @@
 
 In: positions that an acknowledgement made safe. Out: the positions at start. Written whole (temporary file, fsync,
 rename, fsync of the directory), mode 0600, the previous generation kept beside it, so after a crash at any point
-either generation is whole. Crash window: what was committed in memory since the last save is sent again.
+either generation is whole. A large state (100,000 sources: 24 MB, 0.13 CPU s a save, as against 0.04 for what a window
+of batches costs) is written whole from time to time only; in between, each save appends what changed to the journal.
+Crash window: what was committed in memory since the last save is sent again.
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ import orjson
 
 from collector.errors import StateError, StateLocked
 from collector.flow import Position, Source, Stamp
+from collector.journal import Journal, JournalUnusable, fsync_directory
 
 VERSION = 1
 FORGET_AFTER_SECONDS = 24 * 3600
+JOURNAL_FROM_BYTES = 1 << 20
 LOOK_SECONDS = 0.05
 
 
@@ -36,19 +40,23 @@ class Entry(NamedTuple):
 class State:
     """The entries in memory, and the file they are saved to."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, journal_from: int = JOURNAL_FROM_BYTES) -> None:
         self.path = path
         self.previous = path.with_name(path.name + ".previous")
         self.entries: dict[str, Entry] = {}
         self.notes: list[str] = []
         self.is_dirty = False
+        self._changed: set[str] = set()
         self._forgotten = False
+        self._journal = Journal(path, journal_from)
 
     def load(self, *, may_set_aside: bool = True) -> State:
         """Reads the file, else the previous generation, else starts over; `notes` says which and why."""
         for path in (self.path, self.previous):
             try:
-                self.entries = _decode(path.read_bytes())
+                data = path.read_bytes()
+                self.entries = _decode(data)
+                self._replay(data)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -70,6 +78,15 @@ class State:
                 return self
         return self
 
+    def _replay(self, base: bytes) -> None:
+        """Takes over what was saved after the file was written whole."""
+        with contextlib.suppress(ValueError, TypeError, KeyError):  # damaged from there on
+            for changes in self._journal.read(base):
+                decoded = {key: _decode_entry(value) for key, value in changes.items() if value is not None}
+                self.entries.update(decoded)
+                for key in changes.keys() - decoded.keys():
+                    self.entries.pop(key, None)
+
     def _set_aside(self, path: Path, reason: str) -> None:
         aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
         with contextlib.suppress(OSError):
@@ -85,9 +102,22 @@ class State:
         for key, position in positions.items():
             before = self.entries.get(key)
             moved += position.offset - (before.position.offset if before else 0)
-            self.entries[key] = Entry(position)
-        self.is_dirty = self.is_dirty or bool(positions)
+            self._put(key, Entry(position))
         return moved
+
+    def lag_of(self, source: Source) -> int:
+        """The bytes of a source that are not committed yet."""
+        entry = self.entries.get(source.key)
+        if entry is None:
+            return source.stamp.size
+        if entry.skip:
+            return 0
+        offset = entry.position.offset
+        return source.stamp.size - offset if offset <= source.stamp.size else source.stamp.size
+
+    def start_at(self, key: str, position: Position) -> None:
+        """A source whose beginning is known to be safe, or not to be had any more, is read from here on."""
+        self._put(key, Entry(position))
 
     def is_read(self, source: Source) -> bool:
         """Whether the source is as it was when it was last read to its end, so that nobody has to open it."""
@@ -98,13 +128,17 @@ class State:
         """Remembers that a source is skipped as long as its stamp stays the same."""
         entry = Entry(Position(0, "", "", stamp), skip=reason)
         if self.entries.get(key) != entry:
-            self.entries[key] = entry
-            self.is_dirty = True
+            self._put(key, entry)
+
+    def _put(self, key: str, entry: Entry) -> None:
+        self.entries[key] = entry
+        self._changed.add(key)
+        self.is_dirty = True
 
     def rename(self, old: str, new: str) -> None:
         """A source moved: its entry goes with it."""
-        self.entries[new] = self.entries.pop(old)._replace(missing_since=0)
-        self.is_dirty = True
+        self._put(new, self.entries.pop(old)._replace(missing_since=0))
+        self._changed.add(old)
 
     def forget(self, keys: Iterable[str]) -> list[str]:
         """Drops entries, so that their sources are read again from the start."""
@@ -118,23 +152,46 @@ class State:
         for key, entry in list(self.entries.items()):
             if key in seen:
                 if entry.missing_since:
-                    self.entries[key] = entry._replace(missing_since=0)
-            elif not entry.missing_since:
-                self.entries[key] = entry._replace(missing_since=int(now))
+                    self._note_missing(key, 0)
+            elif not entry.missing_since or now < entry.missing_since:  # the clock may have been set back
+                self._note_missing(key, int(now))
             elif now - entry.missing_since > FORGET_AFTER_SECONDS:
                 del self.entries[key]
+                self._changed.add(key)
                 self.is_dirty = True
 
-    def save(self) -> None:
-        """Writes the file; on failure the old file stays whole and the entries stay dirty."""
+    def _note_missing(self, key: str, since: int) -> None:
+        """Not worth a save of its own: goes along with the next."""
+        self.entries[key] = self.entries[key]._replace(missing_since=since)
+        self._changed.add(key)
+
+    def save(self, *, is_whole: bool = False) -> None:
+        """Writes the file, or a line of the journal; on failure what was there stays and the entries stay dirty."""
         try:
-            self._write(_encode(self.entries))
+            if is_whole or self._forgotten or not self._append():
+                self._write(_encode(self.entries))
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
                 "kept in memory and saved later; a restart would send it once more. Make room or check the mount."
             ) from None
         self.is_dirty = False
+        self._changed.clear()
+
+    @property
+    def is_whole_on_disk(self) -> bool:
+        """Whether the state file by itself says all that was saved."""
+        return self._journal.is_empty
+
+    def _append(self) -> bool:
+        """Adds what changed to the journal; False where only a whole file will do."""
+        entries = self.entries
+        changes = {key: _encode_entry(entries[key]) if key in entries else None for key in self._changed}
+        try:
+            self._journal.append(changes)
+        except JournalUnusable:
+            return False
+        return True
 
     def _write(self, data: bytes) -> None:
         make_private_directory(self.path.parent)
@@ -153,6 +210,7 @@ class State:
                 keep_previous(self.path, self.previous)
         os.replace(temporary, self.path)
         fsync_directory(self.path.parent)
+        self._journal.begin(data)
 
 
 class _NewerVersion(Exception):
@@ -172,15 +230,6 @@ def keep_previous(path: Path, previous: Path) -> None:
 def make_private_directory(path: Path) -> None:
     """Makes a directory that only this user can look into."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-def fsync_directory(path: Path) -> None:
-    """Makes a rename in this directory survive a power cut."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _encode(entries: dict[str, Entry]) -> bytes:

@@ -63,10 +63,10 @@ def show(
     config: Config = None,
     state: State = None,
 ) -> None:
-    """Prints one entry, its redacted payload included, as JSON."""
+    """Prints what goes by this id, its redacted payload included, as JSON."""
     _, quarantine = _opened(config, state)
-    [entry] = _chosen(quarantine, [entry_id], everything=False)
-    typer.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2).decode())
+    for entry in _chosen(quarantine, [entry_id], everything=False):
+        typer.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2).decode())
 
 
 @app.command()
@@ -86,11 +86,17 @@ def retry(ids: Ids = None, everything: All = False, config: Config = None, state
     chosen, quarantine = _opened(config, state)
     log.configure(chosen.log.level, chosen.log.format)
     entries = _chosen(quarantine, ids or [], everything=everything)
-    taken, unsendable = retry_events(chosen, entries)
-    quarantine.drop(taken)
-    still = len(entries) - len(taken) - unsendable
-    typer.echo(f"Delivered {len(taken)}, refused again {still}, not an event {unsendable}.")
-    if still:
+    taken: set[str] = set()
+    refused = not_events = 0
+    try:
+        for entry, fate in retry_events(chosen, entries):
+            taken |= {entry["id"]} if fate == "taken" else set()
+            refused += fate == "refused"
+            not_events += fate == "not an event"
+    finally:
+        delivered = quarantine.drop(taken) if taken else 0
+        typer.echo(f"Delivered {delivered}, refused again {refused}, not an event {not_events}.")
+    if refused:
         raise typer.Exit(3)
 
 
@@ -100,13 +106,13 @@ def _chosen(quarantine: Quarantine, ids: list[str], *, everything: bool) -> list
         return entries
     if not ids:
         raise typer.BadParameter("name at least one id, or give --all.", param_hint="ids")
-    found = {entry["id"]: entry for entry in entries}
+    found = {entry["id"] for entry in entries}
     missing = [entry_id for entry_id in ids if entry_id not in found]
     if missing:
         raise NotFound(
             f"Nothing with the id {', '.join(missing)} is set aside. `collector quarantine list` shows the ids."
         )
-    return [found[entry_id] for entry_id in ids]
+    return [entry for entry in entries if entry["id"] in ids]
 
 
 def reset(

@@ -57,18 +57,18 @@ class CrashingCommitter(Committer):
         super().commit(receipt, ledger)
         self._die("after commit")
 
-    def _keep(self, receipt: Receipt) -> None:
-        super()._keep(receipt)
+    def _set_aside(self) -> None:
+        super()._set_aside()
         self._die("after quarantine")
 
-    def save(self) -> None:
+    def save(self, *, is_whole: bool = False) -> None:
         if self.crash_at.startswith("before") or self.crash_at.startswith("after"):
             if self.crash_at == "before save":
                 self._die("before save")
-            super().save()
+            super().save(is_whole=is_whole)
             self._die("after save")
         elif not self.crash_at:
-            super().save()
+            super().save(is_whole=is_whole)
 
 
 class MoodySink:
