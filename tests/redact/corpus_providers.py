@@ -27,7 +27,7 @@ class Planted(NamedTuple):
 
 
 def planted(rule: Rule) -> Iterator[Planted]:
-    """Every example of a rule. What surrounds the secret in it stands before; only a DSN goes on behind."""
+    """Every example of a rule. What surrounds the secret in it stands before; only a DSN goes on behind it."""
     for template in rule.examples:
         for seed in SEEDS:
             text = sample(template, seed)
