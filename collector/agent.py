@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import orjson
 
+from collector import manners
 from collector import settings as configuration
 from collector.batch import Limits
 from collector.commit import Committer
@@ -82,6 +83,7 @@ def flow_on(
     stop: threading.Event | None = None,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, on a state that is held already."""
+    manners.hold_little_memory()
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
