@@ -12,11 +12,11 @@ from pathlib import Path
 import uvicorn
 
 from collector.store.body import Limits
+from collector.store.connection import MAX_CONNECTIONS, Connection
 from collector.store.database import StoreError, Writer
 from collector.store.receiver import application
 from collector.store.worker import Worker
 
-MAX_CONNECTIONS = 128
 MAX_HEADER_BYTES = 32 * 1024
 STOP_SECONDS = 5
 
@@ -48,7 +48,7 @@ def prepared(
             uvicorn.Config(
                 application(worker, token, limits),
                 loop="asyncio",
-                http="h11",
+                http=Connection,
                 ws="none",
                 lifespan="off",
                 log_config=None,

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer.main
 
 from collector.cli import app
-from collector.store import body
+from collector.store import body, connection
 from collector.store.database import Writer
 from collector.store.report import summarize
 from tests.store.samples import Client, calls, event, reply, row_of
@@ -88,3 +88,5 @@ def test_the_bounds_are_on_the_page(client: Client) -> None:
     assert f"too many events ({limits.events:,})" in PAGE
     assert limits.document_bytes * 4 == limits.body_bytes
     assert f"{limits.seconds:.0f} s for a body" in PAGE
+    assert f"{connection.MAX_CONNECTIONS} connections" in PAGE
+    assert f"{connection.HEAD_SECONDS:.0f} s for headers" in PAGE
