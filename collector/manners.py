@@ -73,7 +73,6 @@ def _lower_disk_linux() -> str:
 
 def _lower_disk_darwin() -> str:
     libc = ctypes.CDLL(ctypes.util.find_library("c"), use_errno=True)
-    if libc.setiopolicy_np(M_ARENA_MAX = -8
-IOPOL_TYPE_DISK, IOPOL_SCOPE_PROCESS, IOPOL_THROTTLE) == 0:
+    if libc.setiopolicy_np(IOPOL_TYPE_DISK, IOPOL_SCOPE_PROCESS, IOPOL_THROTTLE) == 0:
         return "throttled"
     return f"unchanged ({os.strerror(ctypes.get_errno())})"
