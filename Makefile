@@ -6,7 +6,7 @@ PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do 
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format check-types unit bench soak test-system package clean
+.PHONY: demo test lint format check-types unit bench soak test-real test-system package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -39,6 +39,11 @@ bench: $(VENV)/.ready
 
 soak: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -m slow
+
+# WRITER is a program that takes a directory and lets the real Claude Code write a session below it, offline.
+test-real: $(VENV)/.ready
+	@test -n "$(WRITER)" || { echo "make test-real WRITER=/path/to/write-session" >&2; exit 2; }
+	CLAUDE_CODE_SESSION_WRITER=$(WRITER) $(BIN)/python -m pytest -q -m slow tests/real
 
 test-system: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -m system
