@@ -25,6 +25,7 @@ from collector.commit import Committer
 from collector.deliver import Deliverer
 from collector.errors import ConfigurationError, StateError
 from collector.flow import Batch
+from collector.held import Held
 from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.quarantine import Quarantine
@@ -98,6 +99,7 @@ def flow_on(
             max_event_bytes=settings.batch.max_event_bytes,
             deliverer=deliverer,
             committer=Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run),
+            held=held_of(settings, is_dry_run=is_dry_run),
             host={"id": installation.id, "name": socket.gethostname()},
             user=user_name(),
             level=settings.capture.level,
@@ -156,6 +158,12 @@ def quarantine_of(settings: Settings) -> Quarantine:
     """The quarantine that belongs to a state."""
     path = settings.state_path
     return Quarantine(path.with_name(f"{path.stem}.quarantine.jsonl"), settings.quarantine.max_bytes)
+
+
+def held_of(settings: Settings, *, is_dry_run: bool = False) -> Held:
+    """What is kept from the sweep, beside the state."""
+    path = settings.state_path
+    return Held(path.with_name(f"{path.stem}.held"), settings.swept, is_dry_run=is_dry_run)
 
 
 def make_redactor(settings: Settings, key: bytes) -> Redactor:

@@ -56,6 +56,11 @@ class Findings:
         """Counts a file that is not read."""
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
+    def add(self, files: Iterable[Source]) -> None:
+        """Takes in more sources, in their order."""
+        self.files.extend(files)
+        self.files.sort(key=lambda source: (source.priority, -source.stamp.mtime_ns))
+
     def ignore(self, name: str) -> None:
         """Counts something that is never read."""
         self.never_read[name] = self.never_read.get(name, 0) + 1
@@ -84,7 +89,7 @@ def discover(roots: Sequence[Root], is_wanted: Callable[[str], bool], home: str)
             continue
         seen.add(real)
         _Walk(root, real, is_wanted, found).run(path, _key(path, home.rstrip("/")))
-    _sort(found)
+    found.add([])
     return found
 
 
@@ -101,13 +106,10 @@ def glance(paths: Iterable[str], roots: Sequence[Root], is_wanted: Callable[[str
             if root.path not in walks:
                 walks[root.path] = _Walk(root, os.path.realpath(root.path), is_wanted, found)
             walks[root.path].look_at(path, home.rstrip("/"))
-    found.files = list({source.path: source for source in found.files}.values())
-    _sort(found)
+    files = {source.path: source for source in found.files}
+    found.files = []
+    found.add(files.values())
     return found
-
-
-def _sort(found: Findings) -> None:
-    found.files.sort(key=lambda source: (source.priority, -source.stamp.mtime_ns))
 
 
 class _Walk:

@@ -16,8 +16,9 @@ from collector.batch import Limits, batches
 from collector.commit import Committer
 from collector.deliver import Deliverer
 from collector.discover import Findings, discover
-from collector.errors import SourceError
+from collector.errors import SinkError, SourceError, Stopped
 from collector.flow import End, Item, Line, Outcome, Root, Skip, Source, SourceKind
+from collector.held import Held
 from collector.ledger import Ledger
 from collector.log import get_logger
 from collector.normalize import Context, event
@@ -41,6 +42,7 @@ class Flow:
     max_event_bytes: int
     deliverer: Deliverer
     committer: Committer
+    held: Held
     host: dict[str, str]
     user: str
     level: str
@@ -57,21 +59,33 @@ def run_pass(flow: Flow, ledger: Ledger) -> Findings:
 
 def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     """Everything after discover. Findings may be those of a glance: then only what they name is looked at."""
-    changed = _changed(found, flow.state, ledger)
+    changed = _changed(found, flow, ledger)
     ledger.lag = ledger.lag_at_start = sum(lag_of(source, flow.state) for source in found.files)
     try:
         for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
             flow.committer.commit(receipt, ledger)
             flow.on_receipt(ledger)
+    except (SinkError, Stopped):
+        _hold(found, flow)
+        raise
     finally:
         if not found.is_partial:  # after a glance the next save that is due takes it along
             flow.committer.save()
         ledger.lag = sum(lag_of(source, flow.state) for source in found.files)
+    if not found.is_partial and not flow.committer.problem:
+        flow.held.release(flow.state)
 
 
 def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
     """What the next pass would make of every line, without sending or saving anything."""
-    return _items(_changed(found, flow.state, ledger), flow, ledger)
+    return _items(_changed(found, flow, ledger), flow, ledger)
+
+
+def _hold(found: Findings, flow: Flow) -> None:
+    """While the sink is failing, what is unsent must not be swept."""
+    if flow.deliverer.health.failing_since is not None:
+        unsent = {source.key: lag for source in found.files if (lag := lag_of(source, flow.state))}
+        flow.held.hold(unsent, found.files, flow.state)
 
 
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
@@ -115,8 +129,11 @@ def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
     return made if isinstance(made, Skip) else seal(made, flow.redactor, flow.max_event_bytes)
 
 
-def _changed(found: Findings, state: State, ledger: Ledger) -> list[Source]:
+def _changed(found: Findings, flow: Flow, ledger: Ledger) -> list[Source]:
     """The sources that somebody has to open; the others are counted. Moved files keep their offsets."""
+    state = flow.state
+    if not found.is_partial:
+        found.add(flow.held.sources(found.files, state, flow.roots, flow.is_wanted))
     for reason, files in found.skipped.items():
         ledger.skip_file(reason, files)
     changed, unknown = [], []
@@ -155,10 +172,4 @@ def _adopt(unknown: list[Source], state: State, gone: Iterable[str]) -> None:
 
 def lag_of(source: Source, state: State) -> int:
     """The bytes of a source that are not committed yet."""
-    entry = state.entries.get(source.key)
-    if entry is None:
-        return source.stamp.size
-    if entry.skip:
-        return 0
-    offset = entry.position.offset
-    return source.stamp.size - offset if offset <= source.stamp.size else source.stamp.size
+    return state.lag_of(source)

@@ -55,6 +55,7 @@ def preview(
         found = discover(flow.roots, flow.is_wanted, flow.home)
         if source is not None:
             found.files = [each for each in found.files if _matches(each.key, source)]
+            found.is_partial = True  # nothing follows from what is left out
         for event in _events(flow, ledger, found):
             if start and orjson.loads(event.body)["time"] < start:
                 continue

@@ -120,22 +120,31 @@ def reset(
         list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)
     ] = None,
     everything: All = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a sink that fails.")] = False,
     config: Config = None,
     state: State = None,
 ) -> None:
-    """Forgets how far sources were sent, so that the next pass sends them again. Ids make the repeats harmless."""
+    """Forgets how far sources were sent, so that the next pass sends them again. Ids make the repeats harmless.
+
+    With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
+    """
+    from collector.agent import held_of
     from collector.state import State as Offsets
     from collector.state import lock
 
     chosen = settings.load(config, flags(None, None, None, state))
-    if not sources and not everything:
+    if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     with lock(chosen.state_path, "reset"):
         offsets = Offsets(chosen.state_path).load()
         keys = list(offsets.entries) if everything else [settings.state_key(source) for source in sources or []]
+        dropped = held_of(chosen).forget(None if everything or not sources else keys) if forget else 0
         forgotten = offsets.forget(keys)
-        if not everything and len(forgotten) < len(keys):
+        if not everything and not dropped and len(forgotten) < len(keys):
             unknown = ", ".join(key for key in keys if key not in forgotten)
             raise NotFound(f"The state {chosen.state_path} knows nothing of {unknown}. Nothing was changed.")
-        offsets.save()
+        if forgotten:
+            offsets.save()
+    if forget:
+        typer.echo(f"{dropped} held files were dropped.")
     typer.echo(f"{len(forgotten)} sources are sent again by the next pass.")

@@ -20,8 +20,9 @@ from collector.commit import Committer
 from collector.deliver import Deliverer
 from collector.errors import SinkError
 from collector.flow import FINGERPRINT_BYTES, Receipt, Root, digest
+from collector.held import Held
 from collector.ledger import Ledger
-from collector.options import RetrySettings, SinkSettings
+from collector.options import RetrySettings, SinkSettings, SweptSettings
 from collector.pipeline import Flow, run_pass
 from collector.quarantine import Quarantine
 from collector.redact import Options, Redactor
@@ -127,6 +128,7 @@ class World:
             max_event_bytes=50_000,
             deliverer=Deliverer(HttpSink(), transport, retry, window=WINDOW, max_wait=0.0),
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
+            held=Held(self.state_path.with_name("state.held"), SweptSettings()),
             host={"id": "h", "name": "h"},
             user="u",
             level="full",
