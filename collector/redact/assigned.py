@@ -54,6 +54,7 @@ _line_end = re.compile(rb"[\n\r\"'\xfe\xff]|\\+[nr\"']")
 _scheme = re.compile(
     rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s*"
 )
+_whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _compound = re.compile("[a-z][_.-][a-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
 _SETTERS = words_of(
@@ -77,7 +78,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return _quoted(text, match, stop, name, promised)
     if b"==" in match["sep"] or b"!=" in match["sep"]:
         return []
-    written = _written(text, name, begin, match)
+    written = _written(text, name, begin, match, stop)
     scheme = _scheme.match(text, first, stop)
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
@@ -168,7 +169,7 @@ def _bare_span(text: bytes, first: int, stop: int, separator: bytes) -> tuple[in
         return first + 1, end - 1  # ${NAME:-default}
     if separator.startswith(b">") and text[end : end + 2] != b"</":
         return first, first
-    while end > first and text[end - 1] in b",;.)]}:|\\":
+    while end > first and text[end - 1] in b",;.)]}:|?\\":
         end -= 1
     return first, end
 
@@ -178,7 +179,7 @@ def _may_follow(separator: bytes, name: str) -> bool:
     return b"(" not in separator or words(name.rpartition(".")[2])[0] in _SETTERS
 
 
-def _written(text: bytes, name: str, begin: int, match: re.Match[bytes]) -> Written:
+def _written(text: bytes, name: str, begin: int, match: re.Match[bytes], stop: int) -> Written:
     """How a bare value stands beside its name."""
     separator = match["sep"]
     if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
@@ -187,7 +188,8 @@ def _written(text: bytes, name: str, begin: int, match: re.Match[bytes]) -> Writ
     if separator == b"=":
         before = text[match.end("name") - len(name) - 1 : begin][:1]
         is_parameter = before in (b";", b"?", b"&") or name.startswith("-")
-        return Written.ENVIRONMENT if is_constant or is_parameter else Written.BARE
+        is_line = before in (b"", b"\n", b"\r", b"\xff") and _whole_line.match(text, match.start("first"), stop)
+        return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE
     is_compound = bool(_compound.search(name)) and b"=" not in separator
     return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
 

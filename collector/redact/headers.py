@@ -47,7 +47,7 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
     at = text.rfind(b"@", first, first + authority.start() if authority else end)
     if at < 0:  # a password with an unescaped slash
         at = text.rfind(b"@", first, end)
-        if at < 0 or text.count(b"/", first, at) > 2 or b"://" in text[first:at]:
+        if at < 0 or text.count(b"/", first, at) > 8 or b"://" in text[first:at]:
             return []
     value = text[first:at].decode("latin-1")
     user = match["user"]

@@ -22,9 +22,9 @@ _run = re.compile(rb"[A-Za-z0-9+/]{16,}={0,2}")
 _newline = re.compile(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
 # A line of a key: anything that a reader, a diff, a search or a language puts before it, base64, what closes it.
 _body = re.compile(
-    rb"(?:[^\n\\]{0,200}?[^A-Za-z0-9+/=\n])?([A-Za-z0-9+/]{16,}={0,2}(?: [A-Za-z0-9+/]{4,}={0,2})*)[\s\"'`,;+\\.)}\]]*\Z"
+    rb"(?:[^\n]{0,200}?[^A-Za-z0-9+/=\n])??([A-Za-z0-9+/]{16,}={0,2}(?: [A-Za-z0-9+/]{4,}={0,2})*)[\s\"'`,;+\\.)}\]]*\Z"
 )
-_short = re.compile(rb"(?:[^\n\\]{0,200}?[^A-Za-z0-9+/=\n])?([A-Za-z0-9+/]{1,}={0,2})[\s\"'`,;+\\)}\]]*\Z")
+_short = re.compile(rb"(?:[^\n]{0,200}?[^A-Za-z0-9+/=\n])??([A-Za-z0-9+/]{1,}={0,2})[\s\"'`,;+\\)}\]]*\Z")
 _header = re.compile(
     rb"[^\n]{0,60}?\b(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-Lines|Subject|Key-Attributes)\b ?:"
 )
@@ -58,26 +58,31 @@ def _from_begin(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> 
 
 def _follow(text: bytes, first: int, limit: int, stop: int) -> int:
     """The end of the last line after `first` that is part of a key."""
-    last, blanks = first, 0
+    last, blanks, indent = first, 0, 0
     for begin, end in _lines(text, first, limit):
         line = text[begin:end]
-        body = _body.match(line)
-        if body:
-            last, blanks = begin + body.end(1), 0
+        if body := _body.match(line):
+            last, blanks, indent = begin + body.end(1), 0, body.start(1)
             continue
+        run = _run.search(line)
         if (begin == first or _header.match(line) or _blank.match(line)) and blanks < _MOST_BLANKS:
-            run = _run.search(line)
-            if run and begin == first:
-                last = begin + run.end()
+            last = begin + run.end() if run and begin == first else last
             blanks += 1
             continue
         short = _short.match(line)
-        if short and (end == stop or short[1].endswith(b"=")) and last > first:
+        if short and last > first and _is_rest(short, indent, is_cut=end == stop):
             last = begin + short.end(1)
-        elif (cut := _run.search(line)) and last > first:
-            last = begin + cut.end()
+        elif run and last > first:
+            last = begin + run.end()
         break
     return last
+
+
+def _is_rest(short: re.Match[bytes], indent: int, *, is_cut: bool) -> bool:
+    """Whether a short last line is base64: padded, or cut off and not a word, and in line with the lines above."""
+    rest = short[1]
+    is_word = rest.isalpha() and (rest.islower() or rest.istitle())
+    return rest.endswith(b"=") or (is_cut and not is_word and abs(short.start(1) - indent) <= 2)
 
 
 def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
@@ -86,19 +91,18 @@ def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Span
     if not _run.search(text, max(low, match.start() - 400), match.start()):
         return [(match.end(), match.end())]
     low = max(low, text.rfind(b"-----", low, match.start()) + 5)  # what stands before is another block
-    lines = _lines(text, low, match.start())
-    first, is_last = -1, True
-    for begin, end in reversed(lines):
+    first, shorts, indent = -1, 0, -1
+    for begin, end in reversed(_lines(text, low, match.start())):
         line = text[begin:end]
-        body = _body.match(line)
-        if body:
-            first = begin + body.start(1)
-        elif not (is_last or _blank.match(line)) or not (_short.match(line) or _blank.match(line)):
+        if body := _body.match(line):
+            first, indent = begin + body.start(1), body.start(1)
+        elif end != match.start() and not _blank.match(line):
             short = _short.match(line)
-            if short and begin == low and first >= 0 and len(short[1]) > 3:
-                first = begin + short.start(1)
-            break
-        is_last = is_last and not body and not (_short.match(line) and line.strip())
+            if not short or shorts or (first >= 0 and begin != low):
+                break
+            shorts += 1  # the last line of a key is short, and so is its first one where it is cut off
+            is_in_line = first < 0 or abs(short.start(1) - indent) <= 2
+            first = begin + short.start(1) if begin == low and first >= 0 and is_in_line else first
     return [(first, match.end())] if first >= 0 else [(match.end(), match.end())]
 
 

@@ -76,10 +76,11 @@ _chain = re.compile(
 _call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
 _proper_word = re.compile(r"[A-Z][a-z]+")
 _index = re.compile(r"^[A-Za-z_][\w.]*\[")
-_key_letters = re.compile(r"[\w.~+/=:|@!#$%^&*-]+")
+_key_letters = re.compile(r"[\w.~+/=:|@!#$%^&*?-]+")
 _letter = re.compile(r"[^\W\d_]")
 _digit = re.compile(r"\d")
 _sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
+_consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)?$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
@@ -215,16 +216,19 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
 
 def looks_random(value: str) -> bool:
     """Drawn rather than written: mixed letters and digits, or more mixed case than words have."""
-    if _version.match(value) or _date.match(value) or (_words_with_dashes.match(value) and not _shuffled(value)):
+    if _version.match(value) or _date.match(value):
         return False
-    letters = sum(c.isalpha() for c in value)
-    digits = sum(c.isdigit() for c in value)
-    if digits and letters:
-        return entropy(value) >= (2.5 if len(value) < 16 else 3.0) and (digits >= 2 or len(value) >= 16)
-    return letters > 15 and _shuffled(value)
+    digits = len(_digit.findall(value))
+    if _words_with_dashes.match(value):  # words, and up to three digits at the end
+        is_one = value.isalnum() and len(value) >= 16 and not _telling_identifier.search(value)
+        return _shuffled(value) or (is_one and bool(digits) and entropy(value) >= 3.3)
+    if digits and _letter.search(value):
+        is_odd = digits >= 2 or len(value) >= 16 or bool(_sign.search(value))
+        return is_odd and entropy(value) >= (2.5 if len(value) < 16 else 3.0)
+    return len(value) > 15 and _shuffled(value)
 
 
 def _shuffled(value: str) -> bool:
-    """Changes of case or of kind in the middle of words, more often than camelCase has them."""
+    """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
     changes = sum(a.isupper() and b.islower() for a, b in zip(value[1:], value, strict=False))
-    return len(value) >= 16 and changes * 5 >= len(value) and entropy(value) > 3.5
+    return len(value) >= 16 and entropy(value) > 3.5 and (changes * 5 >= len(value) or bool(_consonants.search(value)))

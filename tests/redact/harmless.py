@@ -47,7 +47,7 @@ HARMLESS: list[tuple[str, str]] = [
     ("hash", "sha1 {0-9a-f:40}"),
     ("hash", "password.py  {0-9a-f:32}"),
     ("hash", '"token.js": "{0-9a-f:64}"'),
-    ("hash", "checksum = \"{0-9a-f:64}\""),
+    ("hash", 'checksum = "{0-9a-f:64}"'),
     ("hash", "expected {0-9a-f:64} but got {0-9a-f:64}"),
     ("hash", "--hash=sha256:{0-9a-f:64}"),
     ("hash", "h1:{A-Za-z0-9+/:43}="),
@@ -57,8 +57,8 @@ HARMLESS: list[tuple[str, str]] = [
     # lock files
     ("lock", '"integrity": "sha512-{A-Za-z0-9+/:86}=="'),
     ("lock", "integrity sha512-{A-Za-z0-9+/:86}=="),
-    ("lock", "  resolved \"https://registry.yarnpkg.com/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz#{0-9a-f:40}\""),
-    ("lock", 'github.com/golang-jwt/jwt/v5 v5.2.1 h1:{A-Za-z0-9+/:43}='),
+    ("lock", '  resolved "https://registry.yarnpkg.com/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz#{0-9a-f:40}"'),
+    ("lock", "github.com/golang-jwt/jwt/v5 v5.2.1 h1:{A-Za-z0-9+/:43}="),
     ("lock", '{file = "token-1.0-py3-none-any.whl", hash = "sha256:{0-9a-f:64}"},'),
     ("lock", 'checksum = "{0-9a-f:64}"\n\n[[package]]\nname = "secrecy"'),
     ("lock", "    jwt (2.8.{0-9:1})\n      base64"),
@@ -69,13 +69,18 @@ HARMLESS: list[tuple[str, str]] = [
     ("data", '{"type": "base64", "media_type": "image/png", "data": "{A-Za-z0-9+/:600}"}'),
     ("data", '{"type": "thinking", "thinking": "hm", "signature": "{A-Za-z0-9+/:400}=="}'),
     ("data", "//# sourceMappingURL=data:application/json;base64,{A-Za-z0-9+/:300}"),
-    ("data", "-----BEGIN CERTIFICATE-----\n{A-Za-z0-9+/:64}\n{A-Za-z0-9+/:64}\n{A-Za-z0-9+/:30}==\n-----END CERTIFICATE-----"),
+    (
+        "data",
+        "-----BEGIN CERTIFICATE-----\n{A-Za-z0-9+/:64}\n{A-Za-z0-9+/:64}\n{A-Za-z0-9+/:30}==\n-----END CERTIFICATE-----",
+    ),
     ("data", "-----BEGIN PUBLIC KEY-----\n{A-Za-z0-9+/:64}\n{A-Za-z0-9+/:60}\n-----END PUBLIC KEY-----"),
     ("data", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA{A-Za-z0-9+/:43} dev@host"),
     ("data", "ssh-rsa AAAAB3NzaC1yc2E{A-Za-z0-9+/:340}== dev@host"),
     ("data", "\\x1b[32m{A-Za-z0-9+/:76}\\n{A-Za-z0-9+/:76}"),
     # code
-    *[("code", line) for line in """
+    *[
+        ("code", line)
+        for line in """
 const token = getToken()
 const token = await getAccessToken({ scope: "read" });
 let password = document.getElementById("password").value;
@@ -400,5 +405,6 @@ dsn: sqlite:///app.db
 DATABASE_URL=sqlite:///db.sqlite3
 SENTRY_DSN=
 connection string: see docs
-""".strip().splitlines()],
+""".strip().splitlines()
+    ],
 ]

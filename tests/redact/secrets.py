@@ -25,13 +25,25 @@ def secret(kind: str, seed: int) -> str:
     chance = random.Random(f"{kind}{seed}")
     match kind:
         case "chosen":
-            return chance.choice(WORDS).title() + chance.choice(WORDS) + pick(chance, string.digits, 2) + chance.choice(["", "!"])
+            return (
+                chance.choice(WORDS).title()
+                + chance.choice(WORDS)
+                + pick(chance, string.digits, 2)
+                + chance.choice(["", "!"])
+            )
         case "lower":
             return chance.choice(WORDS) + pick(chance, string.digits, chance.choice([1, 3, 4]))
         case "plain":
             return chance.choice(WORDS) + chance.choice(WORDS)
         case "signs":
-            return pick(chance, ALNUM, 5) + "#" + pick(chance, ALNUM, 4) + chance.choice("!%^*+~") + pick(chance, ALNUM, 3) + "7"
+            return (
+                pick(chance, ALNUM, 5)
+                + "#"
+                + pick(chance, ALNUM, 4)
+                + chance.choice("!%^*+~")
+                + pick(chance, ALNUM, 3)
+                + "7"
+            )
         case "drawn":
             return _mixed(chance, ALNUM, chance.choice([20, 24, 32, 40]))
         case "hex":

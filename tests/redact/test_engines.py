@@ -1,0 +1,97 @@
+"""The two engines find the same; the compiled database is cached, private, and made again when it is damaged."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from collector.redact import Options, Redactor, engines
+from collector.redact.rule import sample
+from tests.redact.conftest import KEY
+from tests.redact.contexts import CONTEXTS
+from tests.redact.harmless import HARMLESS
+from tests.redact.secrets import secret
+from tests.redact.test_private_keys import SHAPES, key_lines
+
+TEXT = "DB_PASSWORD=hunter22x"
+
+
+def corpus(redactor: Redactor) -> list[str]:
+    texts = [template.replace("@", secret(kinds[0], 5), 1) for _, kinds, template in CONTEXTS]
+    texts += [sample(template, 5) for _, template in HARMLESS]
+    texts += [sample(example, 5) for rule in redactor.rules for example in (*rule.examples, *rule.near_misses)]
+    texts += [shape(key_lines("RSA PRIVATE KEY")) for shape in SHAPES.values()]
+    return texts
+
+
+def test_both_engines_find_the_same_in_every_text(redactor: Redactor, python_redactor: Redactor) -> None:
+    assert (redactor.engine_name, python_redactor.engine_name) == ("hyperscan", "python")
+    for text in corpus(redactor):
+        assert redactor.value(text) == python_redactor.value(text), text
+
+
+def test_both_engines_find_the_same_in_one_long_text(redactor: Redactor, python_redactor: Redactor) -> None:
+    texts = corpus(redactor)
+    for joined in ("\n".join(texts), " ".join(texts), ",".join(reversed(texts))):
+        assert redactor.value(joined) == python_redactor.value(joined)
+
+
+def cached(directory: Path) -> Path:
+    [file] = directory.glob("rules-*.hyperscan")
+    return file
+
+
+def test_the_database_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Redactor(Options(key=KEY, cache_dir=tmp_path / "cache"))
+    assert stat.S_IMODE(cached(tmp_path / "cache").stat().st_mode) == 0o600
+    monkeypatch.setattr(engines, "compile_patterns", lambda _: pytest.fail("compiled again"))
+    second = Redactor(Options(key=KEY, cache_dir=tmp_path / "cache"))
+    assert second.text(TEXT) == first.text(TEXT) != TEXT
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", None])
+def test_a_damaged_database_is_made_again(tmp_path: Path, damage: bytes | None) -> None:
+    Redactor(Options(key=KEY, cache_dir=tmp_path))
+    whole = cached(tmp_path).read_bytes()
+    cached(tmp_path).write_bytes(whole[:-100] if damage is None else damage)
+    assert "hunter22x" not in Redactor(Options(key=KEY, cache_dir=tmp_path)).text(TEXT)
+    assert len(cached(tmp_path).read_bytes()) == len(whole)
+
+
+def test_other_rules_are_another_database(tmp_path: Path) -> None:
+    Redactor(Options(key=KEY, cache_dir=tmp_path))
+    Redactor(Options(key=KEY, cache_dir=tmp_path, disabled=frozenset({"jwt"})))
+    assert len(list(tmp_path.glob("rules-*.hyperscan"))) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a directory")
+    assert "hunter22x" not in Redactor(Options(key=KEY, cache_dir=blocked)).text(TEXT)
+
+
+def test_without_the_wheel_auto_takes_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "hyperscan", None)
+    redactor = Redactor(Options(key=KEY))
+    assert redactor.engine_name == "python"
+    assert "hunter22x" not in redactor.text(TEXT)
+
+
+def test_threads_do_not_disturb_each_other(redactor: Redactor) -> None:
+    leaked: list[str] = []
+
+    def work(number: int) -> None:
+        for turn in range(50):
+            value = secret("drawn", number * 1000 + turn)
+            if value in redactor.text(f"{'x ' * 200}API_TOKEN={value}"):
+                leaked.append(value)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert leaked == []

@@ -1,0 +1,106 @@
+"""Whatever stands around a planted secret, it does not leak; redacting is idempotent; both engines agree."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from collector.redact import Redactor
+from collector.redact.rule import sample
+from collector.redact.table import PROVIDER_RULES
+from tests.redact.contexts import CONTEXTS
+from tests.redact.secrets import secret
+
+relaxed = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+)
+around = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
+    [
+        "{",
+        "\\",
+        '\\"',
+        "=",
+        ": ",
+        "password=",
+        "-----BEGIN ",
+        "[REDACTED:",
+        "\x1b[31m",
+        "\r\n",
+        "\xff",
+        "\xfe",
+        "http://",
+        "x" * 5000,
+    ]
+)
+levels = st.integers(0, 2)
+seeds = st.integers(0, 10_000)
+# Whatever stands there, these are a line of their own.
+planted = st.builds(
+    lambda row, seed: (row[2], secret(row[1][seed % len(row[1])], seed)), st.sampled_from(CONTEXTS), seeds
+)
+# Formats with a prefix that tells, so that no name is needed beside them.
+tokens = st.builds(
+    lambda rule, seed: sample(rule.examples[0], seed),
+    st.sampled_from([r for r in PROVIDER_RULES if not r.locate]),
+    seeds,
+)
+
+
+def nested(text: str, depth: int) -> str:
+    for _ in range(depth):
+        text = json.dumps({"output": text}, ensure_ascii=False)
+    return text
+
+
+@relaxed
+@given(planted, around, around, levels)
+def test_a_planted_secret_does_not_leak(
+    redactor: Redactor, row: tuple[str, str], before: str, after: str, depth: int
+) -> None:
+    template, value = row
+    text = nested(f"{before}\n{template.replace('@', value, 1)}\n{after}", depth)
+    event = {"text": text, "deep": [{"copy": value}]}
+    redactor.event(event)
+    assert value not in event["text"]
+    assert value not in str(event["deep"])
+
+
+@relaxed
+@given(tokens, around, around, levels)
+def test_a_planted_token_does_not_leak(redactor: Redactor, token: str, before: str, after: str, depth: int) -> None:
+    assert token not in redactor.text(nested(f"{before}\n{token}\n{after}", depth))
+
+
+@relaxed
+@given(planted, around, around, levels)
+def test_the_engines_agree_and_twice_is_once(
+    redactor: Redactor, python_redactor: Redactor, row: tuple[str, str], before: str, after: str, depth: int
+) -> None:
+    text = nested(before + row[0].replace("@", row[1], 1) + after, depth)
+    once, findings = redactor.value(text)
+    assert python_redactor.value(text) == (once, findings)
+    assert redactor.text(once) == once
+
+
+@relaxed
+@given(
+    st.recursive(
+        around | st.integers() | st.none(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(around, inner, max_size=4),
+        max_leaves=12,
+    )
+)
+def test_any_value_can_be_redacted_and_findings_are_where_they_are_said_to_be(
+    redactor: Redactor, value: object
+) -> None:
+    original = json.loads(json.dumps(value))
+    _, findings = redactor.value(value)
+    for finding in findings:
+        part: object = original
+        for step in finding.path[:-1] if finding.in_key else finding.path:
+            part = part[step]  # type: ignore[index]
+        text = str(finding.path[-1]) if finding.in_key else str(part)
+        if finding.round == 0:
+            assert text[finding.start : finding.end] == finding.value

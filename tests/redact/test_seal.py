@@ -1,0 +1,150 @@
+"""The gate: what comes out is redacted, fits, and is JSON; what cannot be redacted stays home."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from collector import flow
+from collector.redact import Options, Redactor, seal, set_aside
+from tests.redact.conftest import KEY
+from tests.redact.secrets import secret
+
+DRAWN = secret("drawn", 11)
+COLLECTOR = Path(flow.__file__).parent
+EVENT: dict[str, Any] = {
+    "id": "0123456789abcdef0123456789abcdef",
+    "schema": "collector.event/1",
+    "kind": "assistant_response",
+    "time": "2026-01-02T03:04:05.678Z",
+    "session_id": "01234567-89ab-4def-8123-456789abcdef",
+    "message_id": "msg_01ABCDEFGHIJKLMNOPQRSTUV",
+    "model": "claude-opus-4-5-20251101",
+    "usage": {"input_tokens": 5, "output_tokens": 7, "service_tier": "standard"},
+    "source": {"path": "~/x.jsonl", "offset": 0, "length": 10},
+    "git_branch": "main",
+}
+
+
+def line(raw: bytes, problem: str = "torn") -> flow.Line:
+    root = flow.Root("/r", "r")
+    stamp = flow.Stamp(1, 2, 3)
+    source = flow.Source(root, "/r/x", "~/r/x", flow.SourceKind.SESSION, 0, "p", "s", "", stamp)
+    return flow.Line(flow.Reading(source, b"", stamp), 17, 17 + len(raw), None, problem, raw, b"")
+
+
+def test_a_sealed_event_is_redacted_and_counted(redactor: Redactor) -> None:
+    sealed = seal({**EVENT, "text": f"API_TOKEN={DRAWN}"}, redactor, 1_000_000)
+    assert sealed.id == EVENT["id"]
+    assert DRAWN.encode() not in sealed.body
+    assert sealed.redactions == {"named-secret": 1} == orjson.loads(sealed.body)["redactions"]
+
+
+def test_a_cut_never_uncovers_a_secret(redactor: Redactor) -> None:
+    for size in range(400, 1200, 37):
+        event = {**EVENT, "text": "x" * 300 + f" API_TOKEN={DRAWN} " + "y" * 900, "truncated": {}}
+        body = seal(event, redactor, size).body
+        assert len(body) <= size
+        assert DRAWN[:8].encode() not in body
+
+
+class Unknown:
+    """A kind of value that JSON does not have."""
+
+    def __str__(self) -> str:
+        return DRAWN
+
+
+@pytest.mark.parametrize("wrong", [b"bytes", Unknown(), {1, 2}, {"deep": [b"x"]}])
+def test_what_cannot_be_redacted_is_withheld(redactor: Redactor, wrong: object) -> None:
+    sealed = seal({**EVENT, "text": f"token {DRAWN}", "attributes": wrong, "role": f"{DRAWN}"}, redactor, 100_000)
+    event = orjson.loads(sealed.body)
+    kept = {key: EVENT[key] for key in ("id", "schema", "kind", "time", "session_id", "message_id", "model")}
+    assert DRAWN.encode() not in sealed.body
+    assert {key: event[key] for key in kept} == kept
+    assert event["usage"] == {"input_tokens": 5, "output_tokens": 7}
+    assert event["source"] == {"offset": 0, "length": 10}
+    assert "text" not in event
+    assert "git_branch" not in event
+    assert sealed.redactions == event["redactions"]
+    assert sealed.redactions["withheld"] >= 1
+
+
+def test_an_engine_that_fails_withholds_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    redactor = Redactor(Options(key=KEY, engine="python"))
+
+    def broken(_: bytes) -> dict[int, Any]:
+        raise RuntimeError(DRAWN)
+
+    monkeypatch.setattr(redactor._engine, "windows", broken)
+    sealed = seal({**EVENT, "text": DRAWN}, redactor, 100_000)
+    assert DRAWN.encode() not in sealed.body
+    assert sealed.redactions["withheld"] >= 1
+    assert DRAWN not in set_aside(line(DRAWN.encode()), redactor).payload
+
+
+def test_a_time_out_withholds_the_text() -> None:
+    now = iter(range(0, 10_000, 100))
+    redactor = Redactor(Options(key=KEY, engine="python", seconds=50, clock=lambda: next(now)))
+    sealed = seal({**EVENT, "text": f"API_TOKEN={DRAWN} " * 3}, redactor, 100_000)
+    assert DRAWN.encode() not in sealed.body
+    assert sealed.redactions["withheld"] >= 1
+
+
+def test_a_field_of_the_wrong_shape_does_not_survive(redactor: Redactor) -> None:
+    event = {"id": DRAWN + "!", "kind": "Not A Kind", "model": DRAWN, "usage": {"input_tokens": DRAWN}, "x": b""}
+    body = seal(event, redactor, 100_000).body
+    assert DRAWN.encode() not in body
+    assert orjson.loads(body)["usage"] == {}
+
+
+def test_lone_surrogates_and_huge_integers_are_sent(redactor: Redactor) -> None:
+    body = seal({**EVENT, "text": "a\ud800b", "attributes": {"n": 10**30}}, redactor, 100_000).body
+    event = orjson.loads(body)
+    assert event["text"] == "a\ufffdb"
+    assert event["attributes"] == {"n": str(10**30)}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"text": "API_TOKEN=%b", "mess',
+        b'"}{"text": "{\\"api_key\\": \\"%b\\"}", "x',
+        b'{"text": "{\\\\\\"api_key\\\\\\": \\\\\\"%b\\\\\\"}", "x',
+        b'{"api\\u005fkey": "%b"',
+        b"\xff\xfe API_TOKEN=%b \x00\x00",
+    ],
+)
+def test_a_torn_line_is_set_aside_without_its_secrets(redactor: Redactor, raw: bytes) -> None:
+    torn = line(raw.replace(b"%b", DRAWN.encode()))
+    aside = set_aside(torn, redactor)
+    assert DRAWN not in aside.payload
+    assert (aside.reason, aside.source, aside.offset) == ("torn", "~/r/x", 17)
+    assert aside.id == set_aside(torn._replace(offset=99), redactor).id
+
+
+def test_a_secret_behind_escapes_is_seen(redactor: Redactor) -> None:
+    hidden = "".join(f"\\u{ord(letter):04x}" for letter in DRAWN)
+    assert DRAWN not in set_aside(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
+    assert hidden not in set_aside(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
+
+
+def test_what_is_set_aside_is_at_most_16_kilobytes(redactor: Redactor) -> None:
+    assert len(set_aside(line(b"\xf0\x9f\x98\x80x" * 50_000), redactor).payload.encode()) <= 16_384
+
+
+def test_nothing_else_makes_a_sealed_event() -> None:
+    makers = {"Sealed": {"redact/seal.py"}}
+    for name, allowed in makers.items():
+        found = set()
+        for path in COLLECTOR.rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == name:
+                    found.add(path.relative_to(COLLECTOR).as_posix())
+                if isinstance(node, ast.Attribute) and ast.unparse(node).endswith(f"{name}._make"):
+                    found.add(path.relative_to(COLLECTOR).as_posix())
+        assert found == allowed
