@@ -19,6 +19,8 @@ from collector.redact.providers.mail import MAIL_RULES
 from collector.redact.providers.monitoring import MONITORING_RULES
 from collector.redact.providers.packages import PACKAGE_RULES
 from collector.redact.providers.payment import PAYMENT_RULES
+from collector.redact.providers.selfhosted import SELF_HOSTED_RULES
+from collector.redact.providers.services import SERVICE_RULES
 from collector.redact.rule import Rule
 
 PROVIDER_RULES: tuple[Rule, ...] = (
@@ -34,4 +36,6 @@ PROVIDER_RULES: tuple[Rule, ...] = (
     *DATA_RULES,
     *IDENTITY_RULES,
     *APPS_RULES,
+    *SELF_HOSTED_RULES,
+    *SERVICE_RULES,
 )

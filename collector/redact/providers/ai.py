@@ -338,7 +338,7 @@ AROUND = (
     Rule(
         "cursor-key",
         "Cursor",
-        r"(?:crsr_[A-Za-z0-9_-]{40,100}|key_[0-9a-f]{64})",
+        r"(?:crsr_[A-Za-z0-9_-]{40,100}|key_[0-9a-f]{64,128})",
         before=NOT_IN_A_NAME,
         examples=("crsr_{0-9a-f:64}", "key_{0-9a-f:64}"),
         near_misses=("crsr_{a-z:8}", "key_{0-9a-f:32}", "cache_key_{0-9a-f:64}"),

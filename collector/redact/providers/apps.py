@@ -14,6 +14,7 @@ from collector.redact.providers.shapes import (
     NOT_IN_BASE64,
     UUID,
     is_mixed,
+    whole,
 )
 from collector.redact.rule import Rule
 
@@ -281,7 +282,8 @@ SOCIAL = (
         "twitter-bearer",
         "X",
         # A number of many leading zeros, then the key and its signature, in URL escapes.
-        rf"A{{18,24}}(?P<secret>[B-Za-z0-9][A-Za-z0-9]{{3,11}}A{{2,8}}[A-Za-z0-9]{{10,60}}%[23][A-Z]{IN_URL}{{20,80}})",
+        rf"A{{18,24}}[B-Za-z0-9][A-Za-z0-9]{{3,11}}A{{2,8}}[A-Za-z0-9]{{10,60}}%[23][A-Z]{IN_URL}{{20,80}}",
+        locate=whole,
         before=NOT_IN_BASE64,
         examples=("AAAAAAAAAAAAAAAAAAAAA{B-Z:6}AAAAAA{A-Za-z0-9:27}%3D{A-Za-z0-9:50}",),
         near_misses=("AAAAAAAAAAAAAAAAAAAAA{B-Z:6}AAAAAA{A-Za-z0-9:80}",),
@@ -289,10 +291,10 @@ SOCIAL = (
     Rule(
         "twitter-plain-bearer",
         "X",
-        rf"A{{18,24}}(?P<secret>[B-Za-z0-9]{IN_URL}{{40,130}})",
+        rf"A{{18,24}}[B-Za-z0-9]{IN_URL}{{40,130}}",
         keywords=("bearer", "twitter", "x_api"),
         before=NOT_IN_BASE64,
-        check=is_mixed,
+        locate=whole,
         reach=40,
         examples=("TWITTER_BEARER_TOKEN=AAAAAAAAAAAAAAAAAAAAA{B-Z:6}{A-Za-z0-9:80}",),
         near_misses=("AAAAAAAAAAAAAAAAAAAAA{B-Z:6}{A-Za-z0-9:80}",),

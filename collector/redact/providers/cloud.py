@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collector.redact.providers.named import BETWEEN, by_name
-from collector.redact.providers.shapes import A_UUID, IN_URL, NOT_IN_BASE64, UUID, has_digit, is_mixed
+from collector.redact.providers.shapes import A_UUID, IN_URL, NOT_IN_BASE64, UUID, has_digit, is_mixed, whole
 from collector.redact.rule import Rule
 
 BASE64 = "[A-Za-z0-9+/]"
@@ -57,7 +57,8 @@ AMAZON = (
     Rule(
         "aws-bedrock-key",
         "Amazon Web Services",
-        r"(?:ABSKQmVkcm9ja0FQSUtleS|bedrock-api-key-)[A-Za-z0-9+/=_-]{60,2000}",
+        r"(?:ABSK[A-Za-z0-9+/]{100,400}={0,2}|bedrock-api-key-[A-Za-z0-9+/=_-]{60,2000})",
+        before=NOT_IN_BASE64,
         examples=(
             "ABSKQmVkcm9ja0FQSUtleS{A-Za-z0-9+/:109}=",
             "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3M{A-Za-z0-9+/:200}",
@@ -215,9 +216,10 @@ MICROSOFT = (
         "azure-annotated-key",
         "Azure, Azure DevOps",
         # The second generation of Microsoft's identifiable keys: 84 characters, a fixed mark after the random part.
-        r"[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{24,32}(?:==)?",
+        r"[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{20,32}(?:==)?",
         before=NOT_IN_BASE64,
-        examples=("{A-Za-z0-9:52}JQQJ99{A-Za-z0-9:18}AZDO{A-Za-z0-9:4}", "{A-Za-z0-9:52}JQQJ9D{A-Za-z0-9:26}=="),
+        locate=whole,
+        examples=("{A-Za-z0-9:52}JQQJ99BAACAAAAAAAAAAAAASAZDO{A-Za-z0-9:4}", "{A-Za-z0-9:52}JQQJ9D{A-Za-z0-9:26}=="),
         near_misses=("{A-Za-z0-9:20}JQQJ99{A-Za-z0-9:26}", "{A-Za-z0-9:52}JQQJ88{A-Za-z0-9:26}"),
     ),
     Rule(

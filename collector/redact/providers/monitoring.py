@@ -92,7 +92,7 @@ WATCHING = (
     Rule(
         "grafana-cloud-token",
         "Grafana",
-        r"glc_eyJ[A-Za-z0-9+/]{40,600}={0,2}",
+        r"glc_[A-Za-z0-9+/]{32,600}={0,2}",
         examples=("glc_eyJ{A-Za-z0-9+/:150}==",),
         near_misses=("glc_eyJ{A-Za-z0-9:8}",),
     ),

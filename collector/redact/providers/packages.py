@@ -105,7 +105,7 @@ PACKAGE_RULES = (
     Rule(
         "docker-config-auth",
         "Docker",
-        rf"auth{BETWEEN}(?P<secret>[A-Za-z0-9+/]{{8,1000}}={{0,2}})",
+        rf"auth{BETWEEN}(?P<secret>[A-Za-z0-9+/=]{{8,1000}})",
         check=is_user_and_password,
         after="0-9A-Za-z+/=",
         examples=(_docker_auth,),
@@ -131,7 +131,7 @@ PACKAGE_RULES = (
     Rule(
         "clojars-token",
         "Clojars",
-        r"CLOJARS_[0-9a-f]{60}",
+        r"CLOJARS_[0-9a-z]{60}",
         examples=("CLOJARS_{0-9a-f:60}",),
         near_misses=("CLOJARS_{0-9a-f:20}", "CLOJARS_PASSWORD"),
     ),

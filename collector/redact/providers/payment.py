@@ -81,7 +81,7 @@ PAYMENT = (
     Rule(
         "square-access-token",
         "Square",
-        r"EAAA[lE][A-Za-z0-9_-]{59}",
+        r"EAAA[A-Za-z0-9_-]{60}",
         before="0-9A-Za-z+/_-",
         after="0-9A-Za-z+/=_-",
         check=is_mixed,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+
+from collector.redact.rule import Spans
 
 UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 A_UUID = "{0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}"
@@ -35,3 +38,8 @@ def has_digit_and_letter(secret: str) -> bool:
 def _is_shuffled(secret: str) -> bool:
     changes = sum(one.isupper() != two.isupper() for one, two in pairwise(secret))
     return len(secret) >= 12 and changes * 3 >= len(secret)
+
+
+def whole(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """The match as it stands, for formats whose numbers begin with many zeros: base64's A, which looks like filler."""
+    return [match.span()]
