@@ -290,7 +290,9 @@ def _run(step: Run) -> str:
     shown = " ".join(step.command)
     code, output = ask(step.command)
     if code and not step.may_fail:
-        raise ServiceError(f"`{shown}` failed ({code}): {output.strip() or 'no output'}. {_advice(step, output)}")
+        raise ServiceError(
+            f"`{shown}` failed ({code}): {output.strip().rstrip('.') or 'no output'}. {_advice(step, output)}"
+        )
     return f"ran        {shown}" + ("" if code == 0 else "  (was not needed)")
 
 

@@ -41,8 +41,9 @@ class Service:
 
     @property
     def is_packaged(self) -> bool:
-        """The program of the package, as the template has it, without anything to add."""
-        return self.command == (PACKAGED_PROGRAM,) and not self.environment
+        """The program of the package, as the template has it, without anything to add or other places to write to."""
+        usual = tuple(path.replace("%h", self.home) for path in _USUAL_DIRECTORIES)
+        return self.command == (PACKAGED_PROGRAM,) and not self.environment and self.writable in {(), usual}
 
 
 def template(name: str) -> str:

@@ -183,6 +183,18 @@ def test_the_unit_of_the_package_is_used_where_the_packaged_program_runs(
     assert "systemctl --user enable collector.service" in manager.calls
 
 
+def test_a_state_elsewhere_needs_a_unit_of_its_own(
+    manager: Manager, scratch_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The packaged unit may write to the usual places only."""
+    packaged = tmp_path / "no-package" / "user" / units.UNIT
+    packaged.parent.mkdir(parents=True)
+    packaged.touch()
+    monkeypatch.setenv("COLLECTOR_STATE__PATH", "/srv/state/state.json")
+    assert run(["service", "install", "--program", units.PACKAGED_PROGRAM, *SYSTEMD]) == 0
+    assert "/srv/state" in (scratch_home / ".config/systemd/user/collector.service").read_text()
+
+
 def test_a_kernel_without_namespaces_for_users_gets_a_smaller_sandbox_and_a_word(
     manager: Manager, scratch_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, "/tree")
 
@@ -57,6 +58,8 @@ def the_package_installs_and_starts_nothing() -> None:
     assert "collector service install" in command("man", "--pager=cat", "collector")
     assert Path("/usr/share/bash-completion/completions/collector").is_file()
     assert list((LIBRARY / "site" / "collector").glob("__pycache__/*.pyc")), "nothing was compiled"
+    template = LIBRARY / "site" / "collector" / "service_files" / "systemd" / "collector.service"
+    assert template.is_file(), "the wheel does not carry the service templates (pyproject.toml, force-include)"
 
 
 def the_units_are_sound() -> None:
@@ -247,6 +250,16 @@ def _is_running_and_ships(unit: Unit) -> None:
     alice().expects_everything()
     alice().writes()
     alice().expects_everything()
+    wait_for(lambda: _status(unit)["lag"] == 0, "no lag in `collector status`")
+    assert _status(unit)["is_running"]
+
+
+def _status(unit: Unit) -> dict[str, Any]:
+    """What `collector status` tells alice about the agent."""
+    told: dict[str, Any] = json.loads(
+        command("collector", "status", "--json", "--state", str(unit.state / "state.json"), user="alice")
+    )
+    return told
 
 
 def _probed(unit: Unit) -> list[str]:
