@@ -92,7 +92,7 @@ class Service:
         """Holds the state and works until `stop` is called."""
         log.debug("manners", **manners.step_back(self.settings.run.nice))
         with held_state(self.settings, "run") as state, ExitStack() as parts:
-            parts.push(self._open(state, self.settings))
+            parts.push(self.open_flow(state, self.settings))
             log.info("started", version=__version__, **describe(self.flow))
             self.notifier.ready()
             before, threading.excepthook = threading.excepthook, self._thread_died
@@ -110,12 +110,17 @@ class Service:
         log.error("a thread died", thread=name, error=died.exc_type.__name__, place=place)
         self.wake.doubt()
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a stop or a reload was asked for and is not done yet."""
+        return self._is_stopping or self._wants_reload
+
     def _turn(self, state: State, parts: ExitStack) -> None:
         if self._wants_reload:
             self._do_reload(state, parts)
         seconds = self.step()
         self._progress()
-        if not (self._is_stopping or self._wants_reload):
+        if not self.is_interrupted:
             self.wake.wait(min(seconds, self.notifier.next_feed, self._when_to_tell()))
 
     def step(self) -> float:
@@ -184,7 +189,7 @@ class Service:
 
     # Configuration
 
-    def _open(self, state: State, settings: Settings) -> ExitStack:
+    def open_flow(self, state: State, settings: Settings) -> ExitStack:
         """Makes a flow of these settings and goes on with it; raises when they cannot be used, changing nothing."""
         interrupt = threading.Event()
         with ExitStack() as opening:
@@ -211,7 +216,7 @@ class Service:
             if settings.state_path != self.settings.state_path:
                 raise ConfigurationError("state.path changes with a restart only.")
             self.watcher.close()
-            parts.push(self._open(state, settings))
+            parts.push(self.open_flow(state, settings))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
             log.error("configuration not taken over, the old one stays", reason=reason)

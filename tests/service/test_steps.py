@@ -1,0 +1,277 @@
+"""What the service does when: hints, rescans, waiting, saving, and what goes wrong. No time passes but by the clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from collector.errors import CollectorError
+from tests.build import Home
+from tests.service.steps import Clock, Steps
+from tests.sink import Answer, Sink, only_with_token
+
+LINGER = 0.5
+RESCAN = 60.0 * 1.1
+
+
+def texts(sink: Sink) -> list[str]:
+    return [event["text"] for event in sink.events]
+
+
+def test_the_first_step_sends_everything_there_is(home: Home, sink: Sink, steps: Steps) -> None:
+    home.session().prompt("one")
+    home.session(project="-work-other").prompt("two")
+    wait = steps.until_idle()
+    assert sorted(texts(sink)) == ["one", "two"]
+    assert 60 * 0.9 - 1 <= wait <= RESCAN
+
+
+def test_a_hint_waits_for_company_and_then_only_what_it_names_is_looked_at(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
+    hinted, other = home.session(), home.session()
+    hinted.prompt("first")
+    steps.until_idle()
+    hinted.prompt("second")
+    other.prompt("unheard of")
+    steps.hint(hinted.path)
+    assert steps.until_idle() == pytest.approx(LINGER)
+    clock.forward(LINGER)
+    steps.until_idle()
+    assert texts(sink) == ["first", "second"]
+
+
+def test_a_rescan_finds_what_no_hint_told_of_and_counts_it(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("first")
+    steps.until_idle()
+    session.prompt("second")
+    clock.forward(RESCAN)
+    steps.until_idle()
+    assert texts(sink) == ["first", "second"]
+    assert steps.service.describe()["watcher"]["missed_hints"] == 1
+
+
+def test_what_a_hint_names_is_not_counted_as_missed(home: Home, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("first")
+    steps.until_idle()
+    session.prompt("second")
+    clock.forward(RESCAN)
+    steps.hint(session.path)
+    steps.until_idle()
+    assert steps.service.describe()["watcher"]["missed_hints"] == 0
+
+
+def test_a_glance_forgets_nothing_about_other_sources(home: Home, steps: Steps, clock: Clock) -> None:
+    one, two = home.session(), home.session()
+    one.prompt("one")
+    two.prompt("two")
+    steps.until_idle()
+    one.prompt("more")
+    steps.hint(one.path)
+    clock.forward(LINGER)
+    steps.until_idle()
+    assert not any(entry.missing_since for entry in steps.state.entries.values())
+    assert steps.service.describe()["priorities"]["P0"]["sources"] == 2
+
+
+def test_lag_of_other_sources_stands_after_a_glance(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    whole, half = home.session(), home.session()
+    whole.prompt("whole")
+    half.path.write_bytes(b'{"type": "user"')
+    steps.until_idle()
+    whole.prompt("more")
+    steps.hint(whole.path)
+    clock.forward(LINGER)
+    steps.until_idle()
+    report = steps.service.describe()
+    assert report["lag"] == half.path.stat().st_size
+    assert report["priorities"]["P0"] == {"sources": 2, "behind": 1, "lag": half.path.stat().st_size}
+
+
+def test_a_session_that_moves_keeps_its_offset(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("first")
+    steps.until_idle()
+    target = home.project("-work-moved") / session.path.name
+    target.parent.mkdir(parents=True)
+    before, session.path = session.path, session.path.rename(target)
+    session.prompt("second")
+    steps.hint(before, target)
+    clock.forward(LINGER)
+    steps.until_idle()
+    assert texts(sink) == ["first", "second"]
+
+
+def test_a_hint_at_a_directory_is_a_hint_at_everything_below(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
+    steps.until_idle()
+    session = home.session(project="-work-new")
+    session.prompt("in a new project")
+    session.subagent().prompt("and below it")
+    steps.hint(session.path.parent)
+    clock.forward(LINGER)
+    steps.until_idle()
+    assert texts(sink) == ["in a new project", "and below it"]
+
+
+def test_a_link_asks_for_a_look_at_everything(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("once")
+    steps.until_idle()
+    session.prompt("twice")
+    link = session.path.with_name("link.jsonl")
+    link.symlink_to(session.path)
+    steps.hint(link)
+    clock.forward(LINGER)
+    steps.until_idle()
+    assert "twice" in texts(sink)
+
+
+def test_commits_are_saved_at_once_when_rare_and_together_when_not(home: Home, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("first")
+    steps.until_idle()
+    clock.forward(5)
+    session.prompt("rare")
+    steps.hint(session.path)
+    clock.forward(LINGER)
+    steps.until_idle()
+    rare = session.path.stat().st_size
+    assert steps.saved()[session.path.name] == rare
+    session.prompt("soon after")
+    steps.hint(session.path)
+    clock.forward(LINGER)
+    assert steps.until_idle() <= 1.0
+    assert steps.saved()[session.path.name] == rare
+    clock.forward(1.0)
+    steps.until_idle()
+    assert steps.saved()[session.path.name] == session.path.stat().st_size
+
+
+@pytest.mark.parametrize("seconds", [3600.0, -3600.0])
+def test_when_the_clock_jumps_everything_is_looked_at(
+    home: Home, sink: Sink, steps: Steps, clock: Clock, seconds: float
+) -> None:
+    steps.until_idle()
+    home.session().prompt("written while nobody looked")
+    clock.set(seconds)
+    steps.until_idle()
+    assert texts(sink) == ["written while nobody looked"]
+
+
+def test_a_sink_that_halts_is_asked_more_and_more_rarely_and_loses_nothing(
+    home: Home, sink: Sink, steps: Steps, clock: Clock, capfd: pytest.CaptureFixture[str]
+) -> None:
+    sink.then = Answer(401)
+    home.session().prompt("kept")
+    waits = []
+    for _ in range(8):
+        waits.append(steps.until_idle())
+        clock.forward(waits[-1])
+    assert waits[0] <= 1.0 < 15.0 <= waits[-1] <= 30.0
+    problem = steps.service.describe()["problem"]
+    assert problem["kind"] == "halted"
+    assert "sink.token_file" in problem["reason"]
+    assert "".join(capfd.readouterr()).count("a person must act") == 1
+    sink.then = Answer()
+    clock.forward(30.0)
+    steps.until_idle()
+    assert texts(sink) == ["kept"]
+    assert steps.service.describe()["problem"] is None
+
+
+def test_a_halted_sink_is_asked_again_as_soon_as_the_token_changes(
+    home: Home, sink: Sink, clock: Clock, tmp_path: Path
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("old")
+    sink.then = only_with_token("new")
+    home.session().prompt("kept")
+    given = {"sink": {"url": sink.url, "token_file": str(token)}}
+    with Steps(home, sink, clock, given=given) as steps:
+        clock.forward(steps.until_idle())
+        token.write_text("new")
+        assert steps.service.step() == 0.0
+        assert steps.service.is_interrupted
+
+
+def test_new_sources_are_seen_while_the_sink_is_down(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    sink.then = Answer(503)
+    home.session().prompt("old")
+    clock.forward(steps.until_idle())
+    home.session().prompt("new")
+    assert steps.until_idle() <= 1.0
+    report = steps.service.describe()
+    assert report["problem"]["kind"] == "unavailable"
+    assert report["priorities"]["P0"]["behind"] == 2
+
+
+def test_hints_do_not_hurry_a_sink_that_is_down(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    sink.then = Answer(401)
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    asked = len(sink.posts)
+    session.prompt("two")
+    steps.hint(session.path)
+    steps.until_idle()
+    assert len(sink.posts) == asked
+
+
+def test_surprises_in_a_row_end_the_run_so_that_it_is_started_anew(steps: Steps, clock: Clock) -> None:
+    def surprise(project: str) -> bool:
+        raise LookupError("somebody's text")
+
+    steps.home.session().prompt("x")
+    steps.service.flow.is_wanted = surprise
+    for _ in range(9):
+        clock.forward(steps.until_idle())
+    with pytest.raises(CollectorError, match=r"LookupError at test_steps\.py") as caught:
+        steps.until_idle()
+    assert "somebody" not in str(caught.value)
+    assert steps.service.describe()["problem"]["tries"] == 10
+
+
+def test_one_surprise_is_survived(sink: Sink, steps: Steps, clock: Clock) -> None:
+    flow = steps.service.flow
+    usual, calls = flow.is_wanted, []
+
+    def surprise_once(project: str) -> bool:
+        calls.append(project)
+        if len(calls) == 1:
+            raise LookupError(project)
+        return usual(project)
+
+    steps.home.session().prompt("after all")
+    flow.is_wanted = surprise_once
+    clock.forward(steps.until_idle())
+    steps.until_idle()
+    assert texts(sink) == ["after all"]
+    assert steps.service.describe()["last_error"] == "LookupError"
+
+
+def test_with_a_full_disk_it_goes_on_and_says_so(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    directory = Path(steps.given["state"]["path"]).parent
+    aside = directory.rename(directory.with_name("aside"))
+    directory.write_text("in the way, as a full disk would be")
+    clock.forward(5)
+    for text in ("two", "three"):
+        session.prompt(text)
+        steps.hint(session.path)
+        clock.forward(LINGER)
+        steps.until_idle()
+    assert texts(sink) == ["one", "two", "three"]
+    assert steps.service.describe()["problem"]["kind"] == "state"
+    directory.unlink()
+    aside.rename(directory)
+    clock.forward(10)
+    steps.until_idle()
+    assert steps.service.describe()["problem"] is None
+    assert steps.saved()[session.path.name] == session.path.stat().st_size
