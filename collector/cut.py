@@ -139,18 +139,20 @@ def _note(event: dict[str, Any], path: str, size: int) -> None:
 
 def _drop_fields(event: dict[str, Any], max_bytes: int) -> bytes:
     """Takes whole fields away, the largest first and the identity last, until the event fits."""
-    sizes = {key: len(dump(value)) for key, value in event.items() if key != "truncated"}
+    known = event.pop("truncated", None)
+    notes: dict[str, int] = known if isinstance(known, dict) and len(known) <= MOST_NOTES else {}
+    sizes = {key: len(dump(value)) for key, value in event.items()}
     order = sorted((key for key in sizes if key not in IDENTITY), key=lambda key: -sizes[key])
     order += [key for key in reversed(IDENTITY) if key in sizes and key != "id"]
-    notes: dict[str, int] = {}
     event["truncated"] = notes
     body = dump(event)
     for key in order:
         if len(body) <= max_bytes:
             return body
         del event[key]
-        if len(notes) < MOST_NOTES:
-            notes[key[:120]] = sizes[key]
+        for path in [path for path in notes if path.startswith(f"{key}.")]:
+            del notes[path]
+        notes[key[:120]] = max(sizes[key], notes.get(key[:120], 0))
         body = dump(event)
     if len(body) <= max_bytes:
         return body

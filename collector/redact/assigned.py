@@ -34,12 +34,14 @@ _LITERAL = (
 )
 # The value follows in a field of its own: name: NAME, value: x
 _SIBLING = (
-    rf"(?P<sep>[,;]?[ \t]?\{{?{_BREAK}{{0,30}}(?:- )?(?:{_QUOTE})?(?:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?)"
+    rf"(?P<sep>[,;]?[ \t]?\{{?{_BREAK}{{0,30}}(?:- )?(?:{_QUOTE})?"
+    rf"(?:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?)"
     rf"(?P<open>{_QUOTE})?(?P<opened>)"
 )
 _FLAG = (
     r"(?P<name>(?:--?|/)(?:[a-z][a-z-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
-    r"|(?:\#define|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}[a-z0-9_.:/-]{0,60}"
+    r"|(?:\#define|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}"
+    r"[a-z0-9_.:/-]{0,60}"
     rf"(?:{TELLING}))"
     rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<opened>)(?P<first>[^\s\xfe\xff-])"""
 )

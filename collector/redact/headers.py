@@ -106,7 +106,8 @@ def _is_drawn(value: str) -> bool:
 
 
 _TOOLS = (
-    r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli|(?:docker|podman|az|oc|nerdctl) login"
+    r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli"
+    r"|(?:docker|podman|az|oc|nerdctl) login"
     r"|helm registry login|mongo(?:sh|dump|restore|import|export)?|sqlcmd|bcp|ldap(?:search|add|modify|whoami|passwd)"
     r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
 )
@@ -180,7 +181,10 @@ HEADER_RULES = (
     Rule(
         id="password-argument",
         provider="structure",
-        pattern=rf"(?:{_TOOLS})(?:\s[^\n\xfe\xff]{{0,200}}?)?\s(?:{_FLAGS})[ =]?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,100}})",
+        pattern=(
+            rf"(?:{_TOOLS})(?:\s[^\n\xfe\xff]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
+            rf"\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,100}})"
+        ),
         locate=_argument,
         after="",
         about="the password argument of a command known to take one",
@@ -190,7 +194,10 @@ HEADER_RULES = (
     Rule(
         id="piped-password",
         provider="structure",
-        pattern=rf"echo\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?[^\n\xfe\xff|]{{0,120}}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin)",
+        pattern=(
+            rf"echo\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
+            r"[^\n\xfe\xff|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin)"
+        ),
         locate=_chosen,
         after="",
         about="a value piped into a command that reads a password",
@@ -259,7 +266,10 @@ HEADER_RULES = (
     Rule(
         id="sql-password",
         provider="structure",
-        pattern=r"(?i:identified by|with password|set password\s?=|encrypted password|password for [^\n]{1,40}(?:=|to))\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\xfe\xff]{4,200})",
+        pattern=(
+            r"(?i:identified by|with password|set password\s?=|encrypted password|password for [^\n]{1,40}(?:=|to))"
+            r"\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\xfe\xff]{4,200})"
+        ),
         locate=_chosen,
         after="",
         examples=("CREATE USER app IDENTIFIED BY '{A-Za-z0-9:16}'",),

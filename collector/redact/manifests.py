@@ -1,4 +1,4 @@
-"""Rules for whole blocks of secrets: Kubernetes Secrets and Terraform variables, where the kind tells and not the name."""
+"""Rules for blocks of secrets: Kubernetes Secrets, where the kind tells and not the name, and Terraform variables."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _break_before(text: bytes, end: int) -> int:
     return start
 
 
-def _default(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+def _default(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     """The default of a variable with a telling name."""
     name = text[match.start("name") : match.end("name")].decode("latin-1")
     end = text.find(match["quote"], match.end("quote"), min(stop, match.end() + 512))
@@ -76,8 +76,8 @@ MANIFEST_RULES = (
         id="variable-default",
         provider="structure",
         pattern=(
-            rf"variable\s\\{{0,7}}[\"'](?P<name>[a-z0-9_-]{{1,80}})\\{{0,7}}[\"']\s?\{{[^}}\xfe\xff]{{0,300}}?"
-            rf"default\s{{0,12}}=\s?(?P<quote>\\{{0,7}}[\"'])[^\"'\xfe\xff]"
+            r"variable\s\\{0,7}[\"'](?P<name>[a-z0-9_-]{1,80})\\{0,7}[\"']\s?\{[^}\xfe\xff]{0,300}?"
+            r"default\s{0,12}=\s?(?P<quote>\\{0,7}[\"'])[^\"'\xfe\xff]"
         ),
         locate=_default,
         folds=True,

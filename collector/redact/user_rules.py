@@ -50,7 +50,8 @@ def user_rule(described: Described) -> Rule:
         return described
     if not _id.fullmatch(described.id):
         raise ConfigurationError(
-            f"redaction.rules: the id {described.id!r} is not made of a-z, 0-9, _, . and - (64 at most). Rename the rule."
+            f"redaction.rules: the id {described.id!r} is not made of a-z, 0-9, _, . and - (64 at most). "
+            "Rename the rule."
         )
     reason = refusal(described.pattern)
     if reason:

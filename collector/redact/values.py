@@ -29,13 +29,15 @@ _reference = re.compile(
     r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$
     |\#\{|@\{|@[A-Z]\w+$|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
     |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
-    |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.|\(sensitive|\(known\ after)
+    |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
+    |\(sensitive|\(known\ after
     )""",
     re.VERBOSE,
 )
 # What documents and templates write in place of a value, wherever in it these words stand.
 _placeholder = re.compile(
-    r"""(?:^|[^a-z])your[-_ ]|your(?:key|token|api|pass|secret|own|app|user|db|host|name|domain|server)|placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
+    r"""(?:^|[^a-z])your[-_ ]|your(?:key|token|api|pass|secret|own|app|user|db|host|name|domain|server)
+    |placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
     |example|redacted|insert[-_ ]|notasecret|not[-_ ](?:a[-_ ])?(?:real|secret|valid)
     |(?:secret|password|token|key|value|string|pass)[-_ ](?:here|goes)
     |(?:^|[^a-z])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided

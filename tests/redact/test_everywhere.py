@@ -27,8 +27,24 @@ def text_of(event: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     "key",
-    ["password", "Password", "DB_PASSWORD", "dbPassword", "db-password", "user.password", "passwd", "pwd", "passphrase"]
-    + ["client_secret", "clientSecret", "secret", "private_key", "SECRET_KEY", "secretAccessKey", "PGPASSWORD"],
+    [
+        "password",
+        "Password",
+        "DB_PASSWORD",
+        "dbPassword",
+        "db-password",
+        "user.password",
+        "passwd",
+        "pwd",
+        "passphrase",
+        "client_secret",
+        "clientSecret",
+        "secret",
+        "private_key",
+        "SECRET_KEY",
+        "secretAccessKey",
+        "PGPASSWORD",
+    ],
 )
 @pytest.mark.parametrize("value", ["hunter2", "Tr0ub4dor&3", "correcthorse", "p\u00e4ssw\u00f6rt9"])
 def test_a_telling_key_is_enough_for_a_password(redactor: Redactor, key: str, value: str) -> None:
@@ -103,14 +119,14 @@ def test_every_copy_goes_also_where_nothing_tells(redactor: Redactor) -> None:
 @pytest.mark.parametrize("value", ['pa"ss\\w0rd9', "p&ss w=rd9?", "l1ne\tt4b"])
 def test_copies_in_another_escaping_go_too(redactor: Redactor, value: str) -> None:
     inner = json.dumps({"note": value})
-    event = {"attributes": {"password": value}, "text": inner, "more": json.dumps({"text": inner})}
+    event: dict[str, Any] = {"attributes": {"password": value}, "text": inner, "more": json.dumps({"text": inner})}
     redactor.event(event)
     for form in (value, json.dumps(value)[1:-1], json.dumps(json.dumps(value)[1:-1])[1:-1]):
         assert form not in event["text"] + event["more"]
 
 
 def test_short_values_are_not_cut_out_of_words(redactor: Redactor) -> None:
-    event = {"attributes": {"password": "cat42"}, "text": "concat42s and cat42 and scat421"}
+    event: dict[str, Any] = {"attributes": {"password": "cat42"}, "text": "concat42s and cat42 and scat421"}
     redactor.event(event)
     assert event["text"].startswith("concat42s and [REDACTED:")
     assert event["text"].endswith("and scat421")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -36,7 +37,7 @@ def numbered(lines: list[str]) -> str:
     return "\n".join(f"{number:>6}\u2192{line}" for number, line in enumerate(lines, 1))
 
 
-SHAPES = {
+SHAPES: dict[str, Callable[[list[str]], str]] = {
     "plain": "\n".join,
     "windows": "\r\n".join,
     "escaped once": r"\n".join,

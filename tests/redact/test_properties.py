@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collector.redact import Redactor
+from collector.redact.providers import PROVIDER_RULES
 from collector.redact.rule import sample
-from collector.redact.table import PROVIDER_RULES
 from tests.redact.contexts import CONTEXTS
 from tests.redact.secrets import secret
 

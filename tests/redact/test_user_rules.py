@@ -9,7 +9,10 @@ import pytest
 
 from collector.errors import ConfigurationError
 from collector.redact import Options, Redactor
+from collector.redact.table import RULES
 from tests.redact.conftest import KEY
+
+BUILT_IN = frozenset(rule.id for rule in RULES)
 
 
 class UserRule(NamedTuple):
@@ -19,7 +22,7 @@ class UserRule(NamedTuple):
 
 
 def with_rule(rule: UserRule, engine: str = "auto") -> Redactor:
-    return Redactor(Options(key=KEY, rules=(rule,), engine=engine))
+    return Redactor(Options(key=KEY, rules=(rule,), disabled=BUILT_IN, engine=engine))
 
 
 @pytest.mark.parametrize("engine", ["hyperscan", "python"])
