@@ -26,13 +26,16 @@ from collector.options import RetrySettings, SinkSettings, SweptSettings
 from collector.pipeline import Flow, run_pass
 from collector.quarantine import Quarantine
 from collector.redact import Options, Redactor
+from collector.redact.table import RULES
 from collector.sinks.http import HttpSink
 from collector.state import State
 from collector.transport import Transport
 
-REDACTOR = Redactor(Options(key=b"model", engine="python"))
+# One rule: this is about offsets, and what is redacted has its own tests.
+REDACTOR = Redactor(Options(key=b"model", engine="python", disabled=frozenset(rule.id for rule in RULES[1:])))
 WINDOW = 2
 BATCH_EVENTS = 3
+SMALL, TINY = 350, 100  # bytes that a picky sink takes; a record makes an event of about 250
 
 
 class Crash(BaseException):
@@ -46,11 +49,13 @@ class CrashingCommitter(Committer):
         super().__init__(state, quarantine, WINDOW)
         self.crash_at = crash_at
         self.countdown = countdown
+        self.is_dead = False
 
-    def _die(self, step: str) -> None:
+    def _die(self, step: str, *, at_once: bool = False) -> None:
         if self.crash_at == step:
             self.countdown -= 1
-            if self.countdown < 0:
+            if self.countdown < 0 or at_once:
+                self.is_dead = True  # what is cleaned up on the way out would not be in a real crash
                 raise Crash(step)
 
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
@@ -59,17 +64,35 @@ class CrashingCommitter(Committer):
         self._die("after commit")
 
     def _set_aside(self) -> None:
+        before = size_of(self.quarantine.path)
         super()._set_aside()
+        after = size_of(self.quarantine.path)
+        if self.crash_at == "in quarantine" and after > before:
+            os.truncate(self.quarantine.path, (before + after) // 2)
+            self._die("in quarantine", at_once=True)
         self._die("after quarantine")
 
     def save(self, *, is_whole: bool = False) -> None:
-        if self.crash_at.startswith("before") or self.crash_at.startswith("after"):
-            if self.crash_at == "before save":
-                self._die("before save")
-            super().save(is_whole=is_whole)
-            self._die("after save")
-        elif not self.crash_at:
-            super().save(is_whole=is_whole)
+        if self.is_dead or self.crash_at == "never saves":
+            return
+        self._die("before save")
+        before = files_in(self.state.path.parent) if self.crash_at == "in save" else {}
+        super().save(is_whole=is_whole)
+        if self.crash_at == "in save" and not self.countdown and self.state.path.parent.exists():
+            self._undo_half(before)
+        self._die("in save")
+        self._die("after save")
+
+    def _undo_half(self, before: dict[str, bytes]) -> None:
+        """What a crash in the middle of a save leaves: the old state, and half of the new one beside it."""
+        path = self.state.path
+        half = path.read_bytes()[: size_of(path) // 2] if path.exists() else b""
+        quarantine = self.quarantine.path.name
+        for name in files_in(path.parent).keys() - before.keys() - {quarantine}:
+            (path.parent / name).unlink()
+        for name in before.keys() - {quarantine}:
+            replace_atomically(path.with_name(name), before[name])
+        path.with_name(path.name + ".new").write_bytes(half)
 
 
 class MoodySink:
@@ -79,24 +102,43 @@ class MoodySink:
         self.mood = "ok"
         self.stored: dict[str, dict[str, Any]] = {}
         self.posted: list[str] = []
-        self.poison = ""
+        self.poison = b""
         self.lock = threading.Lock()
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
-        events = [orjson.loads(line) for line in request.content.splitlines()]
+        lines = request.content.splitlines()
+        events = [orjson.loads(line) for line in lines]
+        bad = {event["id"] for event, line in zip(events, lines, strict=True) if self.poison and self.poison in line}
         with self.lock:
-            if self.mood == "down":
-                return httpx.Response(503)
-            if self.mood == "halted":
-                return httpx.Response(401)
-            if self.poison and any(self.poison in line.decode() for line in request.content.splitlines()):
-                return httpx.Response(422)
-            self.posted += [event["id"] for event in events]
-            for event in events:
-                self.stored.setdefault(event["id"], event)
+            match self.mood:
+                case "down":
+                    return httpx.Response(503)
+                case "halted":
+                    return httpx.Response(401)
+                case "takes little" if len(request.content) > SMALL:
+                    return httpx.Response(413)
+                case "takes nothing" if len(request.content) > TINY:
+                    return httpx.Response(413)
+                case "refuses all":
+                    return httpx.Response(400)
+                case "breaks" if bad:
+                    return httpx.Response(500)
+                case "rejects":
+                    self._store([event for event in events if event["id"] not in bad])
+                    return httpx.Response(200, json={"rejected": [{"id": each, "reason": "bad"} for each in bad]})
+                case _ if bad:
+                    return httpx.Response(422)
+            self._store(events)
             if self.mood == "forgets to answer":
                 raise httpx.ReadError("gone")
-            return httpx.Response(200)
+            if self.mood == "stores and fails":
+                return httpx.Response(502)
+            return httpx.Response(200, content=b"\xff<html>")
+
+    def _store(self, events: list[dict[str, Any]]) -> None:
+        self.posted += [event["id"] for event in events]
+        for event in events:
+            self.stored.setdefault(event["id"], event)
 
 
 class World:
@@ -106,6 +148,9 @@ class World:
         self.root = directory / ".claude"
         (self.root / "projects" / "-work-a").mkdir(parents=True)
         (self.root / "projects" / "-work-b").mkdir()
+        (self.root / "store").mkdir()
+        self.outside = directory / "outside.jsonl"
+        self.outside.write_bytes(record(0))
         self.home = str(directory)
         self.state_path = directory / "agent" / "state.json"
         self.quarantine = Quarantine(directory / "agent" / "quarantine.jsonl", 10_000_000)
@@ -144,8 +189,10 @@ class World:
         return ledger
 
     def files(self) -> Iterator[Path]:
-        """Every transcript there is."""
-        return self.root.glob("projects/*/*.jsonl")
+        """Every transcript that can be read: what a link leads to counts if it is below the root."""
+        for path in self.root.glob("projects/*/*.jsonl"):
+            if path.is_file() and path.resolve().is_relative_to(self.root):
+                yield path
 
     def settled(self) -> set[str]:
         """The marks that are stored or set aside."""
@@ -159,12 +206,23 @@ class World:
         lost = []
         for key, entry in State(self.state_path).load().entries.items():
             path = Path(key.replace("~", self.home, 1))
-            data = path.read_bytes() if path.exists() else b""
+            data = path.read_bytes() if path.is_file() else b""
             offset = entry.position.offset
             head, tail = data[: min(FINGERPRINT_BYTES, offset)], data[max(0, offset - FINGERPRINT_BYTES) : offset]
             if len(data) >= offset and (digest(head), digest(tail)) == (entry.position.head, entry.position.tail):
                 lost += [mark for mark in marks(data[:offset].decode("utf-8", "replace")) if mark not in settled]
         return lost
+
+
+def size_of(path: Path) -> int:
+    """0 when it is not there."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def files_in(directory: Path) -> dict[str, bytes]:
+    """What lies in a directory, by name."""
+    paths = directory.iterdir() if directory.exists() else ()
+    return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
 
 def marks(text: str) -> list[str]:
