@@ -14,15 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.literals import needles
 from collector.redact.matching import Windows, scan_pattern, scan_widths
 from collector.redact.rule import Rule
-
-hyperscan: Any
-try:
-    import hyperscan
-except ImportError:  # no wheel for this platform
-    hyperscan = None
 
 
 class Engine(Protocol):
@@ -116,26 +111,14 @@ def _database(patterns: list[str], cache_dir: Path | None) -> Any:
     cached = _load(path)
     if cached is not None:
         return cached
-    database = compile_patterns(patterns)
-    _save(path, hyperscan.dumpb(database))
-    return database
+    body = compiled_elsewhere(patterns) or hyperscan.dumpb(compile_patterns(patterns))
+    _save(path, body)
+    return hyperscan.loadb(body, hyperscan.HS_MODE_BLOCK)
 
 
 def _platform() -> str:
     machine = os.uname() if hasattr(os, "uname") else None
     return f"{machine.sysname}-{machine.machine}" if machine else os.name
-
-
-def compile_patterns(patterns: list[str]) -> Any:
-    """The database of all patterns, in one scan."""
-    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    database.compile(
-        expressions=[pattern.encode("latin-1") for pattern in patterns],
-        ids=list(range(len(patterns))),
-        elements=len(patterns),
-        flags=[hyperscan.HS_FLAG_DOTALL] * len(patterns),
-    )
-    return database
 
 
 def _load(path: Path) -> Any:

@@ -14,7 +14,7 @@ from time import process_time
 from typing import Any, Protocol
 
 from collector.errors import ConfigurationError
-from collector.redact.engines import compile_patterns, hyperscan
+from collector.redact.compiling import compile_patterns, hyperscan
 from collector.redact.matching import Matcher, scan_pattern
 from collector.redact.rule import Rule, width
 

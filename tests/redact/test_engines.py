@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import sys
 import threading
 from pathlib import Path
 
@@ -49,7 +50,8 @@ def cached(directory: Path) -> Path:
 def test_the_database_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = Redactor(Options(key=KEY, disabled=FEW, cache_dir=tmp_path / "cache"))
     assert stat.S_IMODE(cached(tmp_path / "cache").stat().st_mode) == 0o600
-    monkeypatch.setattr(engines, "compile_patterns", lambda _: pytest.fail("compiled again"))
+    for name in ("compile_patterns", "compiled_elsewhere"):
+        monkeypatch.setattr(engines, name, lambda _: pytest.fail("compiled again"))
     second = Redactor(Options(key=KEY, disabled=FEW, cache_dir=tmp_path / "cache"))
     assert second.text(TEXT) == first.text(TEXT) != TEXT
 
@@ -97,3 +99,10 @@ def test_threads_do_not_disturb_each_other(redactor: Redactor) -> None:
     for thread in threads:
         thread.join()
     assert leaked == []
+
+
+def test_without_a_process_of_its_own_it_compiles_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no interpreter"))
+    redactor = Redactor(Options(key=KEY, disabled=FEW, cache_dir=tmp_path / "cache"))
+    assert "hunter22x" not in redactor.text(TEXT)
+    assert cached(tmp_path / "cache")

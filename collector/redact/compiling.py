@@ -1,0 +1,59 @@
+"""Compiles the patterns of all rules into one hyperscan database; run as a program, it does so in a process of its own.
+
+Compiling takes 45 MB at its peak, and 10 of them would stay with an agent that lives for months. As a program it is
+given by its path, reads a JSON list of patterns from stdin, and writes the database to the file that is named to it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+hyperscan: Any
+try:
+    import hyperscan
+except ImportError:  # no wheel for this platform
+    hyperscan = None
+
+SECONDS = 120
+
+
+def compile_patterns(patterns: list[str]) -> Any:
+    """The database of all patterns, in one scan."""
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[pattern.encode("latin-1") for pattern in patterns],
+        ids=list(range(len(patterns))),
+        elements=len(patterns),
+        flags=[hyperscan.HS_FLAG_DOTALL] * len(patterns),
+    )
+    return database
+
+
+def compiled_elsewhere(patterns: list[str]) -> bytes:
+    """The serialized database, compiled by another process; empty where none can be started."""
+    if getattr(sys, "frozen", False):  # then there is no interpreter to start
+        return b""
+    with tempfile.NamedTemporaryFile() as made:
+        command = [sys.executable, "-P", __file__, made.name]
+        try:
+            subprocess.run(
+                command, input=json.dumps(patterns).encode(), capture_output=True, timeout=SECONDS, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
+            return b""
+        return made.read()
+
+
+def main() -> None:
+    """The program."""
+    database = compile_patterns(json.load(sys.stdin))
+    Path(sys.argv[1]).write_bytes(hyperscan.dumpb(database))
+
+
+if __name__ == "__main__":
+    main()
