@@ -9,50 +9,61 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
+import collector.cli.run  # noqa: F401 - first, because loading it later would put it in the place of `run` below
 from collector import __version__, log
-from collector.cli.config import app as config_app
-from collector.cli.demo import demo
-from collector.cli.doctor import doctor
-from collector.cli.preview import preview
-from collector.cli.quarantine import app as quarantine_app
-from collector.cli.quarantine import reset
-from collector.cli.receive import receive
-from collector.cli.redact import redact
-from collector.cli.report import report
-from collector.cli.run import run as run_service
-from collector.cli.scan import scan
-from collector.cli.service import app as service_app
-from collector.cli.status import status
 from collector.errors import CollectorError
 
-app = typer.Typer(
-    name="collector",
-    help="Ships what Claude Code writes under ~/.claude to an HTTP sink: incrementally, redacted, acknowledged.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(scan)
-app.command("run")(run_service)
-app.command()(status)
-app.command()(doctor)
-app.command()(preview)
-app.command()(receive)
-app.command()(report)
-app.command()(redact)
-app.command()(demo)
-app.command()(reset)
-app.add_typer(quarantine_app, name="quarantine")
-app.add_typer(config_app, name="config")
-app.add_typer(service_app, name="service")
+# Where each command is. Only what is asked for is loaded: a service holds its modules for months.
+COMMANDS = {
+    "scan": "scan:scan",
+    "run": "run:run",
+    "status": "status:status",
+    "doctor": "doctor:doctor",
+    "preview": "preview:preview",
+    "receive": "receive:receive",
+    "report": "report:report",
+    "redact": "redact:redact",
+    "demo": "demo:demo",
+    "reset": "quarantine:reset",
+    "quarantine": "quarantine:app",
+    "config": "config:app",
+    "service": "service:app",
+}
 
 
-@app.callback()
+def application(*names: str) -> typer.Typer:
+    """The command line with these commands, or with all."""
+    app = typer.Typer(
+        name="collector",
+        help="Ships what Claude Code writes under ~/.claude to an HTTP sink: incrementally, redacted, acknowledged.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in names or COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(":")
+        command = getattr(import_module(f"collector.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    return app
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`: the whole command line, for documentation and completion."""
+    if name == "app":
+        return application()
+    raise AttributeError(name)
+
+
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
 ) -> None:
@@ -64,8 +75,9 @@ def _options(
 def run(arguments: list[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
     log.configure()
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        app(arguments)
+        application(*(name for name in given[:1] if name in COMMANDS))(given)
     except SystemExit as end:  # how a command ends; usage errors are 2
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except CollectorError as error:
