@@ -10,7 +10,7 @@
       SinkError                    75
         SinkUnavailable            75   still failing when the waiting time was over
         SinkHalted                 75   it answers, and a person must act: token, URL, certificate
-      Stopped                       0   asked to stop while something was in flight
+      Stopped                       3   asked to stop while something was in flight
 
 A message says what failed, where, what happens next and what a person can do; it never holds a secret.
 """
@@ -71,4 +71,4 @@ class SinkHalted(SinkError):
 class Stopped(CollectorError):
     """A stop was asked for while something was in flight; nothing of it was committed."""
 
-    exit_code = 0
+    exit_code = 3

@@ -56,6 +56,8 @@ def scan(
             f"There is nothing to read: {', '.join(missing)} does not exist. Claude Code makes it at its first start; "
             "if it is elsewhere, name it with --root or $CLAUDE_CONFIG_DIR."
         )
+    for path in missing:
+        log.get_logger().warning("a root does not exist", path=path)
     from collector.agent import assembled  # here: `--help` need not pay for the whole agent
     from collector.pipeline import run_pass
 
