@@ -103,6 +103,7 @@ class MoodySink:
         self.stored: dict[str, dict[str, Any]] = {}
         self.posted: list[str] = []
         self.poison = b""
+        self.bodies: list[bytes] = []
         self.lock = threading.Lock()
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -110,6 +111,7 @@ class MoodySink:
         events = [orjson.loads(line) for line in lines]
         bad = {event["id"] for event, line in zip(events, lines, strict=True) if self.poison and self.poison in line}
         with self.lock:
+            self.bodies.append(request.content)
             match self.mood:
                 case "down":
                     return httpx.Response(503)
@@ -144,7 +146,8 @@ class MoodySink:
 class World:
     """The home, the sink, and what the agent left on disk."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, redactor: Redactor = REDACTOR) -> None:
+        self.redactor = redactor
         self.root = directory / ".claude"
         (self.root / "projects" / "-work-a").mkdir(parents=True)
         (self.root / "projects" / "-work-b").mkdir()
@@ -168,7 +171,7 @@ class World:
             home=self.home,
             is_wanted=lambda _: True,
             state=state,
-            redactor=REDACTOR,
+            redactor=self.redactor,
             limits=Limits(BATCH_EVENTS, 100_000, 60.0),
             max_event_bytes=50_000,
             deliverer=Deliverer(HttpSink(), transport, retry, window=WINDOW, max_wait=0.0),

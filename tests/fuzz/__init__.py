@@ -1,0 +1,1 @@
+"""Fuzzing: arbitrary bytes as transcripts, through the whole flow."""
