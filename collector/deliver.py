@@ -39,6 +39,7 @@ class Deliverer:
         stop: threading.Event | None = None,
         shutdown_timeout: float = 10.0,
         while_waiting: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.sink = sink
         self.transport = transport
@@ -50,7 +51,8 @@ class Deliverer:
         self.stop = stop or threading.Event()
         self.shutdown_timeout = shutdown_timeout
         self.while_waiting = while_waiting
-        self.health = Health()
+        self.clock = clock
+        self.health = Health(clock)
         self._free_at = 0.0
 
     def deliver(self, batches: Iterable[Batch]) -> Iterator[Receipt]:
@@ -91,16 +93,16 @@ class Deliverer:
         while not wait([future], timeout=POLL_SECONDS).done:
             self.while_waiting()
             if self.stop.is_set():
-                stopped_at = stopped_at or time.monotonic()
-                if time.monotonic() - stopped_at >= self.shutdown_timeout:
+                stopped_at = stopped_at or self.clock()
+                if self.clock() - stopped_at >= self.shutdown_timeout:
                     raise Stopped("Stopped while the sink had not answered; what was in flight is sent again.")
         return future.result()
 
     def pause(self, seconds: float, abandoned: threading.Event) -> None:
         """Waits, unless a stop is asked for or the pass is given up."""
-        deadline = time.monotonic() + seconds
+        deadline = self.clock() + seconds
         while not abandoned.is_set():
-            left = deadline - time.monotonic()
+            left = deadline - self.clock()
             if left <= 0 or self.stop.wait(min(left, POLL_SECONDS)):
                 return
 
@@ -109,6 +111,6 @@ class Deliverer:
         if not self.max_rate:
             return
         with self.health.lock:
-            start = max(time.monotonic(), self._free_at)
+            start = max(self.clock(), self._free_at)
             self._free_at = start + size / self.max_rate
-        self.pause(start - time.monotonic(), abandoned)
+        self.pause(start - self.clock(), abandoned)

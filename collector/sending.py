@@ -11,6 +11,7 @@ import random
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ Decision = Accepted | Retry | TooLarge | Refused
 class Health:
     """What is known of the sink, across threads and passes."""
 
+    clock: Callable[[], float] = time.monotonic
     canary: Sealed | None = None
     refused_in_a_row: int = 0
     tries: int = 0
@@ -52,7 +54,7 @@ class Health:
         """Remembers the newest answer."""
         with self.lock:
             if isinstance(verdict, Retry | Halt):
-                self.failing_since = self.failing_since or time.monotonic()
+                self.failing_since = self.failing_since or self.clock()
                 self.reason = verdict.reason
                 self.tries += 1
                 return
@@ -255,7 +257,7 @@ class Sending:
 
     def _has_waited_enough(self, upcoming: float) -> bool:
         since = self.health.failing_since
-        return since is not None and time.monotonic() + upcoming - since > self.deliverer.max_wait
+        return since is not None and self.deliverer.clock() + upcoming - since > self.deliverer.max_wait
 
     def _must_give_up(self) -> bool:
         return self.deliverer.stop.is_set() or self.abandoned.is_set()

@@ -1,0 +1,113 @@
+"""Time and the sink: hours of trouble pass in milliseconds here, for the clock is the test's."""
+
+from __future__ import annotations
+
+import email.utils
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from collector.deliver import Deliverer
+from collector.errors import SinkUnavailable
+from collector.flow import Receipt
+from collector.options import RetrySettings, SinkSettings
+from collector.sinks.http import HttpSink
+from collector.transport import Transport
+from tests.test_deliver import Receiver, batch
+
+HOUR = 3600.0
+LONGEST = 60.0
+
+
+class Clock(threading.Event):
+    """A clock, and the event that is never set: whoever waits for it makes the time pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.waits: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.now += timeout or 0
+        return False
+
+
+def deliverer(answer: Callable[[httpx.Request], httpx.Response], clock: Clock, max_wait: float) -> Deliverer:
+    transport = Transport(SinkSettings(compression="none"), "http://localhost/", None, httpx.MockTransport(answer))
+    retry = RetrySettings(initial_interval=0.5, max_interval=LONGEST)
+    sink = HttpSink(clock=lambda: time.time() - 1000 + clock.now)
+    return Deliverer(sink, transport, retry, window=1, max_wait=max_wait, stop=clock, clock=clock)
+
+
+@pytest.mark.parametrize("status", [503, 429, 502])
+def test_hours_of_failure_cost_a_try_a_minute_and_nothing_else(status: int) -> None:
+    clock, tries = Clock(), []
+
+    def rule(ids: list[str]) -> httpx.Response:
+        tries.append(clock.now)
+        return httpx.Response(status if clock.now < 1000 + 9 * HOUR else 200)
+
+    receiver = Receiver(rule)
+    [receipt] = deliverer(receiver, clock, 10 * HOUR).deliver([batch("a", "b")])
+    waits = [after - before for before, after in itertools.pairwise(tries)]
+    assert receipt.refused == []
+    assert receiver.stored == {"a", "b"}
+    assert max(waits) <= LONGEST + 1
+    assert 9 * 60 < len(tries) < 9 * 60 * 5  # with full jitter, a wait is half a minute on average
+    assert clock.now < 1000 + 9 * HOUR + LONGEST + 1
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"),
+    [
+        ("30", 29, 31),
+        ("0", 0, 1),
+        ("86400", LONGEST - 1, LONGEST + 1),
+        ("9" * 300, LONGEST - 1, LONGEST + 1),
+        (email.utils.formatdate(time.time() + 30, usegmt=True), 20, 31),
+        (email.utils.formatdate(time.time() + 10**8, usegmt=True), LONGEST - 1, LONGEST + 1),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0, 1),
+        ("-1", 0, 1),
+        ("1e3", 0, 1),
+        ("\u0661", 0, 1),
+    ],
+)
+def test_what_a_busy_sink_asks_for_is_waited_but_never_longer_than_the_longest_wait(
+    value: str, least: float, most: float
+) -> None:
+    clock, tries = Clock(), []
+    answers: Iterator[httpx.Response] = iter(
+        [httpx.Response(429, headers=[(b"Retry-After", value.encode())]), httpx.Response(200)]
+    )
+
+    def rule(ids: list[str]) -> httpx.Response:
+        tries.append(clock.now)
+        return next(answers)
+
+    list(deliverer(Receiver(rule), clock, HOUR).deliver([batch("a")]))
+    assert least <= tries[1] - tries[0] <= most
+
+
+def test_a_scan_gives_up_when_its_waiting_time_is_over_and_not_long_after() -> None:
+    clock = Clock()
+    with pytest.raises(SinkUnavailable):
+        list(deliverer(Receiver(lambda _: httpx.Response(503)), clock, 100).deliver([batch("a")]))
+    assert clock.now <= 1000 + 101
+
+
+def test_a_sink_that_fails_for_hours_on_one_event_and_takes_others_costs_that_event_only() -> None:
+    clock = Clock()
+    receiver = Receiver(lambda ids: httpx.Response(500 if "bad" in ids else 200))
+    receipts: list[Receipt] = []
+    many = [batch("a", "b"), batch("c", "bad", "d"), batch("e"), batch("bad"), batch("f")]
+    receipts.extend(deliverer(receiver, clock, HOUR).deliver(many))
+    assert [[thing.id for thing in receipt.refused] for receipt in receipts] == [[], ["bad"], [], ["bad"], []]
+    assert receiver.stored == set("abcdef")
+    assert clock.now < 1000 + HOUR / 2
