@@ -15,11 +15,12 @@ from collector.redact.rule import Rule, Spans
 from collector.redact.values import Written, is_secret
 
 WIDEST_VALUE = 2048
+SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
 _QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?\\{0,7}["'`]"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
 _NAMED = rf"""(?P<name>{TELLING})\\{{0,7}}["'`\])*_]{{0,4}}(?: ?\[[^\]\s]{{1,20}}\])?"""
-_FIRST = r"(?P<first>[^\s\xfe\xff])"
+_FIRST = r"(?P<first>[^\s\x91\x90])"
 # The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
 _DIRECT = (
     rf"(?P<sep>:[ \t]?[|>][-+]?{_BREAK}{{1,20}}|[ \t]{{0,20}}(?:=>|:=|={{1,3}}|!==?|\?=|\+=|:{{1,2}}|\|)[ \t*_]{{0,20}}"
@@ -34,8 +35,8 @@ _LITERAL = (
 )
 # The value follows in a field of its own: name: NAME, value: x
 _SIBLING = (
-    rf"(?P<sep>[,;]?[ \t]?\{{?{_BREAK}{{0,30}}(?:- )?(?:{_QUOTE})?"
-    rf"(?:value|default|defaultvalue)(?:{_QUOTE})?\s?[:=]\s?)"
+    r"(?P<sep>[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
+    r"(?:value|default)(?:\\{0,7}[\"'])?\s?[:=]\s?)"
     rf"(?P<open>{_QUOTE})?(?P<opened>)"
 )
 _FLAG = (
@@ -43,20 +44,21 @@ _FLAG = (
     r"|(?:\#define|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}"
     r"[a-z0-9_.:/-]{0,60}"
     rf"(?:{TELLING}))"
-    rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<opened>)(?P<first>[^\s\xfe\xff-])"""
+    rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<opened>)(?P<first>[^\s\x91\x90-])"""
 )
 
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _spaced_name = re.compile(rb"(?i)(?:api|access|secret|auth|private|account|client|bot|master|encryption|signing)[ _-]$")
-_bare = re.compile(rb"[^\s\"'`<>\xfe\xff]*")
+_bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
 _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)|&amp;|\x1b"
 )
-_line_end = re.compile(rb"[\n\r\"'\xfe\xff]|\\+[nr\"']")
+_line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
 _scheme = re.compile(
     rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s*"
 )
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
+_parts = re.compile(rb"[^\x8f\x90\x91]+")
 _compound = re.compile("[a-z][_.-][a-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
 _SETTERS = words_of(
@@ -99,12 +101,16 @@ def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The value of a dict key: all of it, however long."""
     first = match.start("first")
-    promised = promise(text[start : text.rfind(b"\xfe", start, first)].decode("latin-1"))
+    promised = promise(text[start : text.rfind(b"\x91", start, first)].decode("latin-1"))
     if promised is Promise.NOTHING:
         return []
     if promised is Promise.COOKIE:
         return cookie_spans(text, first, stop)
-    return _judge(text, first, stop, promised, Written.KEY)
+    return [
+        span
+        for part in _parts.finditer(text, first, stop)
+        for span in _judge(text, part.start(), part.end(), promised, Written.KEY)
+    ]
 
 
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
@@ -137,7 +143,7 @@ def _judge(text: bytes, first: int, end: int, promised: Promise, written: Writte
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    return [(first, end)] if b"\xfd" not in text[first:end] and is_secret(value, promised, written) else []
+    return [(first, end)] if SHIELDED not in text[first:end] and is_secret(value, promised, written) else []
 
 
 def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
@@ -190,7 +196,7 @@ def _written(text: bytes, name: str, begin: int, match: re.Match[bytes], stop: i
     if separator == b"=":
         before = text[match.end("name") - len(name) - 1 : begin][:1]
         is_parameter = before in (b";", b"?", b"&") or name.startswith("-")
-        is_line = before in (b"", b"\n", b"\r", b"\xff") and _whole_line.match(text, match.start("first"), stop)
+        is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, match.start("first"), stop)
         return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE
     is_compound = bool(_compound.search(name)) and b"=" not in separator
     return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
@@ -243,13 +249,13 @@ ASSIGNED_RULES = (
     Rule(
         id="telling-key",
         provider="structure",
-        pattern=rf"(?:{TELLING})[^\xfe\xff]{{0,60}}\xfe\s{{0,20}}{_FIRST}",
+        pattern=rf"(?:{TELLING})[^\x91\x90]{{0,60}}\x91\s{{0,20}}{_FIRST}",
         locate=locate_key_value,
         folds=True,
         before="",
         after="",
         about="the value of a key whose name tells that it is a secret",
-        examples=("password\xfe{a-z:8}{0-9:3}", "x-api-key\xfe{A-Za-z0-9:24}"),
-        near_misses=("input_tokens\xfe4096", "password\xfe${DB_PASSWORD}"),
+        examples=("password\x91{a-z:8}{0-9:3}", "x-api-key\x91{A-Za-z0-9:24}"),
+        near_misses=("input_tokens\x914096", "password\x91${DB_PASSWORD}"),
     ),
 )

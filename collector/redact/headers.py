@@ -15,7 +15,7 @@ from collector.redact.values import Written, entropy, is_placeholder, is_secret,
 
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
-_url_secret = re.compile(rb"[^\s\"'`<>\\\xfe\xff]*")
+_url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
 _port = re.compile(r"\d{1,5}/")
 _COMMON_USERS = frozenset(b"user username usr root admin me foo name login u".split())
 
@@ -112,13 +112,13 @@ _TOOLS = (
     r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
 )
 _FLAGS = r"-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
-_VALUE = r"""[^\s"'`<>\\\xfe\xff]"""
+_VALUE = r"""[^\s"'`<>\\\x91\x90]"""
 
 HEADER_RULES = (
     Rule(
         id="url-password",
         provider="structure",
-        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30}):\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\xfe\xff?#]{0,100}):(?P<secret>[^\s@/\"'`<>\\\xfe\xff][^\s\"'`<>\\\xfe\xff]{0,255}?)@",
+        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30}):\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\x91\x90?#]{0,100}):(?P<secret>[^\s@/\"'`<>\\\x91\x90][^\s\"'`<>\\\x91\x90]{0,255}?)@",
         locate=_url_password,
         before="",
         after="",
@@ -171,7 +171,7 @@ HEADER_RULES = (
     Rule(
         id="user-and-password",
         provider="structure",
-        pattern=r"""(?:-u|--user|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{1,80}:(?P<secret>[^\s"'`<>\xfe\xff]{3,200})""",
+        pattern=r"""(?:-u|--user|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{1,80}:(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
         locate=_user_and_password,
         before="0-9A-Za-z-",
         after="",
@@ -182,7 +182,7 @@ HEADER_RULES = (
         id="password-argument",
         provider="structure",
         pattern=(
-            rf"(?:{_TOOLS})(?:\s[^\n\xfe\xff]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
+            rf"(?:{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
             rf"\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,100}})"
         ),
         locate=_argument,
@@ -196,7 +196,7 @@ HEADER_RULES = (
         provider="structure",
         pattern=(
             rf"echo\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
-            r"[^\n\xfe\xff|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin)"
+            r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin)"
         ),
         locate=_chosen,
         after="",
@@ -207,7 +207,7 @@ HEADER_RULES = (
     Rule(
         id="login-pair",
         provider="structure",
-        pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\xfe\xff]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']",
+        pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\x91\x90]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']",
         locate=_chosen,
         after="",
         about="the second of a pair of user and password in code",
@@ -237,7 +237,7 @@ HEADER_RULES = (
     Rule(
         id="password-directive",
         provider="structure",
-        pattern=r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|htpasswd\s-[a-zA-Z]*b[a-zA-Z]*(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})\s{1,8}(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
+        pattern=r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|htpasswd\s-[a-zA-Z]*b[a-zA-Z]*(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
         locate=_chosen,
         after="",
         about="a directive that is followed by a password",
@@ -247,7 +247,7 @@ HEADER_RULES = (
     Rule(
         id="netrc-password",
         provider="structure",
-        pattern=r"(?:login|user|account)(?:\s|\\{1,3}[nrt]){1,9}[^\s\\\xfe\xff]{1,80}(?:\s|\\{1,3}[nrt]){1,9}(?:password|passwd)(?:\s|\\{1,3}[nrt]){1,9}(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
+        pattern=r"(?:login|user|account)(?:\s|\\{1,3}[nrt]){1,9}[^\s\\\x91\x90]{1,80}(?:\s|\\{1,3}[nrt]){1,9}(?:password|passwd)(?:\s|\\{1,3}[nrt]){1,9}(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
         locate=_chosen,
         after="",
         examples=("machine host login ci password {A-Za-z0-9:16}",),
@@ -256,7 +256,7 @@ HEADER_RULES = (
     Rule(
         id="pgpass-password",
         provider="structure",
-        pattern=r"[A-Za-z0-9_.*-]{1,80}:(?:5432|5433|6432|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:(?P<secret>[^\s\"'\\\xfe\xff]{4,200})",
+        pattern=r"[A-Za-z0-9_.*-]{1,80}:(?:5432|5433|6432|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
         locate=_chosen,
         before="0-9A-Za-z_.:*/-",
         after="",
@@ -268,7 +268,7 @@ HEADER_RULES = (
         provider="structure",
         pattern=(
             r"(?i:identified by|with password|set password\s?=|encrypted password|password for [^\n]{1,40}(?:=|to))"
-            r"\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\xfe\xff]{4,200})"
+            r"\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\x91\x90]{4,200})"
         ),
         locate=_chosen,
         after="",

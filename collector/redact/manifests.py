@@ -19,7 +19,7 @@ _entry = re.compile(
     + rb"[ ]{1,8}|[{,]\s{0,8}(?:"
     + _BREAK
     + rb")?\s{0,16})\\{0,7}[\"']?([A-Za-z0-9_.-]{1,100})\\{0,7}[\"']?:\s{0,4}"
-    rb"(?:[|>][-+]?" + _BREAK + rb"\s{0,12})?\\{0,7}[\"']?([^\s\"'\\,}\xfe\xff]{4,8192})"
+    rb"(?:[|>][-+]?" + _BREAK + rb"\s{0,12})?\\{0,7}[\"']?([^\s\"'\\,}\x91\x90]{4,8192})"
 )
 
 
@@ -76,8 +76,8 @@ MANIFEST_RULES = (
         id="variable-default",
         provider="structure",
         pattern=(
-            r"variable\s\\{0,7}[\"'](?P<name>[a-z0-9_-]{1,80})\\{0,7}[\"']\s?\{[^}\xfe\xff]{0,300}?"
-            r"default\s{0,12}=\s?(?P<quote>\\{0,7}[\"'])[^\"'\xfe\xff]"
+            r"variable\s\\{0,7}[\"'](?P<name>[a-z0-9_-]{1,80})\\{0,7}[\"']\s?\{[^}\x91\x90]{0,300}?"
+            r"default\s{0,12}=\s?(?P<quote>\\{0,7}[\"'])[^\"'\x91\x90]"
         ),
         locate=_default,
         folds=True,

@@ -100,10 +100,10 @@ class Redactor:
             reason += ", and its check agrees" if rule.check else ""
         return f"{reason} (a copy of a value found elsewhere)" if finding.is_copy else reason
 
-    def _encode(self, texts: list[str], keys: int) -> bytes:
-        text = encode(texts, keys)
+    def _encode(self, texts: list[str]) -> bytes:
+        text = encode(texts)
         if OPENING in text:  # what stands in a marker already is never looked at again
-            text = MARKER_BYTES.sub(lambda found: b"[" + b"\xfd" * (len(found[0]) - 2) + b"]", text)
+            text = MARKER_BYTES.sub(lambda found: b"[" + b"\x8f" * (len(found[0]) - 2) + b"]", text)
         return text
 
     def _redact(self, event: Any) -> list[Finding]:
@@ -111,8 +111,8 @@ class Redactor:
         findings: list[Finding] = []
         deadline = 0.0
         for number in range(ROUNDS):
-            texts, keys = gather(event, self._book)
-            text = self._encode(texts, keys)
+            texts = gather(event, self._book)
+            text = self._encode(texts)
             windows = self._engine.windows(text)
             if not windows and not self._fields:
                 break
@@ -164,7 +164,7 @@ class Redactor:
 def _outside_markers(text: bytes, start: int, end: int) -> list[tuple[int, int]]:
     """A span without what stands in markers already."""
     spans, at = [], start
-    while (shield := text.find(b"[\xfd", at, end)) >= 0:
+    while (shield := text.find(b"[\x8f", at, end)) >= 0:
         if shield > at:
             spans.append((at, shield))
         at = text.find(b"]", shield, end) + 1 or end

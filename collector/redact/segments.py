@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from collector.redact.names import Promise, promise
 
-PIECE_END = "\xff"
-KEY_END = "\xfe"
-SHIELD = b"\xfd"
+# Control characters that no text has a use for. What stands in a marker already is SHIELD to the rules.
+PIECE_END = "\x90"
+KEY_END = "\x91"
+SHIELD = b"\x8f"
 MOST_KEYS = 20_000
 
 PLAIN, TELLING, SIBLING, CONTEXT = range(4)
@@ -23,7 +24,6 @@ _plain_key = re.compile(r"(?!.*[A-Za-z]{32})[A-Za-z_./ @-]{0,120}\d{0,3}\Z")
 _sibling_keys = frozenset({"value", "Value", "default", "defaultValue", "default_value", "secretValue"})
 _name_keys = ("name", "Name", "key", "Key", "header", "variable", "id", "field", "env")
 _scalars = frozenset({int, float, bool, type(None)})
-_stand_ins = str.maketrans("\xfd\xfe\xff", "yyy")
 
 
 class KeyBook(dict[str, int]):
@@ -60,9 +60,8 @@ class Piece(NamedTuple):
     path: tuple[Any, ...]
 
 
-def gather(event: Any, book: KeyBook) -> tuple[list[str], int]:
-    """Every string of an event, keys included where they matter; and how many KEY_END that makes."""
-    keys = 0
+def gather(event: Any, book: KeyBook) -> list[str]:
+    """Every string of an event, keys included where they matter."""
     found: list[str] = []
     add = found.append
     nodes: list[Any] = [event]
@@ -72,7 +71,7 @@ def gather(event: Any, book: KeyBook) -> tuple[list[str], int]:
             for key, value in node.items():
                 kind = type(value)
                 if book[key]:
-                    keys += _tell(node, key, value, book[key], (add, push))
+                    _tell(node, key, value, book[key], (add, push))
                 elif kind is str:
                     add(value)
                 elif kind is dict or kind is list:
@@ -88,7 +87,7 @@ def gather(event: Any, book: KeyBook) -> tuple[list[str], int]:
                     push(value)
                 elif kind not in _scalars:
                     _refuse(value, add, push)
-    return found, keys
+    return found
 
 
 def _refuse(value: Any, add: Any, push: Any) -> None:
@@ -117,42 +116,37 @@ def prefix_of(node: dict[str, Any], key: str, verdict: int) -> str:
     return ""
 
 
-def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, into: tuple[Any, Any]) -> int:
-    """Adds the value of a key that says something about it, and says how many KEY_END it took."""
+def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, into: tuple[Any, Any]) -> None:
+    """Adds the value of a key that says something about it."""
     add, push = into
     prefix = prefix_of(node, key, verdict)
-    marks = 0 if not prefix else 2 if verdict == CONTEXT else 1
     kind = type(value)
     if kind is str:
         add(prefix + value)
-        return marks
-    if kind is int and verdict == TELLING:
+    elif kind is int and verdict == TELLING:
         add(prefix + str(value))
-        return marks
-    add(prefix)
-    if kind is dict:
-        push(value)
     elif kind is list:
-        return marks + marks * _tell_items(prefix, value, into)
-    elif kind not in _scalars:
-        _refuse(value, add, push)
-    return marks
+        add(prefix)
+        _tell_items(prefix, value, into)
+    else:
+        add(prefix)
+        if kind is dict:
+            push(value)
+        elif kind not in _scalars:
+            _refuse(value, add, push)
 
 
-def _tell_items(prefix: str, items: list[Any], into: tuple[Any, Any]) -> int:
-    """Adds the strings of a list, each after the key of the list, and says how many there were."""
+def _tell_items(prefix: str, items: list[Any], into: tuple[Any, Any]) -> None:
+    """Adds the strings of a list, each after the key of the list."""
     add, push = into
-    told = 0
     for item in items:
         kind = type(item)
         if kind is str:
             add(prefix + item)
-            told += 1
         elif kind is dict or kind is list:
             push(item)
         elif kind not in _scalars:
             _refuse(item, add, push)
-    return told
 
 
 def pieces(event: Any, book: KeyBook) -> list[Piece]:
@@ -183,21 +177,10 @@ def pieces(event: Any, book: KeyBook) -> list[Piece]:
     return found
 
 
-def encode(texts: list[str], keys: int) -> bytes:
+def encode(texts: list[str]) -> bytes:
     """One byte a character, so that places in the scanned text are places in the strings.
 
-    Characters outside Latin-1 become `?`, lone surrogates too. The three characters with a meaning here are kept out
-    of what strings hold of themselves: their number must be that of the pieces and the keys.
+    Characters outside Latin-1 become `?`, lone surrogates too. Where a string holds one of the control characters that
+    have a meaning here, it is two strings to the rules, in both engines alike.
     """
-    blob = PIECE_END.join(texts).encode("latin-1", "replace")
-    if SHIELD in blob or blob.count(0xFF) != len(texts) - 1 or blob.count(0xFE) != keys:
-        blob = PIECE_END.join(map(_without_reserved, texts)).encode("latin-1", "replace")
-    return blob
-
-
-def _without_reserved(text: str) -> str:
-    """Keeps the KEY_END that ends a key; every other reserved character becomes a letter."""
-    name, mark, value = text.partition(KEY_END)
-    if value.startswith(KEY_END):
-        mark, value = mark + mark, value[1:]
-    return name.translate(_stand_ins) + mark + value.translate(_stand_ins)
+    return PIECE_END.join(texts).encode("latin-1", "replace")

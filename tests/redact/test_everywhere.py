@@ -168,10 +168,10 @@ def test_both_walks_see_the_same_text() -> None:
         "datadog_x1": "w",
         "secret": True,
     }
-    assert [piece.text for piece in pieces(event, book)] == gather(event, book)[0]
+    assert [piece.text for piece in pieces(event, book)] == gather(event, book)
 
 
-@pytest.mark.parametrize("separator", ["\xfd", "\xfe", "\xff", "\ud800", "\u2192"])
+@pytest.mark.parametrize("separator", ["\x8f", "\x90", "\x91", "\xff", "\ud800", "\u2192"])
 def test_odd_characters_in_a_text_hide_nothing(redactor: Redactor, separator: str) -> None:
     event = {"text": f"{separator}a{separator} password={DRAWN}{separator} b", "token": DRAWN + separator + DRAWN}
     redactor.event(event)

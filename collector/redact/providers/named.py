@@ -13,7 +13,7 @@ TELLING = "key|token|secret|passw(?:or)?d|pass|pwd|auth|credentials?|license|dsn
 # The end of the name, the separator, and the value's opening quote.
 BETWEEN = (
     r"""(?:\\{0,3}["'`])?[\])]?"""
-    r"""(?:\xfe|[ \t]{0,8}(?:=>|:=|[=]{1,2}|[:,>])[ \t]{0,8}|[ \t]{1,4})"""
+    r"""(?:\x91{1,2}|[ \t]{0,8}(?:=>|:=|[=]{1,2}|[:,>])[ \t]{0,8}|[ \t]{1,4})"""
     r"""(?:\\{0,3}["'`])?"""
 )
 
