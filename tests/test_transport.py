@@ -5,8 +5,6 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -15,56 +13,12 @@ from collector.sinks import Answer, Halt, Request, Retry
 from collector.transport import Transport
 from tests.sink import Answer as Scripted
 from tests.sink import Sink, drip, flood
+from tests.talking import dribble, talking
 from tests.tls import Authority
 
 SHORT = SinkSettings(timeout=0.15, connect_timeout=0.15)  # a deadline of 0.6 seconds
 PLENTY = 20.0  # what a loaded machine may add
 REQUEST = Request(b'{"id":"a"}\n', {"Content-Type": "application/x-ndjson"})
-Talk = Callable[[socket.socket, threading.Event], None]
-
-
-@contextmanager
-def talking(talk: Talk) -> Iterator[str]:
-    """A server that reads a request and then does what `talk` does; gives its URL."""
-    closing = threading.Event()
-    threads: list[threading.Thread] = []
-
-    def serve(connection: socket.socket) -> None:
-        with connection, suppress(OSError):
-            connection.recv(65536)
-            talk(connection, closing)
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(65536):  # closing with bytes unread would reset the connection
-                pass
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threads.append(threading.Thread(target=serve, args=(listener.accept()[0],)))
-                threads[-1].start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listening = threading.Thread(target=accept)
-        listening.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        finally:
-            closing.set()
-            listener.shutdown(socket.SHUT_RDWR)
-            listening.join()
-            for thread in threads:
-                thread.join()
-
-
-def dribble(start: bytes, piece: bytes) -> Talk:
-    """Says `start`, then `piece` again and again, always in time for a time-out that begins anew with every byte."""
-
-    def talk(connection: socket.socket, closing: threading.Event) -> None:
-        connection.sendall(start)
-        while not closing.wait(0.02):
-            connection.sendall(piece)
-
-    return talk
 
 
 def post(url: str, settings: SinkSettings = SHORT) -> Answer | Retry | Halt:
