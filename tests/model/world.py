@@ -158,13 +158,12 @@ class World:
         self.state_path = directory / "agent" / "state.json"
         self.quarantine = Quarantine(directory / "agent" / "quarantine.jsonl", 10_000_000)
         self.sink = MoodySink()
+        self.sink_settings = SinkSettings(compression="none")
 
     def flow(self, crash_at: str = "", countdown: int = 0) -> Flow:
         """A newly started agent."""
         state = State(self.state_path).load()
-        transport = Transport(
-            SinkSettings(compression="none"), "http://localhost/", None, httpx.MockTransport(self.sink)
-        )
+        transport = Transport(self.sink_settings, "http://localhost/", None, httpx.MockTransport(self.sink))
         retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
         return Flow(
             roots=[Root(str(self.root), "claude")],
