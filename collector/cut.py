@@ -14,6 +14,7 @@ import orjson
 
 SHORTEST_CUT = 256  # what is kept of a string at least
 MOST_NOTES = 50
+GIANT = 2  # times the size that the whole event may have
 _ROUNDS = 8
 _OPENING = "[REDACTED:"
 _LONGEST_MARKER = 100
@@ -26,6 +27,8 @@ IDENTITY = ("id", "schema", "kind", "time", "session_id", "message_id", "usage",
 
 def fit(event: dict[str, Any], max_bytes: int) -> bytes:
     """The event as JSON of at most `max_bytes` bytes."""
+    if _may_hold_a_giant(event, max_bytes):
+        _cut_giants(event, max_bytes)
     body = dump(event)
     if len(body) <= max_bytes:
         return body
@@ -76,6 +79,27 @@ def _strings(event: dict[str, Any]) -> list[tuple[int, str, Any, Any]]:
     return found
 
 
+def _may_hold_a_giant(event: dict[str, Any], max_bytes: int) -> bool:
+    """Whether its line was long enough for a string that has to be cut anyway; asked of every event, so cheap."""
+    source = event.get("source")
+    length = source.get("length") if isinstance(source, dict) else None
+    return isinstance(length, int) and length > GIANT * max_bytes
+
+
+def _cut_giants(event: dict[str, Any], max_bytes: int) -> None:
+    """Takes the end off what is longer than everything may be, before orjson sees it: that reserves eight times the
+    size of a string before it writes it, and where it does not get that, it crashes the process (orjson 3.13)."""
+    nodes: list[tuple[Any, str]] = [(event, "")]
+    for node, path in nodes:
+        for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+            name = f"{path}.{key}" if path else str(key)
+            if isinstance(value, dict | list):
+                nodes.append((value, name))
+            elif isinstance(value, str) and len(value) > GIANT * max_bytes and name not in IDENTITY:
+                node[key] = value[: GIANT * max_bytes]
+                _note(event, name, len(value.encode("utf-8", "replace")))
+
+
 def _cut_strings(event: dict[str, Any], excess: int) -> bool:
     """Cuts the largest strings down to one common size that saves `excess` bytes; False where none is left to cut."""
     strings = [found for found in _strings(event) if found[0] > SHORTEST_CUT and found[1] not in IDENTITY]
@@ -87,8 +111,11 @@ def _cut_strings(event: dict[str, Any], excess: int) -> bool:
         if size <= keep:
             break
         text = node[key]
-        node[key] = shortened(text, keep)
-        _note(event, path, len(text.encode("utf-8", "replace")))
+        if not isinstance(text, str):  # a note on an earlier one took the place of what was no notes
+            continue
+        original = len(text.encode("utf-8", "replace"))
+        node[key] = shortened(text, keep, max(original, _noted(event, path)))
+        _note(event, path, original)
     return True
 
 
@@ -103,9 +130,9 @@ def _common_size(sizes: list[int], excess: int) -> int:
     return SHORTEST_CUT
 
 
-def shortened(text: str, size: int) -> str:
+def shortened(text: str, size: int, original: int = 0) -> str:
     """The beginning of a text, at most `size` bytes as JSON with its note, never ending inside a marker."""
-    original = len(text.encode("utf-8", "replace"))
+    original = original or len(text.encode("utf-8", "replace"))
     note = f"\u2026[cut: {original} bytes]"
     room = max(0, size - len(note.encode()))
     low, high = 0, min(len(text), room)
@@ -124,6 +151,12 @@ def _before_marker(text: str, end: int) -> int:
         return end
     closing = text.find("]", opening)
     return opening if closing < 0 or closing >= end else end
+
+
+def _noted(event: dict[str, Any], path: str) -> int:
+    notes = event.get("truncated")
+    size = notes.get(path) if isinstance(notes, dict) else None
+    return size if isinstance(size, int) else 0
 
 
 def _note(event: dict[str, Any], path: str, size: int) -> None:

@@ -17,6 +17,8 @@ from typing import Any
 import orjson
 
 MAX_DEPTH = 100
+LARGE = 1 << 20
+ROOM_FOR_A_BYTE = 4  # what orjson needs to parse a line, and what it makes of it
 MAX_TOKENS = 500_000  # strings and brackets looked at in one search: 0.2 s on a line made to hurt
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -29,6 +31,7 @@ _SURROGATE = re.compile(
 
 def load(raw: bytes) -> Any:
     """The JSON value in `raw`; raises ValueError when there is none."""
+    make_sure_of_room(len(raw))
     try:
         value = orjson.loads(raw)
     except ValueError:
@@ -36,6 +39,12 @@ def load(raw: bytes) -> Any:
     if isinstance(value, dict | list) and is_deep(value):
         return orjson.loads(_folded(raw))
     return value
+
+
+def make_sure_of_room(size: int) -> None:
+    """Raises MemoryError where there is no room for a line of this size; orjson would call it invalid, or crash."""
+    if size > LARGE:
+        bytearray(ROOM_FOR_A_BYTE * size)  # never touched, so it takes address space only, and no time
 
 
 def is_deep(value: dict[str, Any] | list[Any]) -> bool:

@@ -121,6 +121,8 @@ def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
         return set_aside(line, flow.redactor)
     try:
         made: dict[str, Any] | Skip = event(line, context)
+    except MemoryError:  # says nothing of the record: it is read again when there is room
+        raise
     except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is kept aside and counted
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__

@@ -14,7 +14,7 @@ import orjson
 from collector.blocks import Block, LongLine, Rest, blocks
 from collector.errors import SkipSource, SourceError
 from collector.flow import FINGERPRINT_BYTES, End, Line, Position, Reading, Source, SourceKind
-from collector.parse import is_deep, load
+from collector.parse import is_deep, load, make_sure_of_room
 from collector.sourcefile import SourceFile, opened
 from collector.splice import pieces
 
@@ -111,6 +111,7 @@ def _lines(reading: Reading, block: Block) -> Iterator[Line]:
 def _large_line(reading: Reading, block: Block) -> Iterator[Line]:
     """The one line of a block that is longer than a chunk: parsed where it lies, copied only when it is broken."""
     data, start, stop, base = block
+    make_sure_of_room(stop - start)
     with memoryview(data)[start : stop - 1] as view:
         try:
             record = orjson.loads(view)

@@ -107,3 +107,16 @@ def test_any_event_fits_any_size(event: dict[str, Any], size: int) -> None:
     body = cut.fit(event, size)
     assert len(body) <= size
     assert isinstance(orjson.loads(body), dict)
+
+
+def test_a_giant_is_cut_before_it_is_serialized_and_says_its_true_size() -> None:
+    text, size = "\u00e9" * 9000, 18_000
+    event = {"id": "a", "text": text, "blocks": [{"text": "b" * 9000}], "source": {"path": "p", "length": 30_000}}
+    cut_event = orjson.loads(cut.fit(event, 2000))
+    assert cut_event["text"].endswith(f"\u2026[cut: {size} bytes]")
+    assert cut_event["truncated"] == {"text": size, "blocks.0.text": 9000}
+
+
+def test_notes_that_are_no_notes_are_cut_like_any_other_text() -> None:
+    event = {"id": "a", "x" * 50: "t" * 5000, "truncated": "n" * 4000}
+    assert len(cut.fit(event, 1000)) <= 1000

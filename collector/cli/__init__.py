@@ -86,9 +86,17 @@ def run(arguments: list[str] | None = None) -> int:
         # Whoever read stdout has gone; nothing may be written to it any more, not even by the interpreter at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except MemoryError:
+        return _fail(OUT_OF_MEMORY, 1)
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user
         return _fail(_unexpected(error), 1)
     return 0
+
+
+OUT_OF_MEMORY = (
+    "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "
+    "A line needs about ten times its size; give this process more, or look for what else uses it up."
+)
 
 
 def _fail(message: str, code: int) -> int:

@@ -1,7 +1,7 @@
 """The one gate out: nothing becomes a `Sealed` or a `SetAside` here without having been redacted (promise 5).
 
 seal: an event in, redacted, cut to size and serialized out. set_aside: a line that could not be parsed in, a redacted
-text for the quarantine out. Neither raises: what cannot be redacted stays home.
+text for the quarantine out. Neither raises (but for want of memory): what cannot be redacted stays home.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
     try:
         counts = redactor.event(event)
         return Sealed(event_id, cut.fit(event, max_bytes), counts)
+    except MemoryError:  # says nothing of the event: it is read again when there is room
+        raise
     except Exception:  # noqa: BLE001 - whatever it was: the text stays home
         rest = withheld(event)
         return Sealed(event_id, cut.fit(rest, max_bytes), rest["redactions"])
@@ -39,6 +41,8 @@ def set_aside(line: Line, redactor: Redactor) -> SetAside:
     try:
         payload = redactor.text(unescaped(line.raw[:_LOOKED_AT].decode("utf-8", "replace")))
         payload = cut.shortened(payload, QUARANTINE_BYTES) if len(payload.encode()) > QUARANTINE_BYTES else payload
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001
         payload = f"[withheld: {len(line.raw)} bytes]"
     return SetAside(content, line.problem, source, line.offset, payload)
