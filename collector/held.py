@@ -113,8 +113,8 @@ class Held:
         with contextlib.suppress(OSError):
             if linked is not None and os.path.samefile(linked.path, source.path):
                 return linked
-        there = by_key.get(file.original.key)
-        return there if there is not None and _contains(there, source) else None
+        candidates = by_key.get(file.original.key), by_inode.get(file.original.stamp.inode)
+        return next((there for there in candidates if there is not None and _contains(there, source)), None)
 
     # After a pass
 
@@ -273,16 +273,18 @@ class Held:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             return self._set_aside(error)
         there = [file for file in files if file.path_in(self.directory).is_file()]
-        if not self.is_dry_run:
-            self._clean({path.name for file in there for path in (file.path_in(self.directory),)})
+        if not self.is_dry_run and self.directory.is_dir():
+            self._clean({f"{file.number}.{suffix}" for file in there for suffix in ("jsonl", "meta.json")})
         return there
 
     def _clean(self, names: set[str]) -> None:
-        """Removes what a crash left behind: halves of copies, and files that nobody knows any more."""
+        """Removes what a crash left behind: halves of copies, files that nobody knows, an index of nothing."""
         with contextlib.suppress(OSError):
             for path in list(self.directory.iterdir()):
-                if path.name not in names | {name.replace(".jsonl", ".meta.json") for name in names} | {INDEX}:
+                if path.name not in names and (path.name != INDEX or not names):
                     path.unlink()
+            if not names:
+                self.directory.rmdir()
 
     def _set_aside(self, error: Exception) -> list[HeldFile]:
         aside = self.directory.with_name(f"{self.directory.name}.damaged-{time.time_ns() // 1_000_000}")
