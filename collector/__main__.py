@@ -23,11 +23,12 @@ def _leave_out_what_nobody_uses() -> None:
     """httpx brings a command line and structlog a pretty printer, and load rich and pygments for them: 6 MB, 50 ms."""
     unused = ModuleType("httpx._main")
     unused.main = main  # type: ignore[attr-defined]
-    sys.modules.update({"httpx._main": unused, "rich": None})  # type: ignore[dict-item]
+    sys.modules.update({"httpx._main": unused, "rich": None, "zstandard": None})  # type: ignore[dict-item]
     import httpx  # noqa: F401
     import structlog  # noqa: F401
 
-    del sys.modules["httpx._main"], sys.modules["rich"]
+    for name in ("httpx._main", "rich", "zstandard"):
+        del sys.modules[name]
 
 
 if __name__ == "__main__":

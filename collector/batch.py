@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from collector.flow import Batch, Counts, Item, Line, Sealed, SetAside, Skip
+from collector.flow import Batch, Counts, End, Item, Line, Sealed, SetAside, Skip, position_after
 
 MAX_SET_ASIDE = 100
 MAX_SILENT_ITEMS = 20_000
@@ -63,5 +63,7 @@ def _put(batch: Batch, item: Item) -> None:
             counts.lines += 1
             counts.quarantined += 1
             batch.set_aside.append(outcome)
-    if not isinstance(line, Line) or line.is_safe:
+    if isinstance(line, End):
+        batch.ends[key] = position_after(line)
+    elif line.is_safe:
         batch.ends[key] = line

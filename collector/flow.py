@@ -183,7 +183,8 @@ class Batch:
 
     events: list[Sealed] = field(default_factory=list)
     places: list[tuple[str, int]] = field(default_factory=list)  # (source key, line offset) of each event
-    ends: dict[str, Line | End] = field(default_factory=dict)  # source key -> the last item that may move its offset
+    # source key -> the last item that may move its offset; of a source that ended its position, which holds no bytes
+    ends: dict[str, Line | Position] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)  # source key -> what is not an event
     set_aside: list[SetAside] = field(default_factory=list)
     size: int = 0
@@ -191,7 +192,7 @@ class Batch:
     @property
     def positions(self) -> dict[str, Position]:
         """The map source -> position that an acknowledgement of this batch makes safe."""
-        return {key: position_after(item) for key, item in self.ends.items()}
+        return {key: item if isinstance(item, Position) else position_after(item) for key, item in self.ends.items()}
 
 
 class Receipt(NamedTuple):

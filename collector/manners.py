@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import ctypes.util
 import gc
 import os
 import platform
@@ -72,7 +71,7 @@ def _lower_disk_linux() -> str:
 
 
 def _lower_disk_darwin() -> str:
-    libc = ctypes.CDLL(ctypes.util.find_library("c"), use_errno=True)
+    libc = ctypes.CDLL(None, use_errno=True)
     if libc.setiopolicy_np(IOPOL_TYPE_DISK, IOPOL_SCOPE_PROCESS, IOPOL_THROTTLE) == 0:
         return "throttled"
     return f"unchanged ({os.strerror(ctypes.get_errno())})"

@@ -7,6 +7,7 @@ of the disk ends the run: it is tried again from the committed offsets, and the 
 
 from __future__ import annotations
 
+import encodings.idna  # noqa: F401 - httpx needs it later; loaded in the middle of a large pass it would keep memory
 import os
 import random
 import threading
@@ -204,6 +205,7 @@ class Service:
         if self._is_stopping:  # asked for while the flow was made
             interrupt.set()
         self._full_at = self._clock()
+        manners.give_back_memory()
         return parts
 
     def _do_reload(self, state: State, parts: ExitStack) -> None:
