@@ -1,0 +1,190 @@
+"""Measures redaction: `python -m tests.bench.redaction [--megabytes 20]` prints the tables of docs/redaction.md.
+
+Speed is CPU time of this process on generated transcripts, from bytes to redacted bytes; recall and false positives
+are counted on the corpus in tests/redact. Everything is drawn from seeds: the same arguments give the same counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import orjson
+
+from collector import cut
+from collector.redact import Options, Redactor
+from collector.redact.providers import PROVIDER_RULES
+from collector.redact.rule import sample
+from tests.bench.records import Writer
+from tests.bench.text import Library
+from tests.redact.contexts import CONTEXTS
+from tests.redact.harmless import HARMLESS
+from tests.redact.secrets import secret
+
+KEY = b"a key for measuring only"
+SEEDS = range(10)
+MEGABYTE = 1_000_000
+HOSTILE = {
+    "repeated BEGIN": "-----BEGIN RSA PRIVATE " + "KEY-----\n",
+    "repeated END": "-----END RSA PRIVATE " + "KEY-----\n",
+    "one letter": "a",
+    "one digit": "0",
+    "hex digits": "0123456789abcdef",
+    "equals signs": "=",
+    "many a=": "a=",
+    "many key=": "key=",
+    "many password=": "password=",
+    "many quotes": '\\"',
+    "many URLs": "http://a:",
+    "spaces": " ",
+}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The CPU seconds that something takes, the better of two runs."""
+    took = []
+    for _ in range(2):
+        began = process_time()
+        work()
+        took.append(process_time() - began)
+    return min(took)
+
+
+def transcript(size: int) -> tuple[list[bytes], list[str]]:
+    """Lines as Claude Code writes them, at least `size` bytes, and the secrets planted in them."""
+    chance = random.Random(5)
+    writer = Writer(chance, Library(chance))
+    lines: list[bytes] = []
+    written = 0
+    while written < size:
+        session = writer.session(writer.uuid(), "/home/dev/project", MEGABYTE)
+        lines += session
+        written += sum(map(len, session))
+    return lines, writer.secrets
+
+
+def speed(redactor: Redactor, lines: list[bytes]) -> None:
+    """Bytes in, redacted bytes out."""
+
+    def redact_all() -> None:
+        for line in lines:
+            event = orjson.loads(line)
+            redactor.event(event)
+            cut.fit(event, 4 * MEGABYTE)
+
+    def only_json() -> None:
+        for line in lines:
+            orjson.dumps(orjson.loads(line))
+
+    size = sum(map(len, lines))
+    print(f"\n{len(lines):,} lines, {size / MEGABYTE:.1f} MB, {len(redactor.rules)} rules, {redactor.engine_name}")
+    print("| what | MB/s |\n|---|---|")
+    print(f"| parse and serialize, nothing else | {size / seconds(only_json) / MEGABYTE:.0f} |")
+    print(f"| parse, redact, cut, serialize | {size / seconds(redact_all) / MEGABYTE:.0f} |")
+
+
+def long_lines(redactor: Redactor, lines: Iterable[bytes]) -> None:
+    """The slowest of the lines around 250 kB, joined from real ones where none is that long."""
+    joined = b"\n".join(lines)
+    slowest = 0.0
+    for start in range(0, min(len(joined), 10 * MEGABYTE), 250_000):
+        text = joined[start : start + 250_000].decode("utf-8", "replace")
+        slowest = max(slowest, seconds(lambda text=text: redactor.value({"text": text})))  # type: ignore[misc]
+    print(f"| slowest line of 250 kB | {slowest * 1000:.1f} ms |")
+
+
+def hostile(redactor: Redactor) -> None:
+    """Input made to hurt, 256 kB of each kind."""
+    print("\n| hostile input, 256 kB | MB/s |\n|---|---|")
+    for name, unit in HOSTILE.items():
+        text = (unit * (262_144 // len(unit) + 1))[:262_144]
+        took = seconds(lambda text=text: redactor.value(text))  # type: ignore[misc]
+        print(f"| {name} | {len(text) / took / MEGABYTE:,.0f} |")
+
+
+def starts() -> None:
+    """Compiling the rules, and starting with a compiled database."""
+    with tempfile.TemporaryDirectory() as directory:
+        options = Options(key=KEY, cache_dir=Path(directory))
+        began = process_time()
+        Redactor(Options(key=KEY))
+        first = process_time() - began
+        Redactor(options)
+        print(f"| compile all rules | {first * 1000:.0f} ms |")
+        print(f"| start with a cached database | {seconds(lambda: Redactor(options)) * 1000:.0f} ms |")
+
+
+def recall(redactor: Redactor) -> None:
+    """How many of the planted secrets are gone, by class, at three levels of escaping."""
+    found: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for name, kinds, template in CONTEXTS:
+        for kind in kinds:
+            for seed in SEEDS:
+                value = secret(kind, seed)
+                count(redactor, template.replace("@", value, 1), value, name, found, total)
+    for rule in PROVIDER_RULES:
+        for example in rule.examples:
+            for seed in SEEDS:
+                text = sample(example, seed)
+                total["provider formats"] += 1
+                found["provider formats"] += bool(redactor.value(text)[1])
+    print("\n| class | secrets | found |\n|---|---|---|")
+    for name in sorted(total):
+        print(f"| {name} | {total[name]:,} | {100 * found[name] / total[name]:.1f} % |")
+
+
+def count(redactor: Redactor, text: str, value: str, name: str, found: Counter[str], total: Counter[str]) -> None:
+    """One text at three levels of escaping."""
+    for _ in range(3):
+        total[name] += 1
+        found[name] += value not in redactor.text(text)
+        text = json.dumps({"output": text})
+
+
+def false_positives(redactor: Redactor, lines: list[bytes], planted: list[str]) -> None:
+    """How many harmless texts are touched, by class, and how many lines of generated transcripts."""
+    touched: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for name, template in HARMLESS:
+        for seed in SEEDS if "{" in template else [0]:
+            total[name] += 1
+            touched[name] += bool(redactor.value(sample(template, seed))[1])
+    print("\n| class | texts | touched |\n|---|---|---|")
+    for name in sorted(total):
+        print(f"| {name} | {total[name]:,} | {touched[name]} |")
+    wrong = sum(bool(wrong_findings(redactor, orjson.loads(line), planted)) for line in lines)
+    print(f"| lines of generated transcripts, nothing planted | {len(lines):,} | {wrong} |")
+
+
+def wrong_findings(redactor: Redactor, event: dict[str, Any], planted: list[str]) -> list[str]:
+    """What was found in an event although nobody planted it."""
+    values = [finding.value for finding in redactor.value(event)[1]]
+    return [value for value in values if not any(one in value or value in one for one in planted)]
+
+
+def main() -> None:
+    """Prints all tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--megabytes", type=int, default=20)
+    parser.add_argument("--engine", default="auto")
+    arguments = parser.parse_args()
+    redactor = Redactor(Options(key=KEY, engine=arguments.engine))
+    lines, planted = transcript(arguments.megabytes * MEGABYTE)
+    speed(redactor, lines)
+    long_lines(redactor, lines)
+    starts()
+    hostile(redactor)
+    recall(redactor)
+    false_positives(redactor, lines, planted)
+
+
+if __name__ == "__main__":
+    main()
