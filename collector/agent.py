@@ -212,31 +212,52 @@ def _transport(settings: Settings, is_dry_run: bool) -> Iterator[Transport]:
 def load_installation(path: Path, *, may_write: bool) -> Installation:
     """This installation's id and marker key; made at the first start."""
     try:
-        known = orjson.loads(path.read_bytes())
-        return Installation(str(known["id"]), bytes.fromhex(known["key"]))
+        return _read_installation(path)
     except FileNotFoundError:
-        pass
+        is_new = True
     except (OSError, ValueError, KeyError, TypeError) as error:
+        is_new = False
         log.warning("installation file damaged, a new one is made", path=str(path), error=type(error).__name__)
     made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
-    if may_write:
-        _write_installation(path, made)
-    return made
+    return _write_installation(path, made, is_new=is_new) if may_write else made
 
 
-def _write_installation(path: Path, made: Installation) -> None:
-    make_private_directory(path.parent)
-    temporary = path.with_name(path.name + ".new")
+def _read_installation(path: Path) -> Installation:
+    known = orjson.loads(path.read_bytes())
+    return Installation(str(known["id"]), bytes.fromhex(known["key"]))
+
+
+def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Installation:
+    """Puts the file in place; where two agents start at once, the first one's counts for both."""
+    temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        make_private_directory(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
+                file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
+                file.flush()
+                os.fsync(file.fileno())
+            if not is_new or not _put_first(temporary, path):
+                os.replace(temporary, path)
+            return _read_installation(path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise StateError(
             f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount."
         ) from None
+
+
+def _put_first(temporary: Path, path: Path) -> bool:
+    """Gives the file its name unless there is one of that name; False where the system cannot do that."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def user_name() -> str:

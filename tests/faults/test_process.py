@@ -182,6 +182,7 @@ def test_two_agents_with_states_of_their_own_give_the_same_ids(tmp_path: Path) -
         with place.agent.start(command="scan") as one, other.start(command="scan") as two:
             assert {one.process.wait(60), two.process.wait(60)} == {3}
         place.assert_whole()
+        assert len({event["host"]["id"] for event in sink.events}) == 1
 
 
 @pytest.mark.parametrize("command", ["scan", "run"])
