@@ -185,7 +185,7 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         took = time.monotonic() - started
         yield _verdict(deliverer, answer, took)
     if isinstance(answer, Answer):
-        yield from _clock(answer)
+        yield from clock(answer, time.time())
 
 
 def _verdict(deliverer: Deliverer, answer: Any, took: float) -> Check:
@@ -200,11 +200,11 @@ def _verdict(deliverer: Deliverer, answer: Any, took: float) -> Check:
     return Check("sink", "fail", f"{address}: {deliverer.clean(verdict.reason)}", advice)
 
 
-def _clock(answer: Answer) -> Iterator[Check]:
+def clock(answer: Answer, now: float) -> Iterator[Check]:
     """Whether the sink's clock and ours agree; events of a wrong clock land in the wrong day."""
     told = answer.headers.get("date", "")
     try:
-        skew = time.time() - email.utils.parsedate_to_datetime(told).timestamp()
+        skew = now - email.utils.parsedate_to_datetime(told).timestamp()
     except (ValueError, TypeError):
         return
     if abs(skew) > CLOCK_SKEW_SECONDS:

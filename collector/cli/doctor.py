@@ -25,7 +25,7 @@ def doctor(
     sink_type: SinkType = None,
     state: State = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-) -> int:
+) -> None:
     """Checks configuration, roots, state, redaction, sink and service; exit code 1 when something fails.
 
     Changes nothing here. The sink gets one synthetic event of kind `heartbeat`, to see whether it takes it.
@@ -40,7 +40,8 @@ def doctor(
         told = {"checks": [check._asdict() for check in found]}
         sys.stdout.buffer.write(orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE))
         sys.stdout.flush()
-    return 1 if any(check.level == "fail" for check in found) else 0
+    if any(check.level == "fail" for check in found):
+        raise typer.Exit(1)
 
 
 def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:

@@ -22,7 +22,7 @@ def run(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: State = None,
-) -> int:
+) -> None:
     """Sends everything new, and then whatever is written, until it is stopped.
 
     SIGTERM and SIGINT end it, SIGHUP reads the configuration again, SIGUSR1 logs the status. Exit codes: 0 stopped,
@@ -44,7 +44,6 @@ def run(
     service = Service(chosen, read, notifier=Notifier(settings.notify_socket(), settings.watchdog_seconds()))
     with answering_signals(service):
         service.run()
-    return 0
 
 
 def _leave(*_: object) -> None:

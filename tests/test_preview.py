@@ -1,0 +1,106 @@
+"""`collector preview`: exactly what would be sent; nothing is sent, nothing is saved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.sink import Sink
+
+KEY = "AKIA" + "Q3EGRZPLMWXCVB7T"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def agent(home: Home, sink: Sink) -> Agent:
+    return Agent(home, sink)
+
+
+def preview(agent: Agent, *flags: str) -> list[dict[str, Any]]:
+    """The events shown."""
+    result = agent.run("preview", *agent.places(), *flags)
+    assert result.code == 0, result.stderr
+    assert "Nothing was sent." in result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def texts(events: list[dict[str, Any]]) -> list[str]:
+    return [event["text"] for event in events]
+
+
+def test_it_shows_what_the_next_pass_sends_and_sends_nothing(home: Home, sink: Sink, agent: Agent) -> None:
+    agent.scan()  # this installation now has the key of its markers
+    session = home.session()
+    session.prompt(f"the key is {KEY}")
+    session.reply("Done.", tokens=3)
+    before = agent.kept()
+    shown = preview(agent)
+    assert sink.posts == []
+    assert agent.kept() == before
+    assert KEY not in json.dumps(shown)
+    assert agent.scan().code == 0
+    assert shown == sink.events
+
+
+def test_what_was_sent_is_shown_with_all_only(home: Home, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("sent")
+    agent.scan()
+    assert preview(agent) == []
+    session.prompt("waiting")
+    assert texts(preview(agent)) == ["waiting"]
+    assert texts(preview(agent, "--all")) == ["sent", "waiting"]
+
+
+def test_a_source_and_a_limit_narrow_it_down(home: Home, agent: Agent) -> None:
+    one, two = home.session(project="-work-one"), home.session(project="-work-two")
+    for number in range(3):
+        one.prompt(f"one {number}")
+        two.prompt(f"two {number}")
+    assert texts(preview(agent, "--source", "-work-two", "--limit", "2")) == ["two 0", "two 1"]
+    assert texts(preview(agent, "--source", "*-work-one/*")) == ["one 0", "one 1", "one 2"]
+    assert len(preview(agent, "--limit", "0")) == 6
+
+
+def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("old")
+    moment = session.prompt("new")["timestamp"]
+    assert texts(preview(agent, "--since", moment)) == ["new"]
+    assert preview(agent, "--since", "30m") == []
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "5y", "2026-13-01"])
+def test_a_moment_that_is_none_is_a_usage_error(agent: Agent, moment: str) -> None:
+    assert agent.run("preview", *agent.places(), "--since", moment).code == 2
+
+
+def test_it_works_beside_a_running_agent(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("sent")
+    with agent.start():
+        sink.wait_for(lambda: sink.ids())
+        assert texts(preview(agent, "--all")) == ["sent"]
+
+
+def test_a_damaged_state_is_left_alone(home: Home, agent: Agent) -> None:
+    home.session().prompt("one")
+    agent.directory.mkdir()
+    agent.state.write_text("{")
+    assert texts(preview(agent)) == ["one"]
+    assert [path.name for path in agent.directory.iterdir()] == ["state.json"]
