@@ -1,10 +1,12 @@
 """Logging: structlog on stderr, JSON when stderr is no terminal. A log event is a constant phrase plus keys.
 
-Values may come from file names and servers, so control characters are escaped: no text can forge a log line.
+Values may come from file names and servers, so control characters are escaped: no text can forge a log line. A log that
+cannot be written (a full disk, a reader that went) is no reason to stop: its lines are lost, the events are not.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -33,9 +35,20 @@ def configure(level: str = "info", layout: str = "auto") -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: _Printer(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+class _Printer(structlog.PrintLogger):
+    """Writes a line, or gives up on it."""
+
+    def msg(self, message: str) -> None:
+        """Any level: the renderer has put it into the line."""
+        with contextlib.suppress(OSError):
+            super().msg(message)
+
+    debug = info = warning = error = critical = msg
 
 
 def _escape(_logger: Any, _method: str, event: Any) -> Any:

@@ -50,19 +50,19 @@ class Quarantine:
     def _append(self, lines: list[bytes]) -> int:
         is_new = not self.path.exists()
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
+        try:
             before = os.fstat(descriptor).st_size
+            is_cut = before and os.pread(descriptor, 1, before - 1) != b"\n"  # by a crash
             try:
-                if before and os.pread(descriptor, 1, before - 1) != b"\n":  # a crash left half a line
-                    file.write(b"\n")
-                file.writelines(lines)
-                file.flush()
+                _write(descriptor, (b"\n" if is_cut else b"") + b"".join(lines))
                 os.fsync(descriptor)
             except OSError:
                 with contextlib.suppress(OSError):  # so that a full disk does not collect the same halves
                     os.ftruncate(descriptor, before)
                 raise
             size = os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
         if is_new:
             fsync_directory(self.path.parent)
         return size
@@ -137,6 +137,12 @@ class Quarantine:
                 f"Cannot write the quarantine {self.path}: {error.strerror}. {consequence} "
                 "Make room or check the mount."
             ) from None
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """All of it, without a buffer that would try again when it is closed."""
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def _wait_for(descriptor: int) -> None:

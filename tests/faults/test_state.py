@@ -1,0 +1,219 @@
+"""Whatever becomes of the state file, nothing is lost, and what is sent again comes under the same ids."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from collector.state import State
+from tests.agent import COLLECTOR, Agent, Running
+from tests.build import Home, Session
+from tests.sink import Answer, Sink
+
+PROMPTS = 12
+EVERY_EVENT = {"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "2"}
+
+
+class Place:
+    """A home with a session, an agent and a sink."""
+
+    def __init__(self, directory: Path, sink: Sink, **environment: str) -> None:
+        self.home = Home(directory)
+        self.session: Session = self.home.session()
+        self.prompts = 0
+        self.write(PROMPTS)
+        self.sink = sink
+        self.agent = Agent(self.home, sink, environment)
+
+    def write(self, count: int) -> None:
+        for _ in range(count):
+            self.prompts += 1
+            self.session.prompt(f"prompt {self.prompts}")
+
+    def tear(self) -> None:
+        """Appends a line that belongs into the quarantine."""
+        with self.session.path.open("ab") as file:
+            file.write(b'{"type":"user","message":{"content":"torn\n')
+
+    def wait_for_all(self) -> None:
+        self.sink.wait_for(lambda: len(set(self.sink.ids())) == self.prompts)
+
+    def offset(self) -> int:
+        """What the state on disk says of the session."""
+        state = State(self.agent.state).load()
+        return next((entry.position.offset for entry in state.entries.values()), 0)
+
+    def wait_until_saved(self) -> None:
+        self.sink.wait_for(lambda: self.offset() == self.session.path.stat().st_size)
+
+    def log_lines(self, running: Running, event: str) -> int:
+        return sum(json.loads(line).get("event") == event for line in running.stderr.splitlines())
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "garbage": lambda data: os.urandom(len(data)),
+    "zeros": lambda data: bytes(len(data)),
+    "half": lambda data: data[: len(data) // 2],
+    "empty": lambda _: b"",
+    "another document": lambda _: b'{"claude_code": {"files": []}}',
+}
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["one generation", "both"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_state_is_said_kept_and_costs_repeats_only(tmp_path: Path, damage: str, both: bool) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.agent.scan()
+        place.write(3)
+        place.agent.scan()
+        for path in place.agent.directory.glob("state.json*" if both else "state.json"):
+            if path.suffix != ".lock":
+                path.write_bytes(DAMAGES[damage](path.read_bytes()))
+        result = place.agent.scan().assert_balanced()
+        assert (result.code, result.ledger["lag"]) == (0, 0)
+        assert "state damaged" in result.stderr
+        assert len(set(sink.ids())) == place.prompts
+        assert len(list(place.agent.directory.glob("*damaged*"))) == (2 if both else 1)
+        assert place.agent.scan().ledger["delivered"] == 0
+
+
+@pytest.mark.parametrize("command", ["scan", "run"])
+def test_a_state_of_a_newer_version_is_left_alone_and_nothing_is_sent(tmp_path: Path, command: str) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.agent.scan()
+        newer = place.agent.state.read_bytes().replace(b'"version":1', b'"version":2')
+        place.agent.state.write_bytes(newer)
+        place.write(1)
+        result = place.agent.run(command, *place.agent.places())
+        assert (result.code, "newer collector" in result.stderr) == (1, True)
+        assert place.agent.state.read_bytes() == newer
+        assert len(sink.ids()) == PROMPTS
+
+
+def test_a_state_from_yesterdays_backup_sends_what_came_since_once_more(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.agent.scan()
+        backup = place.agent.state.read_bytes()
+        place.write(5)
+        place.agent.scan()
+        place.agent.state.write_bytes(backup)
+        place.write(1)
+        assert place.agent.scan().ledger["delivered"] == 6
+        assert len(set(sink.ids())) == place.prompts
+        assert len(sink.ids()) == place.prompts + 5
+
+
+@pytest.mark.parametrize("what", ["file", "directory"])
+def test_a_state_that_is_deleted_under_a_running_agent_is_written_again(tmp_path: Path, what: str) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        with place.agent.start() as running:
+            place.wait_until_saved()
+            if what == "file":
+                place.agent.state.unlink()
+            else:
+                shutil.rmtree(place.agent.directory)
+            place.write(1)
+            place.wait_for_all()
+            place.wait_until_saved()
+            assert running.stop() == 0
+        assert place.agent.scan().ledger["delivered"] == 0
+        assert len(sink.ids()) == place.prompts
+
+
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        (tmp_path / "file").write_text("not a directory")
+        place.agent.state = tmp_path / "file" / "state.json"
+        for command in ("scan", "run"):
+            result = place.agent.run(command, *place.agent.places())
+            assert (result.code, "Cannot write" in result.stderr) == (1, True), result.stderr
+        assert sink.posts == []
+        place.agent.state = tmp_path / "agent" / "state.json"
+        assert place.agent.scan().code == 0
+
+
+@contextmanager
+def full_disk(running: Running) -> Iterator[None]:
+    """No file of this process can grow beyond a few bytes, its log included; as on a full disk, others work."""
+    before = resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (16, before[1]))
+    yield
+    if running.process.poll() is None:
+        resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_stops_no_delivery_and_is_made_up_for(tmp_path: Path) -> None:
+    """The state and the quarantine wait in memory; the state on disk claims nothing meanwhile."""
+    with Sink() as sink:
+        place = Place(tmp_path, sink, **EVERY_EVENT)
+        with place.agent.start() as running:
+            place.wait_until_saved()
+            before = place.offset()
+            with full_disk(running):
+                for _ in range(4):
+                    place.tear()
+                    place.write(5)
+                    place.wait_for_all()
+                assert place.offset() == before
+            place.wait_until_saved()
+            assert running.stop() == 0
+        assert len(sink.ids()) == place.prompts
+        assert len(place.agent.state.with_name("state.quarantine.jsonl").read_bytes().splitlines()) == 4
+        assert place.agent.scan().ledger["lines"] == 0
+
+
+def test_a_full_disk_and_a_failing_sink_at_once_lose_nothing(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink, **EVERY_EVENT)
+        with place.agent.start() as running:
+            place.wait_until_saved()
+            with full_disk(running):
+                sink.clear_script(Answer(503))
+                place.tear()
+                place.write(5)
+                asked = len(sink.posts)
+                sink.wait_for(lambda: len(sink.posts) > asked + 4)
+                sink.clear_script()
+                place.wait_for_all()
+            place.wait_until_saved()
+            assert running.stop() == 0
+        assert len(sink.ids()) == place.prompts
+
+
+def test_a_crash_on_a_full_disk_repeats_what_the_disk_does_not_know(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink, **EVERY_EVENT)
+        with place.agent.start() as running:
+            place.wait_until_saved()
+            with full_disk(running):
+                place.write(5)
+                place.wait_for_all()
+                running.kill()
+        assert place.agent.scan().ledger["delivered"] == 5
+        assert len(set(sink.ids())) == place.prompts
+
+
+def test_a_scan_on_a_full_disk_says_that_its_commits_are_not_saved(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.agent.scan()
+        place.write(3)
+        limited = ["prlimit", "--fsize=16", *COLLECTOR, "scan", "--json", *place.agent.places()]
+        ended = subprocess.run(limited, env=place.agent.environment, capture_output=True, text=True, check=False)
+        assert (ended.returncode, "Cannot write the state" in ended.stderr) == (1, True), ended.stderr
+        assert json.loads(ended.stdout)["delivered"] == 3
+        assert place.agent.scan().ledger["delivered"] == 3
+        assert len(set(sink.ids())) == place.prompts
