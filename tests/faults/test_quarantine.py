@@ -1,0 +1,215 @@
+"""What is set aside is kept, redacted, private, bounded, and can be looked at and acted on while the agent works."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector import quarantine as module
+from collector.errors import StateError
+from collector.flow import SetAside
+from collector.quarantine import Quarantine
+from tests.agent import REPOSITORY, Agent, Result
+from tests.build import Home
+from tests.sink import Answer, Event, Sink, poison
+
+KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
+
+
+class Place:
+    """A home, an agent, its sink and its quarantine."""
+
+    def __init__(self, directory: Path, sink: Sink, **environment: str) -> None:
+        self.home = Home(directory)
+        self.session = self.home.session()
+        self.sink = sink
+        self.agent = Agent(self.home, sink, environment)
+        self.path = self.agent.state.with_name("state.quarantine.jsonl")
+
+    def tear(self, text: str = "torn") -> None:
+        with self.session.path.open("ab") as file:
+            file.write(b'{"type":"user","message":{"content":"' + text.encode() + b"\n")
+
+    def quarantine(self, *arguments: str, **environment: str) -> Result:
+        command, *rest = arguments
+        where = ["--state", str(self.agent.state)]
+        env = {"COLLECTOR_SINK__URL": self.sink.url, "COLLECTOR_RETRY__MAX_WAIT": "0", **environment}
+        return self.agent.run("quarantine", command, *rest, *where, env=env)
+
+    def entries(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.quarantine("list", "--json").stdout.splitlines()]
+
+
+def is_poison(event: Event) -> bool:
+    return "poison" in event.get("text", "")
+
+
+def test_an_entry_says_what_why_where_and_when_without_secrets(tmp_path: Path) -> None:
+    with Sink(then=poison(is_poison)) as sink:
+        place = Place(tmp_path, sink)
+        place.session.prompt("all is well")
+        place.session.prompt(f"poison with {KEY}")
+        place.tear(f"torn with {KEY}")
+        assert place.agent.scan().ledger["quarantined"] == 2
+        refused, torn = sorted(place.entries(), key=lambda entry: int(entry["offset"]))
+        first, second, _ = place.session.path.read_bytes().splitlines(keepends=True)
+        assert (refused["offset"], torn["offset"]) == (len(first), len(first) + len(second))
+        source = f"~/{place.session.path.relative_to(place.home.path)}"
+        assert refused["source"] == torn["source"] == source
+        assert ("HTTP 400" in refused["reason"], torn["reason"]) == (True, "torn line")
+        assert all(each["time"].endswith("Z") and "REDACTED" in each["payload"] for each in (refused, torn))
+        assert KEY.encode() not in place.path.read_bytes()
+        assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
+
+
+def test_the_same_bytes_in_two_sources_are_two_entries_under_one_id(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.tear()
+        other = place.home.session()
+        other.path.write_bytes(place.session.path.read_bytes())
+        place.agent.scan()
+        entries = place.entries()
+        assert len({entry["source"] for entry in entries}) == 2
+        [entry_id] = {entry["id"] for entry in entries}
+        assert place.quarantine("show", entry_id).stdout.count('"payload"') == 2
+        assert "Dropped 2" in place.quarantine("drop", entry_id).stdout
+        assert place.entries() == []
+
+
+def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> None:
+    with Sink(then=poison(is_poison)) as sink:
+        place = Place(tmp_path, sink)
+        for text in ("all is well", "poison a", "fine", "poison b", "fine too", "poison c"):
+            place.session.prompt(text)
+        place.tear()
+        place.agent.scan()
+        assert len(place.entries()) == 4
+        sink.clear_script(poison(lambda event: event.get("text") in {"poison a", "poison c"}))
+        result = place.quarantine("retry", "--all")
+        assert (result.code, result.stdout.strip()) == (3, "Delivered 1, refused again 2, not an event 1.")
+        assert len(place.entries()) == 3
+        sink.clear_script()
+        result = place.quarantine("retry", "--all")
+        assert (result.code, result.stdout.strip()) == (0, "Delivered 2, refused again 0, not an event 1.")
+        assert sorted(event["text"] for event in sink.events if is_poison(event)) == [
+            "poison a",
+            "poison b",
+            "poison c",
+        ]
+        assert [entry["reason"] for entry in place.entries()] == ["torn line"]
+
+
+def test_a_retry_that_breaks_off_keeps_what_was_not_taken(tmp_path: Path) -> None:
+    with Sink(then=poison(is_poison)) as sink:
+        place = Place(tmp_path, sink)
+        for text in ("all is well", "poison a", "poison b"):
+            place.session.prompt(text)
+        place.agent.scan()
+        sink.clear_script(Answer(503))
+        sink.answer(Answer())
+        result = place.quarantine("retry", "--all")
+        assert (result.code, "Delivered 1" in result.stdout) == (75, True)
+        assert len(place.entries()) == 1
+
+
+def test_it_survives_restarts_and_the_loss_of_the_state(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.tear()
+        place.session.prompt("after")
+        place.agent.scan()
+        before = place.entries()
+        place.agent.state.unlink()
+        place.agent.scan()
+        assert place.entries() == before
+        assert len(before) == 1
+
+
+def test_a_full_quarantine_drops_the_oldest_and_says_so_loudly(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink, COLLECTOR_QUARANTINE__MAX_BYTES="10000")
+        for number in range(60):
+            place.tear(f"{number} " + "x" * 300)
+        result = place.agent.scan()
+        entries = place.entries()
+        assert place.path.stat().st_size <= 10_000
+        assert [entry["payload"].split('"')[-1].split(" ")[0] for entry in entries] == [
+            str(number) for number in range(60 - len(entries), 60)
+        ]
+        dropped = [json.loads(line) for line in result.stderr.splitlines() if "oldest entries dropped" in line]
+        assert sum(line["dropped"] for line in dropped) == 60 - len(entries)
+        assert {line["level"] for line in dropped} == {"error"}
+
+
+def test_the_newest_stays_even_where_it_alone_is_too_large(tmp_path: Path) -> None:
+    quarantine = Quarantine(tmp_path / "q.jsonl", 1000)
+    quarantine.add([SetAside("a", "r", "s", 0, "x" * 500)])
+    assert quarantine.add([SetAside("b", "r", "s", 1, "y" * 5000)]) == 1
+    assert [entry["id"] for entry in quarantine.entries()] == ["b"]
+
+
+ADDING = """
+import sys
+from pathlib import Path
+from collector.flow import SetAside
+from collector.quarantine import Quarantine
+quarantine = Quarantine(Path(sys.argv[1]), 10_000_000)
+print("ready", flush=True)
+for number in range(300):
+    quarantine.add([SetAside(f"n{number}", "r", "s", number, "x")])
+"""
+
+
+def test_dropping_while_the_agent_adds_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    quarantine = Quarantine(path, 10_000_000)
+    quarantine.add([SetAside(f"old{number}", "r", "s", number, "x") for number in range(50)])
+    agent = subprocess.Popen(
+        [sys.executable, "-c", ADDING, str(path)],
+        stdout=subprocess.PIPE,
+        env={"PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path)},
+    )
+    assert agent.stdout
+    agent.stdout.readline()
+    for number in range(50):
+        assert quarantine.drop({f"old{number}"}) == 1
+    agent.communicate()
+    assert [entry["id"] for entry in quarantine.entries()] == [f"n{number}" for number in range(300)]
+
+
+def test_a_holder_that_never_lets_go_does_not_stop_the_agent_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOCK_SECONDS", 0.05)
+    holder = os.open(tmp_path / "q.jsonl.lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
+    with pytest.raises(StateError, match="another process holds its lock"):
+        quarantine.add([SetAside("a", "r", "s", 0, "x")])
+    threading.Timer(0.02, os.close, [holder]).start()
+    monkeypatch.setattr(module, "LOCK_SECONDS", 10)
+    quarantine.add([SetAside("a", "r", "s", 0, "x")])
+    assert [entry["id"] for entry in quarantine.entries()] == ["a"]
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b'{"id":"x"}', b'{"id":1,"reason":2,"source":3,"offset":4,"payload":5}'])
+def test_a_line_that_is_no_entry_is_passed_over(tmp_path: Path, line: bytes) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.tear()
+        place.agent.scan()
+        place.path.write_bytes(line + b"\n" + place.path.read_bytes())
+        listed = place.quarantine("list")
+        assert (listed.code, "torn line" in listed.stdout) == (0, True)
+        [entry] = place.entries()
+        assert place.quarantine("drop", entry["id"]).code == 0
