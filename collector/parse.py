@@ -19,10 +19,12 @@ import orjson
 MAX_DEPTH = 100
 LARGE = 1 << 20
 ROOM_FOR_A_BYTE = 4  # what orjson needs to parse a line, and what it makes of it
+MAX_VALUES = 250_000  # in one line; each may take a hundred times its bytes: {} is two of them, and a dict
 MAX_TOKENS = 500_000  # strings and brackets looked at in one search: 0.2 s on a line made to hurt
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_SEPARATOR = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[,\[{]', re.DOTALL)
 # A surrogate escape that is not itself escaped; group 2 is a pair as it should be.
 _SURROGATE = re.compile(
     rb"(?<!\\)((?:\\\\)*+)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -32,6 +34,8 @@ _SURROGATE = re.compile(
 def load(raw: bytes) -> Any:
     """The JSON value in `raw`; raises ValueError when there is none."""
     make_sure_of_room(len(raw))
+    if has_too_many_values(raw):
+        raise ValueError("too many values")
     try:
         value = orjson.loads(raw)
     except ValueError:
@@ -45,6 +49,20 @@ def make_sure_of_room(size: int) -> None:
     """Raises MemoryError where there is no room for a line of this size; orjson would call it invalid, or crash."""
     if size > LARGE:
         bytearray(ROOM_FOR_A_BYTE * size)  # never touched, so it takes address space only, and no time
+
+
+def has_too_many_values(data: bytes | bytearray, start: int = 0, stop: int | None = None) -> bool:
+    """Whether data[start:stop] holds more values than memory should be spent on. Text that looks like JSON is not
+    counted: what begins a value is looked for outside of strings, once a count says that there may be too many."""
+    stop = len(data) if stop is None else stop
+    if stop - start < 2 * MAX_VALUES or sum(data.count(sign, start, stop) for sign in (b",", b"[", b"{")) < MAX_VALUES:
+        return False
+    separators = 0
+    for tokens, match in enumerate(_SEPARATOR.finditer(data, start, stop)):
+        separators += data[match.start()] != ord('"')
+        if separators > MAX_VALUES or tokens > 3 * MAX_VALUES:
+            return True
+    return False
 
 
 def is_deep(value: dict[str, Any] | list[Any]) -> bool:

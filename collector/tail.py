@@ -14,7 +14,7 @@ import orjson
 from collector.blocks import Block, LongLine, Rest, blocks
 from collector.errors import SkipSource, SourceError
 from collector.flow import FINGERPRINT_BYTES, End, Line, Position, Reading, Source, SourceKind
-from collector.parse import is_deep, load, make_sure_of_room
+from collector.parse import has_too_many_values, is_deep, load, make_sure_of_room
 from collector.sourcefile import SourceFile, opened
 from collector.splice import pieces
 
@@ -22,6 +22,7 @@ CHUNK_BYTES = 256 << 10
 MAX_LINE_BYTES = 256 << 20
 LARGEST_STUB = 64 << 10
 TOO_LONG = "line too long"
+TOO_MANY = "too many values in a line"
 # Reasons that hold as long as the stamp of the file stays the same: nobody has to open it before that.
 UNTIL_CHANGED = frozenset({"warmup", "incomplete", "too_large"})
 
@@ -112,6 +113,10 @@ def _large_line(reading: Reading, block: Block) -> Iterator[Line]:
     """The one line of a block that is longer than a chunk: parsed where it lies, copied only when it is broken."""
     data, start, stop, base = block
     make_sure_of_room(stop - start)
+    if has_too_many_values(data, start, stop):
+        raw = bytes(data[start : stop - 1])
+        yield Line(reading, base + start, base + stop, None, TOO_MANY, raw, _tail(data, stop))
+        return
     with memoryview(data)[start : stop - 1] as view:
         try:
             record = orjson.loads(view)

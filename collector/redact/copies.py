@@ -8,6 +8,7 @@ values are only replaced where they stand apart, and very short ones only where 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -28,12 +29,16 @@ class _Copy(NamedTuple):
     text: str  # as it stands: the value, or an escaped form of it
 
 
-def replace(event: Any, parts: list[Piece], marks: Marks, key: bytes) -> list[Finding]:
-    """Puts markers over the marks and over every copy of their values; returns the findings."""
+def replace(
+    event: Any, parts: list[Piece], marks: Marks, key: bytes, check: Callable[[], None] = lambda: None
+) -> list[Finding]:
+    """Puts markers over the marks and over every copy of their values; returns the findings. `check` is called for
+    every string, as the time this takes grows with strings times values, and raises when there was enough of it."""
     forms = _forms(parts, marks)
     findings: list[Finding] = []
     key_marks: dict[tuple[int, str], list[Mark]] = {}
     for index, part in enumerate(parts):
+        check()
         text = part.text[part.value_at :]
         own = []
         for mark in marks.get(index, ()):
@@ -50,16 +55,21 @@ def replace(event: Any, parts: list[Piece], marks: Marks, key: bytes) -> list[Fi
             findings += [
                 Finding(m.rule, part.path, m.start, m.end, text[m.start : m.end], False, m.is_copy) for m in spans
             ]
-    return findings + _replace_in_keys(event, key_marks, forms, key)
+    return findings + _replace_in_keys(event, key_marks, forms, key, check)
 
 
 def _replace_in_keys(
-    event: Any, key_marks: dict[tuple[int, str], list[Mark]], forms: list[_Copy], key: bytes
+    event: Any,
+    key_marks: dict[tuple[int, str], list[Mark]],
+    forms: list[_Copy],
+    key: bytes,
+    check: Callable[[], None],
 ) -> list[Finding]:
     findings = []
     for node, path in _dicts(event):
         names: dict[str, str] = {}
         for name in node:
+            check()
             spans = _with_copies(name, key_marks.get((id(node), name), []), forms)
             if spans:
                 names[name] = _rewritten(name, spans, key)

@@ -21,15 +21,20 @@ from collector.redact.engines import Engine, make_engine
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original, merged
 from collector.redact.marker import MARKER, MARKER_BYTES, OPENING
-from collector.redact.matching import Matcher
+from collector.redact.matching import Matcher, TimeOut
 from collector.redact.rule import Rule
 from collector.redact.segments import KeyBook, Piece, encode, gather, pieces
 from collector.redact.table import RULES
 from collector.redact.user_rules import Described, user_rule
 
 ROUNDS = 4
+MOST_FINDINGS = 10_000  # in one event: what holds more is withheld, as it would take memory and time without end
 BYTES_FOR_THE_TIME = 5_000_000
 FIELD_RULE = "field"
+
+
+class TooMany(Exception):
+    """One event holds more secrets than anybody would have."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ class Redactor:
             if len(parts) != len(texts):
                 raise ValueError("the pieces of an event are not those of its text")
             self._mark_fields(parts, marks)
-            found = self._replace(event, parts, marks)
+            found = self._replace(event, parts, marks, deadline)
             if not found:
                 break
             findings += [finding._replace(round=number) for finding in found]
@@ -134,10 +139,14 @@ class Redactor:
         """The spans to replace, per piece of the text."""
         starts = list(accumulate((len(piece) + 1 for piece in texts[:-1]), initial=0))
         found: dict[int, list[Mark]] = {}
+        count = 0
         for index in sorted(windows):
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, windows[index], starts, deadline):
                 piece = bisect_right(starts, start) - 1
+                count += 1
+                if count > MOST_FINDINGS:
+                    raise TooMany(matcher.rule.id)
                 for low, high in _outside_markers(text, start, end):
                     found.setdefault(piece, []).append(Mark(low - starts[piece], high - starts[piece], matcher.rule.id))
         return found
@@ -152,13 +161,17 @@ class Redactor:
             if self._fields.intersection(names) and value and not MARKER.fullmatch(value):
                 marks[index] = [Mark(part.value_at, len(part.text), FIELD_RULE)]
 
-    def _replace(self, event: Any, parts: list[Piece], marks: dict[int, list[Mark]]) -> list[Finding]:
+    def _replace(self, event: Any, parts: list[Piece], marks: dict[int, list[Mark]], deadline: float) -> list[Finding]:
+        def check() -> None:
+            if self._options.clock() > deadline:
+                raise TimeOut("copies")
+
         kept = {}
         for index, found in marks.items():
             part = parts[index]
             if found[0].rule == FIELD_RULE or not is_exempt(part.path, part.text[part.value_at :]):
                 kept[index] = merged(found)
-        return replace(event, parts, kept, self._options.key) if kept else []
+        return replace(event, parts, kept, self._options.key, check) if kept else []
 
 
 def _outside_markers(text: bytes, start: int, end: int) -> list[tuple[int, int]]:
