@@ -190,6 +190,12 @@ class World:
             return None
         return ledger
 
+    def join(self) -> None:
+        """Waits for the requests that a failed pass gave up: one may be just about to ask once more."""
+        for thread in threading.enumerate():
+            if thread.name == "deliver":
+                thread.join()
+
     def files(self) -> Iterator[Path]:
         """Every transcript that can be read: what a link leads to counts if it is below the root."""
         for path in self.root.glob("projects/*/*.jsonl"):
