@@ -175,6 +175,7 @@ class Service:
         hints = self.wake.take()
         cost = self.passes.everything(hints, is_watching=self.watcher.mode == "events")
         if self.passes.has_worked_hard:
+            self.flow.state.repack()
             manners.give_back_memory()
         interval = self.settings.run.rescan_interval * random.uniform(0.9, 1.1)
         self._full_at = self._clock() + max(interval, WORTH_OF_RESCANNING * cost)

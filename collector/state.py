@@ -165,6 +165,13 @@ class State:
         self.entries[key] = self.entries[key]._replace(missing_since=since)
         self._changed.add(key)
 
+    def repack(self) -> None:
+        """Makes all entries anew. Those that came one by one in a large pass lie between what that pass has left, and
+        keep the system from getting it back: 2 MB with 5,000 sources."""
+        data = _encode(self.entries)
+        self.entries.clear()
+        self.entries.update(_decode(data))
+
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file, or a line of the journal; on failure what was there stays and the entries stay dirty."""
         try:

@@ -275,3 +275,12 @@ def test_with_a_full_disk_it_goes_on_and_says_so(home: Home, sink: Sink, steps: 
     steps.until_idle()
     assert steps.service.describe()["problem"] is None
     assert steps.saved()[session.path.name] == session.path.stat().st_size
+
+
+def test_making_the_entries_anew_changes_none_of_them(home: Home, steps: Steps) -> None:
+    home.with_everything()
+    steps.until_idle()
+    assert any(entry.skip for entry in steps.state.entries.values())
+    before = dict(steps.state.entries)
+    steps.state.repack()
+    assert steps.state.entries == before
