@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.parse import MAX_DEPTH, is_deep, load
+from collector.parse import MAX_DEPTH, MAX_VALUES, has_too_many_values, load
 
 
 def depth_of(value: Any) -> int:
@@ -143,3 +143,13 @@ def test_what_orjson_takes_is_taken_as_it_is(value: Any) -> None:
     except TypeError:
         return
     assert load(raw) == orjson.loads(raw)
+
+
+def test_values_are_counted_and_signs_in_text_are_not() -> None:
+    signs = b'{"text":"' + b'{[,\\"' * MAX_VALUES + b'"}'
+    assert not has_too_many_values(signs)
+    values = b'{"x":[1' + b",1" * MAX_VALUES + b"]}"
+    assert has_too_many_values(values)
+    assert not has_too_many_values(values, 0, len(values) // 2)
+    with pytest.raises(ValueError, match="too many values"):
+        load(values)

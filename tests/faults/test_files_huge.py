@@ -1,0 +1,115 @@
+"""Lines and files of a size that nobody expects: delivered or set aside, in bounded memory, and never fatal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.sink import Answer, Sink
+
+MB = 1_000_000
+
+
+def big_line(home: Home, start: bytes, unit: bytes, end: bytes, size: int) -> None:
+    """A session whose second line is that long; written piece by piece, for this process must stay small."""
+    session = home.session()
+    session.prompt("before")
+    with session.path.open("ab") as file:
+        file.write(start)
+        for _ in range(size // (len(unit) * 10_000)):
+            file.write(unit * 10_000)
+        file.write(end + b"\n")
+    session.prompt("after")
+
+
+def scan_with(address_space: int, agent: Agent) -> tuple[int, int, str]:
+    """A scan that may not have more memory than this; its exit code, its peak RSS and what it said."""
+    shell = f'ulimit -v {address_space // 1024}; exec "$0" -m collector scan "$@"'
+    command = ["sh", "-c", shell, sys.executable, "--max-wait", "10", *agent.places()]
+    with open(agent.home.path / "said", "w+b") as said:
+        process = subprocess.Popen(command, env=agent.environment, stdout=said, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return process.returncode, usage.ru_maxrss * 1024, said.read().decode()
+
+
+PROMPT = b'{"type":"user","message":{"role":"user","content":"'
+HUGE = 120 * MB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v and ru_maxrss are those of Linux")
+@pytest.mark.parametrize(
+    ("start", "unit", "end", "code", "kinds"),
+    [
+        (PROMPT, b"x y ", b'"}}', 0, 3),
+        (PROMPT, b"x y ", b"", 3, 2),
+        (b'{"type":"user","x":[{}', b",{}", b"]}", 3, 2),
+    ],
+    ids=["a text", "a torn line", "objects"],
+)
+def test_a_line_of_120_megabytes_does_not_kill_the_agent(
+    tmp_path: Path, start: bytes, unit: bytes, end: bytes, code: int, kinds: int
+) -> None:
+    home = Home(tmp_path)
+    big_line(home, start, unit, end, HUGE)
+    with Sink() as sink:
+        agent = Agent(home, sink)
+        ended, peak, said = scan_with(2_000 * MB, agent)
+        assert ended == code, said
+        assert peak < 800 * MB
+        assert len(sink.ids()) == kinds
+        assert agent.scan().ledger["lines"] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v and ru_maxrss are those of Linux")
+def test_a_hole_of_two_gigabytes_is_one_line_that_is_too_long(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session = home.session()
+    session.prompt("before")
+    with session.path.open("ab") as file:
+        file.truncate(2**31)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n")
+    session.prompt("after")
+    with Sink() as sink:
+        agent = Agent(home, sink)
+        code, peak, said = scan_with(2_000 * MB, agent)
+        assert code == 3, said
+        assert peak < 800 * MB
+        assert [event["text"] for event in sink.events] == ["before", "after"]
+
+
+@pytest.mark.slow
+def test_a_file_of_two_gigabytes_needs_no_more_memory_than_a_small_one(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session = home.session()
+    line = PROMPT + b"word " * 40_000 + b'"}'
+    with session.path.open("ab") as file:
+        for number in range(10_000):
+            file.write(line + b',"uuid":"00000000-0000-4000-8000-%012d"}\n' % number)
+    assert session.path.stat().st_size > 2_000 * MB
+    with Sink() as sink:
+        sink.then = lambda request: counted(sink, request.ids)
+        agent = Agent(home, sink)
+        code, peak, said = scan_with(1_500 * MB, agent)
+        assert code == 0, said
+        assert peak < 200 * MB
+    assert len(arrived) == 10_000
+
+
+arrived: set[str] = set()
+
+
+def counted(sink: Sink, ids: list[str]) -> Answer:
+    """Remembers ids only: this process must stay small, too."""
+    arrived.update(ids)
+    sink.requests.clear()
+    sink.answers.clear()
+    return Answer()
