@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.parse import MAX_DEPTH, MAX_VALUES, has_too_many_values, load
+from collector.parse import MAX_DEPTH, MAX_VALUES, has_too_many_values, is_deep, load
 
 
 def depth_of(value: Any) -> int:
