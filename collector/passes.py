@@ -141,6 +141,7 @@ class Passes:
     def _walk(self, found: Findings) -> bool:
         """The pass itself; whether it went through."""
         self._ledger, self._batches, self._found = Ledger(), 0, found
+        started = self._clock()
         try:
             walk(self.flow, self._ledger, found)
         except Stopped as error:
@@ -148,8 +149,8 @@ class Passes:
         except SinkHalted as error:
             self._failed("halted", error, self._backoff())
         except SinkUnavailable as error:
-            # Delivery has waited long enough already; now new sources get their turn.
-            self._failed("unavailable", error, random.uniform(0, min(1.0, self.retry.max_interval)))
+            # Delivery has waited already, up to retry.max_wait; now new sources get their turn.
+            self._failed("unavailable", error, max(0.0, self._backoff() - (self._clock() - started)))
         except (StateError, SinkError) as error:
             self._failed("state", error, self._backoff())
         except Exception as error:  # noqa: BLE001 - a single surprise must not end a run of months

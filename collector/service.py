@@ -265,6 +265,7 @@ class Service:
             "last_rescan": written(passes.seen.at) if passes.seen.at else None,
             "problem": problem.as_dict() if problem else None,
             "last_error": passes.last_error or None,
+            "held": self.flow.held.summary(),
             "skipped_files": passes.seen.skipped or {},
             "unlisted_directories": len(passes.seen.unlisted or {}),
             **passes.totals_now().as_dict(),

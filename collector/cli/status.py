@@ -7,12 +7,11 @@ import time
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-import orjson
 import typer
 
 from collector import settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
-from collector.log import printable
+from collector.log import printable, tame_json
 
 EVERY_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
@@ -35,8 +34,7 @@ def status(
     while True:
         report = overview(chosen)
         if json:
-            sys.stdout.buffer.write(orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE))
-            sys.stdout.flush()
+            typer.echo(tame_json(report))
         else:
             is_screen = watch and sys.stdout.isatty()
             typer.echo((CLEAR if is_screen else "") + "\n".join(lines_of(report, time.time())))
@@ -60,6 +58,9 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     if report.get("redaction_engine"):
         rows.append(("redaction", _redaction(report)))
     rows += [("quarantine", _quarantine(report["quarantine"]))]
+    held = report.get("held") or {}
+    if held.get("files") or held.get("left_out"):
+        rows.append(("held", f"{held['files']} files from being swept unsent, {held['left_out']} had no room"))
     if report.get("unlisted_directories"):
         rows.append(("unreadable", f"{report['unlisted_directories']} directories; see `collector doctor`"))
     rows += [("note", note) for note in report.get("notes", [])]

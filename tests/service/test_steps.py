@@ -204,10 +204,21 @@ def test_new_sources_are_seen_while_the_sink_is_down(home: Home, sink: Sink, ste
     home.session().prompt("old")
     clock.forward(steps.until_idle())
     home.session().prompt("new")
-    assert steps.until_idle() <= 1.0
+    assert steps.until_idle() <= 2.0
     report = steps.service.describe()
     assert report["problem"]["kind"] == "unavailable"
     assert report["priorities"]["P0"]["behind"] == 2
+
+
+def test_a_sink_that_is_down_is_asked_more_and_more_rarely_even_where_nothing_waits_for_it(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
+    assert steps.service.flow.deliverer.max_wait == 0.0
+    sink.then = Answer(503)
+    home.session().prompt("one")
+    for _ in range(8):
+        clock.forward(steps.until_idle())
+    assert steps.until_idle() >= 15.0
 
 
 def test_hints_do_not_hurry_a_sink_that_is_down(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
