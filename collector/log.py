@@ -7,6 +7,7 @@ cannot be written (a full disk, a reader that went) is no reason to stop: its li
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import sys
@@ -66,3 +67,8 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
+def tame_json(value: Any, indent: int | None = None) -> str:
+    """JSON that may go to a terminal: ASCII only, and without the one control character that JSON leaves as it is."""
+    return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")

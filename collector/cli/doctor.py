@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import orjson
 import typer
 
 from collector import log, settings
@@ -38,8 +36,7 @@ def doctor(
             _print(check)
     if json:
         told = {"checks": [check._asdict() for check in found]}
-        sys.stdout.buffer.write(orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE))
-        sys.stdout.flush()
+        typer.echo(log.tame_json(told))
     if any(check.level == "fail" for check in found):
         raise typer.Exit(1)
 

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -15,7 +14,7 @@ from rich.text import Text
 from collector import log, settings
 from collector.cli.scan import Config, State, flags
 from collector.errors import CollectorError
-from collector.log import printable
+from collector.log import printable, tame_json
 from collector.quarantine import Quarantine
 from collector.settings import Settings
 
@@ -45,7 +44,7 @@ def list_(
     _, quarantine = _opened(config, state)
     entries = quarantine.entries()
     if json:
-        sys.stdout.buffer.write(b"".join(orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries))
+        sys.stdout.write("".join(f"{tame_json(entry)}\n" for entry in entries))
         return
     if not entries:
         typer.echo("Nothing was set aside.")
@@ -66,7 +65,7 @@ def show(
     """Prints what goes by this id, its redacted payload included, as JSON."""
     _, quarantine = _opened(config, state)
     for entry in _chosen(quarantine, [entry_id], everything=False):
-        typer.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2).decode())
+        typer.echo(tame_json(entry, indent=2))
 
 
 @app.command()

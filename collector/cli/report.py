@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as stdlib_json
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import settings
-from collector.log import printable
+from collector.log import printable, tame_json
 from collector.store.report import summarize
 
 TABLE_ROWS = 15
@@ -51,8 +50,7 @@ def report(
     path = database or settings.load(config).database_path
     summary = summarize(path, since.date().isoformat() if since else "")
     if json:
-        # ASCII only, and without the one control character that JSON leaves as it is
-        typer.echo(stdlib_json.dumps(summary, indent=2).replace("\x7f", "\\u007f"))
+        typer.echo(tame_json(summary, indent=2))
     else:
         _show(summary, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
 
