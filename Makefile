@@ -38,7 +38,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python -m tests.bench
 
 soak: $(VENV)/.ready
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -s -m slow
 
 # WRITER is a program that takes a directory and lets the real Claude Code write a session below it, offline.
 test-real: $(VENV)/.ready

@@ -1,0 +1,75 @@
+"""Sequences that once failed, or that are too rare to be met by chance: the model's own actions, told in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.model.test_model import STEPS, Model
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    """A model that is checked after every story, and torn down as hypothesis would."""
+    model = Model()
+    yield model
+    check(model)
+    model.teardown()
+
+
+def check(model: Model) -> None:
+    model.nothing_before_a_saved_offset_is_lost()
+    model.one_thing_that_happened_has_one_id()
+    model.nothing_outside_the_root_is_read()
+
+
+@pytest.mark.parametrize("countdown", range(4))
+@pytest.mark.parametrize("step", STEPS)
+def test_a_crash_while_something_is_set_aside_loses_nothing(model: Model, step: str, countdown: int) -> None:
+    model.append("s2", "-work-a", count=3, has_uuid=False)
+    model.link_hard("s2", "-work-a", "s1", "-work-b")
+    model.append_a_line_torn_by_the_next("s1", "-work-b")
+    model.append_garbage("s2", "-work-b")
+    model.crash_in_a_pass(step, countdown)
+    check(model)
+    model.run_a_pass()
+
+
+def test_a_state_from_before_the_files_changed_is_believed_no_longer_than_the_bytes_agree(model: Model) -> None:
+    model.append("s1", "-work-a", count=5, has_uuid=True)
+    model.run_a_pass()
+    model.back_the_state_up()
+    model.rewrite_in_place_with_the_same_size("s1", "-work-a")
+    model.append("s1", "-work-a", count=2, has_uuid=True)
+    model.run_a_pass()
+    model.restore_the_state()
+    model.run_a_pass()
+    check(model)
+
+
+@pytest.mark.parametrize("by", ["fifo", "directory", "link out", "loop", "link in"])
+def test_a_file_that_is_out_of_sight_for_a_pass_goes_on_where_it_was(model: Model, by: str) -> None:
+    model.append("s1", "-work-a", count=5, has_uuid=False)
+    model.run_a_pass()
+    before = len(model.world.sink.posted)
+    model.cover("s1", "-work-a", by)
+    model.run_a_pass()
+    model.uncover_one("s1", "-work-a")
+    model.append("s1", "-work-a", count=1, has_uuid=False)
+    model.run_a_pass()
+    assert len(model.world.sink.posted) == before + 1
+
+
+@pytest.mark.parametrize(
+    "mood", ["takes little", "takes nothing", "refuses all", "breaks", "rejects", "stores and fails", "halted"]
+)
+def test_a_mood_of_the_sink_passes_and_leaves_nothing_behind(model: Model, mood: str) -> None:
+    model.append("s1", "-work-a", count=8, has_uuid=True)
+    model.change_the_mood_of_the_sink(mood)
+    model.run_a_pass()
+    check(model)
+    model.change_the_mood_of_the_sink("ok")
+    model.run_a_pass()
+    assert len(model.world.sink.stored) == 8
+    assert model.world.quarantine.entries() == []
