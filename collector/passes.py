@@ -89,12 +89,12 @@ class Passes:
         self._note_places(found)
         is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
         unannounced = self._unannounced(found, hints) if is_comparable else []
-        batches, is_first = self.totals.batches, self.seen.at is None
+        batches = self.totals.batches
         self.lag.take_all(found.files, self._lag_of)
         self._has_all_hints = self._walk(found)
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
         self.seen.at = self._wall()
-        self.has_worked_hard = is_first or self.totals.batches - batches >= MANY_BATCHES
+        self.has_worked_hard = self.totals.batches - batches >= MANY_BATCHES
         return cost
 
     def few(self, paths: frozenset[str]) -> bool:

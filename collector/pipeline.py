@@ -20,7 +20,7 @@ from collector.errors import SinkError, SourceError, Stopped
 from collector.flow import End, Item, Line, Outcome, Root, Skip, Source, SourceKind
 from collector.held import Held
 from collector.ledger import Ledger
-from collector.log import get_logger
+from collector.log import get_logger, place_of
 from collector.normalize import Context, event
 from collector.redact import Redactor, seal, set_aside
 from collector.state import State
@@ -101,6 +101,9 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
         except SourceError as error:
             ledger.skip_file("read_error")
             log.warning("source not read to its end", source=source.key, reason=str(error))
+        except Exception as error:  # noqa: BLE001 - one source must not keep all others from being read, pass after pass
+            ledger.skip_file("internal_error")
+            log.error("source not understood", source=source.key, error=type(error).__name__, place=place_of(error))
 
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:

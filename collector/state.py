@@ -25,6 +25,7 @@ from collector.journal import Journal, JournalUnusable, fsync_directory
 
 VERSION = 1
 FORGET_AFTER_SECONDS = 24 * 3600
+REPACK_AT_MOST = 20_000
 JOURNAL_FROM_BYTES = 1 << 20
 LOOK_SECONDS = 0.05
 
@@ -167,10 +168,14 @@ class State:
 
     def repack(self) -> None:
         """Makes all entries anew. Those that came one by one in a large pass lie between what that pass has left, and
-        keep the system from getting it back: 2 MB with 5,000 sources."""
+        keep the system from getting it back: 2 MB with 5,000 sources. With many more it would cost more than give."""
+        if len(self.entries) > REPACK_AT_MOST:
+            return
         data = _encode(self.entries)
-        self.entries.clear()
-        self.entries.update(_decode(data))
+        with contextlib.suppress(ValueError):
+            _decode(data)  # nothing is let go of before it is known that it comes back
+            self.entries.clear()
+            self.entries.update(_decode(data))
 
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file, or a line of the journal; on failure what was there stays and the entries stay dirty."""

@@ -20,7 +20,7 @@ from collector.errors import RootNotFound
 from collector.ledger import Ledger
 
 SOME_LEFT = 3
-LEFT_BEHIND = ("unreadable", "read_error", "incomplete")
+LEFT_BEHIND = ("unreadable", "read_error", "incomplete", "internal_error")
 
 Config = Annotated[Path | None, typer.Option("--config", help="The configuration file.", show_default=False)]
 Roots = Annotated[

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from collector.errors import CollectorError
+from collector.flow import Position
+from collector.state import Entry
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink, only_with_token
@@ -245,6 +248,17 @@ def test_surprises_in_a_row_end_the_run_so_that_it_is_started_anew(steps: Steps,
         steps.until_idle()
     assert "somebody" not in str(caught.value)
     assert steps.service.describe()["problem"]["tries"] == 10
+
+
+def test_a_source_that_surprises_does_not_stop_the_others(home: Home, sink: Sink, steps: Steps) -> None:
+    good, bad = home.session(), home.session()
+    good.prompt("good")
+    bad.prompt("bad")
+    key = f"~/.claude/projects/-work-app/{bad.path.name}"
+    steps.state.entries[key] = Entry(Position(cast("int", 1.5), "", ""))  # no bug of ours should, but one might
+    steps.until_idle()
+    assert texts(sink) == ["good"]
+    assert steps.service.describe()["problem"] is None
 
 
 def test_one_surprise_is_survived(sink: Sink, steps: Steps, clock: Clock) -> None:
