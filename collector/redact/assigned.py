@@ -11,40 +11,49 @@ import re
 
 from collector.redact.cookies import cookie_spans
 from collector.redact.names import TELLING, Promise, promise, words, words_of
-from collector.redact.rule import Rule, Spans
-from collector.redact.values import Written, is_secret
+from collector.redact.rule import AT_KEYS, Rule, Spans
+from collector.redact.values import Written, has_random_part, is_secret
 
 WIDEST_VALUE = 2048
+MOST_LISTED = 50
 SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
-_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?\\{0,7}["'`]"""
+_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?\\{0,7}(?:"{3}|'{3}|["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
-_NAMED = rf"""(?P<name>{TELLING})\\{{0,7}}["'`\])*_]{{0,4}}(?: ?\[[^\]\s]{{1,20}}\])?"""
-_FIRST = r"(?P<first>[^\s\x91\x90])"
+_CLOSE = r"""\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?"""
+_FIRST = r"(?P<first>[^\s\x90\x91])"
 # The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
 _DIRECT = (
-    rf"(?P<sep>:[ \t]?[|>][-+]?{_BREAK}{{1,20}}|[ \t]{{0,20}}(?:=>|:=|={{1,3}}|!==?|\?=|\+=|:{{1,2}}|\|)[ \t*_]{{0,20}}"
-    r"|\s(?:is|was|to|are):?\s|>)"
-    rf"(?P<open>{_QUOTE})?(?P<opened>)"
+    rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}"
+    r"|[ \t]{0,20}(?:=>|:=|={1,3}|!==?|\?=|\+=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
+    r"|\s(?:is|was|to|are):?\s|>|[ \t]\(|[ \t]-[ \t]"
 )
 # The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x")
 _LITERAL = (
-    r"(?P<sep>[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
-    r"|[ \t]{0,3},[ \t]{0,8}|\s?\(\s{0,3})"
-    rf"(?P<open>)(?P<opened>{_QUOTE})"
+    r"(?:[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
+    rf"|[ \t]{{0,3}},[ \t]{{0,8}}|\s?\(\s{{0,3}}|[ \t]{{1,3}})(?={_QUOTE})"
 )
 # The value follows in a field of its own: name: NAME, value: x
 _SIBLING = (
-    r"(?P<sep>[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
-    r"(?:value|default)(?:\\{0,7}[\"'])?\s?[:=]\s?)"
-    rf"(?P<open>{_QUOTE})?(?P<opened>)"
+    r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
+    r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>"
+)
+# The value follows directly, and looks random: the token 4kfh5...
+_ADJACENT = r"""[ \t]{1,2}(?=[`"']?[a-z0-9+/=_-]{16})"""
+_NAMED = rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_LITERAL}|{_DIRECT}|{_ADJACENT})(?P<open>{_QUOTE})?{_FIRST}"
+# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole.
+_TRIGGER = (
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[!?+]=)[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}|>|[ \t]\("
+    r"|[ \t]-[ \t]|[ \t]&?(?:str|text|varchar)|\s(?:is|was|to|are)[: ]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
+    r"|(?:[ \t]{1,3}|[ \t]{0,3}[,(])\s{0,8}[fbrul@$]{0,2}\\{0,7}[\"'`]|</"
+    r"|[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?[a-z]{0,12}(?:value|default|content))"
 )
 _FLAG = (
     r"(?P<name>(?:--?|/)(?:[a-z][a-z-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
     r"|(?:\#define|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}"
     r"[a-z0-9_.:/-]{0,60}"
     rf"(?:{TELLING}))"
-    rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<opened>)(?P<first>[^\s\x91\x90-])"""
+    rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<first>[^\s\x91\x90-])"""
 )
 
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
@@ -59,6 +68,11 @@ _scheme = re.compile(
 )
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
+_phrase_name = re.compile("(?i)phrase|mnemonic|seed")
+_phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
+_hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
+_VAGUE_ALONE = frozenset([b"", b",", b"("])
+_vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
 _compound = re.compile("[a-z][_.-][a-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
 _SETTERS = words_of(
@@ -76,13 +90,16 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if promised is Promise.NOTHING or _is_part_of_a_path(text, match, len(name)):
         return []
     if promised is Promise.COOKIE:
-        end = _line_end.search(text, first, min(stop, first + 4096))
-        return cookie_spans(text, first, end.start() if end else min(stop, first + 4096))
-    if match["open"] or match["opened"]:
+        return cookie_spans(text, first, min(stop, first + 4096))
+    if match["open"]:
         return _quoted(text, match, stop, name, promised)
     if b"==" in match["sep"] or b"!=" in match["sep"]:
         return []
-    written = _written(text, name, begin, match, stop)
+    if match["sep"].isspace():
+        return _adjacent(text, first, stop, promised)
+    if _phrase_name.search(name) and (phrase := _phrase.match(text, first, stop)):
+        return [phrase.span()]
+    written = _written(text, name, match, stop)
     scheme = _scheme.match(text, first, stop)
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
@@ -92,10 +109,17 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     return _judge(text, first, last, promised, written)
 
 
+def _adjacent(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
+    """What follows a name without any separator: only what nobody writes as a word, and no hash."""
+    first, last = _bare_span(text, first, stop, b"")
+    is_hash = bool(_hash_or_uuid.fullmatch(text[first:last].decode("latin-1")))
+    return [] if is_hash or promised < Promise.KEY else _judge(text, first, last, Promise.KEY, Written.BARE)
+
+
 def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
     before = text[max(0, match.end("name") - length - 2) : match.end("name") - length]
-    return before == b"::" or (before[-1:] == b":" and match["sep"] == b":")
+    return before == b"::" or (before[-1:] == b":" and match["sep"] in (b":", b":["))
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -113,18 +137,35 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
     ]
 
 
+def _listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
+    """The further strings of a list that begins with a secret."""
+    spans: Spans = []
+    for _ in range(MOST_LISTED):
+        following = re.compile(rb"\s{0,4}" + re.escape(quote) + rb"\s{0,4},\s{0,40}" + re.escape(quote)).match(
+            text, end, stop
+        )
+        if not following or (end := quoted_end(text, following.end(), stop, quote)) < 0:
+            break
+        spans.append((following.end(), end))
+    return spans
+
+
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
-    group = "open" if match["open"] else "opened"
-    separator = match["sep"]
-    end = quoted_end(text, match.end(group), stop, match[group])
-    if end < 0 or (group == "opened" and not _may_follow(separator, name)):
+    separator, first = match["sep"], match.end("open")
+    end = quoted_end(text, first, stop, match["open"])
+    if end < 0 or (b"(" in separator and words(name.rpartition(".")[2])[0] not in _SETTERS):
         return []
-    is_vague = (group == "opened" and b"=" not in separator) or b"==" in separator or b"!=" in separator
-    if is_vague and (
-        promised is Promise.WEAK or name.lower() == "pass" or _in_list.fullmatch(text[match.end(group) : end])
-    ):
+    is_vague = bool(_vague.search(separator)) or (separator.strip() in _VAGUE_ALONE and separator != b"")
+    value = text[first:end]
+    if is_vague and (promised is Promise.WEAK or name.lower() == "pass"):
         return []
-    return _judge(text, match.end(group), end, promised, Written.BARE if is_vague else Written.QUOTED)
+    if is_vague and _in_list.fullmatch(value) and not has_random_part(value.decode("latin-1")):
+        return []
+    spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED)
+    if spans and b"[" in separator:
+        for further, last in _listed(text, end, stop, match["open"]):
+            spans += _judge(text, further, last, promised, Written.QUOTED)
+    return spans
 
 
 def _name(text: bytes, begin: int, last: int, start: int) -> str:
@@ -133,6 +174,8 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
     at = low + len(text[low:begin].rstrip(_NAME))
     if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
         at += 1  # the n of an escaped newline
+    while at < last and text[at] in b"?&\"'(,/ \n":
+        at += 1
     if at == begin and (spaced := _spaced_name.search(text[low:begin])):
         at = low + spaced.start()
     return text[at:last].decode("latin-1")
@@ -182,19 +225,15 @@ def _bare_span(text: bytes, first: int, stop: int, separator: bytes) -> tuple[in
     return first, end
 
 
-def _may_follow(separator: bytes, name: str) -> bool:
-    """Whether a quoted value after a comma or a bracket can be the value of the name."""
-    return b"(" not in separator or words(name.rpartition(".")[2])[0] in _SETTERS
-
-
-def _written(text: bytes, name: str, begin: int, match: re.Match[bytes], stop: int) -> Written:
+def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Written:
     """How a bare value stands beside its name."""
     separator = match["sep"]
     if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
         return Written.ENVIRONMENT
     is_constant = name.upper() == name
     if separator == b"=":
-        before = text[match.end("name") - len(name) - 1 : begin][:1]
+        at = match.end("name") - len(name)
+        before = text[at - 1 : at] if at else b""
         is_parameter = before in (b";", b"?", b"&") or name.startswith("-")
         is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, match.start("first"), stop)
         return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE
@@ -202,56 +241,60 @@ def _written(text: bytes, name: str, begin: int, match: re.Match[bytes], stop: i
     return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
 
 
-def _assigned(rule_id: str, pattern: str, about: str, examples: tuple[str, ...], near_misses: tuple[str, ...]) -> Rule:
-    return Rule(
-        id=rule_id,
+ASSIGNED_RULES = (
+    Rule(
+        id="named-secret",
         provider="structure",
-        pattern=pattern,
+        pattern=_NAMED,
         locate=locate,
         folds=True,
-        before="0-9A-Za-z-" if pattern is _FLAG else "",
+        trigger=_TRIGGER,
+        before="",
         after="",
-        about=about,
-        examples=examples,
-        near_misses=near_misses,
-    )
-
-
-ASSIGNED_RULES = (
-    _assigned(
-        "named-secret",
-        _NAMED + _DIRECT + _FIRST,
-        "a value beside a name that tells that it is a secret",
-        ("DB_PASSWORD={a-z:8}{0-9:3}", '{"password": "{a-z:8}{0-9:3}"}', "X-Api-Key: {0-9a-f:32}"),
-        ("const token = getToken()", "password: string", "max_tokens: 4096", "password=${DB_PASSWORD}"),
+        about="a value beside a name that tells that it is a secret",
+        examples=(
+            "DB_PASSWORD={a-z:8}{0-9:3}",
+            '{"password": "{a-z:8}{0-9:3}"}',
+            "X-Api-Key: {0-9a-f:32}",
+            'let apiKey: string = "{A-Za-z0-9:32}"',
+            "define('DB_PASSWORD', '{a-z:8}{0-9:3}')",
+            "- name: DB_PASSWORD\n  value: {a-z:8}{0-9:3}",
+            '<add key="ApiKey" value="{A-Za-z0-9:32}"/>',
+            "the token {A-Za-z0-9:32} works",
+        ),
+        near_misses=(
+            "const token = getToken()",
+            "password: string",
+            "max_tokens: 4096",
+            "password=${DB_PASSWORD}",
+            "['username', 'password', 'email']",
+            'getPassword("prompt")',
+            "- name: DB_PASSWORD\n  valueFrom: x",
+            '<input name="password" value=""/>',
+            "the token authentication-middleware",
+            "token {0-9a-f:40}",
+        ),
     ),
-    _assigned(
-        "named-literal",
-        _NAMED + _LITERAL + _FIRST,
-        "a literal given to something whose name tells that it is a secret",
-        ('let apiKey: string = "{A-Za-z0-9:32}"', "define('DB_PASSWORD', '{a-z:8}{0-9:3}')"),
-        ("['username', 'password', 'email']", 'getPassword("prompt")'),
-    ),
-    _assigned(
-        "named-sibling",
-        _NAMED + _SIBLING + _FIRST,
-        "the value of a field whose name tells that it is a secret",
-        ("- name: DB_PASSWORD\n  value: {a-z:8}{0-9:3}", '<add key="ApiKey" value="{A-Za-z0-9:32}"/>'),
-        ("- name: DB_PASSWORD\n  valueFrom: x", '<input name="password" value=""/>'),
-    ),
-    _assigned(
-        "secret-argument",
-        _FLAG,
-        "the argument of a flag or a directive whose name tells that it is a secret",
-        ("tool --password {a-z:8}{0-9:3}", "ENV API_TOKEN {A-Za-z0-9:32}"),
-        ("mysql --password", "--token-file token.txt", "--max-tokens 4096"),
+    Rule(
+        id="secret-argument",
+        provider="structure",
+        pattern=_FLAG,
+        locate=locate,
+        folds=True,
+        before="0-9A-Za-z-",
+        after="",
+        about="the argument of a flag or a directive whose name tells that it is a secret",
+        examples=("tool --password {a-z:8}{0-9:3}", "ENV DB_PASSWORD {a-z:8}{0-9:3}"),
+        near_misses=("mysql --password", "--token-file token.txt", "--max-tokens 4096"),
     ),
     Rule(
         id="telling-key",
         provider="structure",
-        pattern=rf"(?:{TELLING})[^\x91\x90]{{0,60}}\x91\s{{0,20}}{_FIRST}",
+        pattern=rf"(?:{TELLING})[^\x90\x91]{{0,60}}\x91\s{{0,20}}{_FIRST}",
         locate=locate_key_value,
         folds=True,
+        trigger=AT_KEYS,
+        reach_back=160,
         before="",
         after="",
         about="the value of a key whose name tells that it is a secret",

@@ -11,7 +11,7 @@ SHORTEST = 8
 
 # A pair, or an attribute without a value, and what separates it from the next.
 _part = re.compile(
-    rb"""\s*([!#$%&*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?(?:[;,]|(?=[^;,])|\Z)"""
+    rb"""[ \t]*([!#$%&*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?([;,]?)"""
 )
 _attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite", b"version", b"comment", b"priority"])
 
@@ -23,10 +23,16 @@ def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
     while at < stop and (part := _part.match(text, at, stop)):
         at = part.end()
         value = part[2]
-        if value and len(value) >= SHORTEST and part[1].lower() not in _attributes and not value.startswith(b"[\x8f"):
+        if (
+            value
+            and len(value) >= SHORTEST
+            and (value[:1] != b"/" or len(value) > 20)
+            and part[1].lower() not in _attributes
+            and not value.startswith(b"[\x8f")
+        ):
             is_word = value.isalpha() and len(value) < 16
             if not is_word and not is_placeholder(value.decode("latin-1")):
                 spans.append(part.span(2))
-        if value is None and text[at - 1 : at] not in (b";", b","):
+        if not part[3]:
             break
     return [*spans, (at, at)]

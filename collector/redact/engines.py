@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -17,7 +18,10 @@ from typing import Any, Protocol
 from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.literals import needles
 from collector.redact.matching import Windows, scan_pattern, scan_widths
-from collector.redact.rule import Rule
+from collector.redact.rule import AT_KEYS, Rule
+
+KEY_END = b"\x91"  # see segments.py
+_key_place = re.compile(rb"[^\x91]\x91(?=[^\x91])")
 
 
 class Engine(Protocol):
@@ -35,8 +39,16 @@ class Hyperscan:
     name = "hyperscan"
 
     def __init__(self, rules: Sequence[Rule], cache_dir: Path | None = None) -> None:
-        self._widths = [scan_widths(rule) for rule in rules]
-        self._database = _database([scan_pattern(rule) for rule in rules], cache_dir)
+        self._rules = rules
+        self._widths: dict[int, tuple[int, int]] = {}
+        self._sharing: dict[str, list[int]] = {}  # the rules that one pattern stands for
+        self._at_keys = [index for index, rule in enumerate(rules) if rule.trigger == AT_KEYS]
+        for index, rule in enumerate(rules):
+            if rule.trigger == AT_KEYS:
+                continue
+            self._sharing.setdefault(scan_pattern(rule), []).append(index)
+        self._indexes = list(self._sharing.values())
+        self._database = _database(list(self._sharing), cache_dir)
         self._local = threading.local()
 
     def windows(self, text: bytes) -> dict[int, Windows]:
@@ -47,20 +59,34 @@ class Hyperscan:
         except AttributeError:
             scratch = self._local.scratch = hyperscan.Scratch(self._database)
         self._database.scan(text, match_event_handler=_collect, context=ends, scratch=scratch)
-        return self._merge(ends) if ends else {}
+        windows = self._merge(ends) if ends else {}
+        if KEY_END in text:  # rarely: too little for the scanner to look for
+            found = [place.end() for place in _key_place.finditer(text)]
+            windows |= {rule: self._windows_of(rule, found) for rule in self._at_keys} if found else {}
+        return windows
 
     def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Windows]:
-        found: dict[int, Windows] = {}
-        ends.sort()
-        for rule, end in ends:
-            shortest, longest = self._widths[rule]
+        by_pattern: dict[int, list[int]] = {}
+        for pattern, end in ends:
+            by_pattern.setdefault(pattern, []).append(end)
+        return {
+            rule: self._windows_of(rule, sorted(found))
+            for pattern, found in by_pattern.items()
+            for rule in self._indexes[pattern]
+        }
+
+    def _windows_of(self, rule: int, ends: list[int]) -> Windows:
+        if rule not in self._widths:
+            self._widths[rule] = scan_widths(self._rules[rule])
+        shortest, longest = self._widths[rule]
+        windows: Windows = []
+        for end in ends:
             low, high = max(0, end - longest), end - shortest
-            windows = found.setdefault(rule, [])
             if windows and low <= windows[-1][1] + 1:
                 windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
             else:
                 windows.append((low, high))
-        return found
+        return windows
 
 
 def _collect(rule: int, _begin: int, end: int, _flags: int, context: list[tuple[int, int]]) -> None:

@@ -9,6 +9,7 @@ import base64
 import binascii
 import re
 
+from collector.redact.cookies import cookie_spans
 from collector.redact.names import Promise
 from collector.redact.rule import Rule, Spans
 from collector.redact.values import Written, entropy, is_placeholder, is_secret, looks_random
@@ -94,6 +95,10 @@ def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Sp
     return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
 
 
+def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    return cookie_spans(text, match.start("first"), min(stop, match.end() + 4096))
+
+
 def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """A password argument; `-P 3306` is a port."""
     first = match.start("secret")
@@ -171,12 +176,23 @@ HEADER_RULES = (
     Rule(
         id="user-and-password",
         provider="structure",
-        pattern=r"""(?:-u|--user|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{1,80}:(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
+        pattern=r"""(?:-u|--user|--auth|-auth|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{1,80}:(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
         locate=_user_and_password,
         before="0-9A-Za-z-",
         after="",
         examples=("curl -u admin:{A-Za-z0-9:14} https://host/",),
         near_misses=("docker run -u 1000:1000 image", "curl -u user:$PASSWORD https://host/"),
+    ),
+    Rule(
+        id="cookie-argument",
+        provider="structure",
+        pattern=r"(?:-b|--cookie)[ =]{1,2}\\{0,7}[\"'](?P<first>[A-Za-z0-9_.-]{1,60}=)",
+        locate=_cookies,
+        before="0-9A-Za-z-",
+        after="",
+        about="a cookie on a command line",
+        examples=("curl -b 'session={A-Za-z0-9:32}' https://host/",),
+        near_misses=("curl -b cookies.txt https://host/",),
     ),
     Rule(
         id="password-argument",
@@ -209,6 +225,7 @@ HEADER_RULES = (
         provider="structure",
         pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\x91\x90]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']",
         locate=_chosen,
+        before="",
         after="",
         about="the second of a pair of user and password in code",
         examples=('auth=("ci", "{A-Za-z0-9:12}")',),
@@ -227,7 +244,9 @@ HEADER_RULES = (
     Rule(
         id="go-dsn-password",
         provider="structure",
-        pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{_VALUE}{{3,100}}?)@(?:tcp|unix|udp)\(",
+        pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{_VALUE}{{3,100}}?)@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
+        trigger=r"@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
+        reach_back=180,
         locate=_chosen,
         after="",
         about="a connection string user:password@tcp(host)",
@@ -237,7 +256,12 @@ HEADER_RULES = (
     Rule(
         id="password-directive",
         provider="structure",
-        pattern=r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|htpasswd\s-[a-zA-Z]*b[a-zA-Z]*(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
+        pattern=(
+            r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
+            r"|net user [^\s]{1,40}"
+            r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
+            r"\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
+        ),
         locate=_chosen,
         after="",
         about="a directive that is followed by a password",

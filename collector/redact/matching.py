@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import cached_property
 from time import monotonic
 
 from collector.redact.rule import Rule, Spans, width
@@ -29,17 +30,29 @@ class TimeOut(Exception):
 
 
 class Matcher:
-    """A rule made ready to search."""
+    """A rule made ready to search; its pattern is compiled when it is first needed, as most never are."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        after = f"(?![{rule.after}])" if rule.after else ""
-        self.search = re.compile(f"(?:{rule.pattern}){after}".encode("latin-1"), re.DOTALL).search
-        self.before = _before(rule.before)
-        self.widest = rule.widths[1]
         self.group: str | int = "secret" if "(?P<secret>" in rule.pattern else 0
         self.folds = rule.folds
         self.keywords = tuple(word.lower().encode("latin-1") for word in rule.keywords)
+
+    @cached_property
+    def search(self) -> Callable[..., re.Match[bytes] | None]:
+        """Finds the pattern, where nothing stands after it that must not."""
+        after = f"(?![{self.rule.after}])" if self.rule.after else ""
+        return re.compile(f"(?:{self.rule.pattern}){after}".encode("latin-1"), re.DOTALL).search
+
+    @cached_property
+    def before(self) -> Callable[[bytes, int], re.Match[bytes] | None] | None:
+        """Whether a match may begin at a place; None where it may anywhere."""
+        return _before(self.rule.before)
+
+    @cached_property
+    def widest(self) -> int:
+        """The length of the longest match."""
+        return self.rule.widths[1]
 
     def spans(self, text: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
         """The secrets of this rule in the windows; `starts` are where the pieces of the text begin."""
@@ -102,7 +115,8 @@ def trimmed(pattern: str) -> str:
 
 def scan_pattern(rule: Rule) -> str:
     """What the scanner looks for: everything the rule matches begins with it (after its keyword, if it has any)."""
-    pattern = f"(?i:{trimmed(rule.pattern)})" if rule.folds else trimmed(rule.pattern)
+    pattern = rule.trigger or trimmed(rule.pattern)
+    pattern = f"(?i:{pattern})" if rule.folds else pattern
     if not rule.keywords:
         return pattern
     words = "|".join(re.escape(word) for word in rule.keywords)
@@ -111,4 +125,5 @@ def scan_pattern(rule: Rule) -> str:
 
 def scan_widths(rule: Rule) -> tuple[int, int]:
     """The shortest and the longest distance from the begin of a match to the end the scanner reports."""
-    return width(trimmed(rule.pattern))
+    shortest, longest = width(rule.trigger or trimmed(rule.pattern))
+    return (1, rule.reach_back) if rule.reach_back else (shortest, longest)

@@ -24,18 +24,20 @@ class Promise(IntEnum):
 # Where a telling name may be hiding in a text; `promise` then decides. By first letter, so that `re` can skip to one;
 # lower case, for texts in lower case.
 _BEGINNINGS = (
-    "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd|sw|rivate[-_ ]?key|rojectkey)",
+    "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd|sw|sk|rivate[-_ ]?key|rojectkey)",
     "s(?:ecret|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass|ess(?:ion)?)",
     "token",
     "k(?:ennwort|eypass)",
-    "c(?:ontrase|redential|reds|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
+    "c(?:ontrase[^ -~]?|redential|reds|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
     "m(?:nemonic|aster[-_ ]?key)",
     "a(?:(?:pi|ccess|ccount|uth|pp)[-_. ]{0,2}key|uth(?:orization|[-_]))",
     "encryption[-_ ]?key",
     "li[cs]en[cs]e[-_ ]?key",
     "bearer",
     "jwt",
-    "webhook",
+    "w(?:ebhook|achtwoord)",
+    "fernet[-_ ]?key",
+    "hmac[-_ ]?key",
     "dsn",
     "_(?:pw|pat|key|auth)",
     "-(?:pw|pat|key|auth)",
@@ -46,6 +48,7 @@ _BEGINNINGS = (
     "'(?:pw|auth)",
     r"\(pw",
     "/pw",
+    "\npw",
     ",pw",
     " pw",
 )
@@ -63,7 +66,7 @@ _split = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d+$)")
 _PASSWORDS = words_of(
     """
     password passwd passwort pwd passphrase passcode passwords pass pw psw psswd secret secrets kennwort senha
-    contrasena contrasenia mnemonic passw passwrd privatekey secretkey userpass
+    contrasena contrasenia mnemonic passw passwrd privatekey secretkey userpass contrase passe wachtwoord psk
     """
 )
 _PASSWORD_ENDS = re.compile(
@@ -79,7 +82,7 @@ _KEY_WORDS = words_of(
 _KEY_ENDS = re.compile(r"(?:token|apikey|accesskey|authkey|accountkey)$")
 _SECRET_KEYS = words_of(
     """
-    secret private signing encryption master crypt cipher decryption hmac aes des rsa ssh jwt session cookie
+    secret private signing encryption master crypt cipher decryption fernet hmac aes des rsa ssh jwt session cookie
     """
 )
 _KEYS = words_of(

@@ -87,16 +87,15 @@ def _is_rest(short: re.Match[bytes], indent: int, *, is_cut: bool) -> bool:
 
 def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
     """A tail whose BEGIN is missing: the lines before END that look like a key."""
-    low = max(start, match.start() - WIDEST_BLOCK)
-    if not _run.search(text, max(low, match.start() - 400), match.start()):
-        return [(match.end(), match.end())]
-    low = max(low, text.rfind(b"-----", low, match.start()) + 5)  # what stands before is another block
+    last = match.start("end")
+    low = max(start, last - WIDEST_BLOCK)
+    low = max(low, text.rfind(b"-----", low, last) + 5)  # what stands before is another block
     first, shorts, indent = -1, 0, -1
-    for begin, end in reversed(_lines(text, low, match.start())):
+    for begin, end in reversed(_lines(text, low, last)):
         line = text[begin:end]
         if body := _body.match(line):
             first, indent = begin + body.start(1), body.start(1)
-        elif end != match.start() and not _blank.match(line):
+        elif end != last and not _blank.match(line):
             short = _short.match(line)
             if not short or shorts or (first >= 0 and begin != low):
                 break
@@ -136,7 +135,7 @@ PRIVATE_KEY_RULES = (
     Rule(
         id="private-key-tail",
         provider="structure",
-        pattern=_END,
+        pattern=rf"[A-Za-z0-9+/]{{16}}[\s\S]{{0,300}}?(?P<end>{_END})",
         locate=_to_end,
         before="",
         after="",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 WIDEST = 4096
+AT_KEYS = "at keys"  # a trigger: the rule is for the values of telling keys, and looked for only behind them
 Sample = str | Callable[[random.Random], str]
 Spans = list[tuple[int, int]]
 Locate = Callable[[bytes, "re.Match[bytes]", int, int], Spans]  # text, match, start, stop
@@ -38,7 +39,9 @@ class Rule:
     pattern only finds the place: it says which spans, between `start` and `stop`, are the secret (an empty span
     at its end says only how far it has looked, so that nobody looks again). With `folds`
     the pattern is lower case and letters of either case are alike: `re` finds it ten times faster in a lower-case
-    copy of the text than by ignoring case. `about`
+    copy of the text than by ignoring case. `trigger` is what the
+    scanner looks for in place of the pattern: every match must begin with something it finds or, with `reach_back`,
+    at most that many characters before its end. Rules with the same trigger cost the scanner only one. `about`
     says in a few words what was recognised, for the rules whose pattern does not show it.
     """
 
@@ -54,6 +57,8 @@ class Rule:
     reach: int = 100
     locate: Locate | None = None
     folds: bool = False
+    trigger: str = ""
+    reach_back: int = 0
     about: str = ""
 
     @cached_property

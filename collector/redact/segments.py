@@ -21,8 +21,10 @@ MOST_KEYS = 20_000
 PLAIN, TELLING, SIBLING, CONTEXT = range(4)
 
 _plain_key = re.compile(r"(?!.*[A-Za-z]{32})[A-Za-z_./ @-]{0,120}\d{0,3}\Z")
-_sibling_keys = frozenset({"value", "Value", "default", "defaultValue", "default_value", "secretValue"})
-_name_keys = ("name", "Name", "key", "Key", "header", "variable", "id", "field", "env")
+_sibling_keys = frozenset(
+    {"value", "Value", "default", "defaultValue", "default_value", "secretValue", "ParameterValue"}
+)
+_name_keys = ("name", "Name", "key", "Key", "header", "variable", "id", "field", "env", "ParameterKey")
 _scalars = frozenset({int, float, bool, type(None)})
 
 

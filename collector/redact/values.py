@@ -76,13 +76,14 @@ _chain = re.compile(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
 )
 _call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
-_proper_word = re.compile(r"[A-Z][a-z]+")
+_type_name = re.compile(r"(?:[A-Z][a-z]+)+|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*")
 _index = re.compile(r"^[A-Za-z_][\w.]*\[")
-_key_letters = re.compile(r"[\w.~+/=:|@!#$%^&*?-]+")
+_key_letters = re.compile(r"[\w.,~+/=:|@!#$%^&*?-]+")
 _letter = re.compile(r"[^\W\d_]")
 _digit = re.compile(r"\d")
 _sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
 _consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
+_hex = re.compile(r"[0-9a-fA-F]+")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)?$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
@@ -94,7 +95,7 @@ _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
 _digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
 # words-joined/like.these2, sums of words, and the rules of validators: required|min:8
 _words_joined = re.compile(
-    r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[A-Za-z_]+[=&|!<>+]+[A-Za-z_]*|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+"
+    r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[A-Za-z_]+[=&|!<>+]+(?:[A-Za-z_]*|\d+)|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+"
 )
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
@@ -143,7 +144,7 @@ def _is_password(value: str, written: Written) -> bool:
         return _is_phrase(value)
     if written is Written.BARE:
         return _looks_chosen(value)
-    if written is Written.CONFIGURATION and (_index.match(value) or _proper_word.fullmatch(value)):
+    if written is Written.CONFIGURATION and (_index.match(value) or _type_name.fullmatch(value)):
         return False
     if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value):
         return False
@@ -169,13 +170,13 @@ def _is_phrase(value: str) -> bool:
 
 
 def _looks_like_code(value: str) -> bool:
-    return bool(_chain.match(value) and not _has_random_part(value)) or bool(
+    return bool(_chain.match(value) and not has_random_part(value)) or bool(
         _call.match(value) and value[-1] in ")]}>;,`("
     )
 
 
-def _has_random_part(value: str) -> bool:
-    return any(len(part) >= 12 and looks_random(part) for part in re.split(r"\W+", value))
+def has_random_part(value: str) -> bool:
+    return any(len(part) >= 12 and looks_random(part) for part in re.split(r"[\W_]+", value))
 
 
 def _mixes(value: str) -> bool:
@@ -211,9 +212,11 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         return False
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY
-    if not _key_letters.fullmatch(value):
+    if not _key_letters.fullmatch(value) or (len(value) < 16 and _hex.fullmatch(value)):
         return False
-    return looks_random(value) and not (promise is Promise.WEAK and entropy(value) < 3.5)
+    if promise is Promise.WEAK and entropy(value) < 3.5 and written not in (Written.ENVIRONMENT, Written.KEY):
+        return False
+    return looks_random(value)
 
 
 def looks_random(value: str) -> bool:
