@@ -233,8 +233,7 @@ class Held:
         kept, gone = [], []
         for file in self.files:
             source = self._read_as.get(file.number)
-            entry = state.entries.get(source.key) if source else None
-            if source and entry and entry.position.stamp == source.stamp:
+            if source and self._is_sent(file, source, state):
                 gone.append(file)
                 if source.path == str(file.path_in(self.directory)) and state.lag_of(source):
                     log.warning("a held file ended in half a line", source=source.key, bytes=state.lag_of(source))
@@ -245,6 +244,15 @@ class Held:
             with contextlib.suppress(OSError):  # what stays is found at the next start, and let go of then
                 self._remove(gone)
             log.info("held files let go", files=len(gone), still_held=len(kept))
+
+    def _is_sent(self, file: HeldFile, source: Source, state: State) -> bool:
+        """Whether it was read to its end and is right now as it was then; a link still tells when its original went."""
+        entry = state.entries.get(source.key)
+        with contextlib.suppress(OSError):
+            held = stamp_of(file.path_in(self.directory).stat())
+            now = held if held.inode == source.stamp.inode else stamp_of(os.stat(source.path))
+            return entry is not None and entry.position.stamp == now
+        return False
 
     def forget(self, keys: Sequence[str] | None = None) -> int:
         """Drops what is held of these sources, or all; returns how many files that were."""

@@ -94,6 +94,8 @@ def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> N
         place.tear()
         place.agent.scan()
         assert len(place.entries()) == 4
+        result = place.quarantine("retry", "--all")
+        assert (result.code, result.stdout.strip()) == (3, "Delivered 0, refused again 3, not an event 1.")
         sink.clear_script(poison(lambda event: event.get("text") in {"poison a", "poison c"}))
         result = place.quarantine("retry", "--all")
         assert (result.code, result.stdout.strip()) == (3, "Delivered 1, refused again 2, not an event 1.")

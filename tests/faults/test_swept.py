@@ -104,6 +104,25 @@ def test_the_ids_are_those_that_the_original_would_have_given(tmp_path: Path, li
     assert swept.sink.stored.keys() == kept.sink.stored.keys()
 
 
+def test_it_is_not_let_go_of_while_the_original_is_ahead(world: World, linking: str) -> None:
+    path = transcript(world, range(9))
+    fails(world)
+    flow = world.flow()
+
+    def grow(_: Ledger) -> None:
+        if path.stat().st_size < 1200:
+            transcript(world, range(9, 12))
+
+    flow.on_receipt = grow
+    run_pass(flow, Ledger())
+    assert len(held(world)) == 1
+    if linking == "links":
+        path.unlink()
+    works(world)
+    assert stored(world) == names(range(12))
+    assert held(world) == []
+
+
 def test_it_is_let_go_of_once_the_original_is_sent(world: World, linking: str) -> None:
     path = transcript(world, range(9))
     fails(world)
