@@ -31,19 +31,23 @@ def status(
     from collector.overview import overview
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state))
-    while True:
-        report = overview(chosen)
-        if json:
-            typer.echo(tame_json(report))
-        else:
-            is_screen = watch and sys.stdout.isatty()
-            typer.echo((CLEAR if is_screen else "") + "\n".join(lines_of(report, time.time())))
-        if not watch:
-            return
-        try:
+    try:
+        while True:
+            _show(overview(chosen), as_json=json, is_screen=watch and sys.stdout.isatty())
+            if not watch:
+                return
             time.sleep(EVERY_SECONDS)
-        except KeyboardInterrupt:
-            return
+    except KeyboardInterrupt:
+        if not watch:
+            raise
+
+
+def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE))
+        sys.stdout.flush()
+    else:
+        typer.echo((CLEAR if is_screen else "") + "\n".join(lines_of(report, time.time())))
 
 
 def lines_of(report: dict[str, Any], now: float) -> list[str]:
