@@ -44,8 +44,7 @@ def status(
 
 def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE))
-        sys.stdout.flush()
+        typer.echo(tame_json(report))
     else:
         typer.echo((CLEAR if is_screen else "") + "\n".join(lines_of(report, time.time())))
 
