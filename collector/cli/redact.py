@@ -13,7 +13,7 @@ import typer
 
 from collector import cut, settings
 from collector.errors import CollectorError
-from collector.redact import Finding, Redactor, TimeOut
+from collector.redact import Finding, Redactor, TimeOut, TooMany
 
 
 def redact(
@@ -42,9 +42,9 @@ def redact(
                 _redact_text(stream.read(), redactor, explain=explain)
     except OSError as error:
         raise CollectorError(f"Cannot read {file}: {error.strerror}. Give another file.") from None
-    except TimeOut:
+    except (TimeOut, TooMany):
         raise CollectorError(
-            "Redacting took too long and nothing was printed. Give the text in smaller parts."
+            "There is too much to redact at once, and the rest was not printed. Give it in smaller parts."
         ) from None
 
 

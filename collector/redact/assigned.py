@@ -18,7 +18,7 @@ WIDEST_VALUE = 2048
 MOST_LISTED = 50
 SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
-_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?\\{0,7}(?:"{3}|'{3}|["'`])"""
+_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
 _CLOSE = r"""\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?"""
 _FIRST = r"(?P<first>[^\s\x90\x91])"
@@ -170,12 +170,12 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
 
 def _name(text: bytes, begin: int, last: int, start: int) -> str:
     """The whole name of which the telling word is a part."""
+    if text[begin] in b"?&\"'(,/ \n":
+        return text[begin + 1 : last].decode("latin-1")
     low = max(start, begin - 64)
     at = low + len(text[low:begin].rstrip(_NAME))
     if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
         at += 1  # the n of an escaped newline
-    while at < last and text[at] in b"?&\"'(,/ \n":
-        at += 1
     if at == begin and (spaced := _spaced_name.search(text[low:begin])):
         at = low + spaced.start()
     return text[at:last].decode("latin-1")
@@ -194,7 +194,7 @@ def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
 
     At level L a quote has 2**L - 1 backslashes before it; an escaped backslash adds 2**(L+1).
     """
-    slashes = quote.count(b"\\")
+    slashes = len(quote) - len(quote[:-1].rstrip(b"\\")) - 1
     limit = min(stop, first + WIDEST_VALUE)
     at = first
     while (at := text.find(quote[-1:], at, limit)) >= 0:

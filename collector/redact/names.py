@@ -28,7 +28,7 @@ _BEGINNINGS = (
     "s(?:ecret|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass|ess(?:ion)?)",
     "token",
     "k(?:ennwort|eypass)",
-    "c(?:ontrase[^ -~]?|redential|reds|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
+    "c(?:ontrase(?:\\\\{1,3}u00f1|[^ -~])?|redential|reds|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
     "m(?:nemonic|aster[-_ ]?key)",
     "a(?:(?:pi|ccess|ccount|uth|pp)[-_. ]{0,2}key|uth(?:orization|[-_]))",
     "encryption[-_ ]?key",
@@ -60,6 +60,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_escaped_n = re.compile(r"\\+u00f1")  # the tilde of contrase\u00f1a, in JSON
 _camel = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _split = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d+$)")
 
@@ -138,7 +139,7 @@ def promise(name: str) -> Promise:
     """What a name says about its value."""
     if len(name) > 160:
         name = name[-160:]
-    parts = words(name)
+    parts = words(_escaped_n.sub("n", name))
     while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
         parts.pop()
     if not parts:
