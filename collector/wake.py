@@ -13,6 +13,7 @@ import os
 import select
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -136,6 +137,8 @@ class Watcher:
         logger = logging.getLogger("watchdog")
         logger.propagate = False
         logger.handlers = [self._complaints]
+        # A directory that is made while it is walked gets its watch twice, which does no harm.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
     def keep_up(self) -> None:
         """Starts watching, or starts anew where a place came, went, or a thread died. Called before every rescan."""
