@@ -290,11 +290,11 @@ ASSIGNED_RULES = (
     Rule(
         id="telling-key",
         provider="structure",
-        pattern=rf"(?:{TELLING})[^\x90\x91]{{0,60}}\x91\s{{0,20}}{_FIRST}",
+        pattern=rf"[^\x90\x91]{{1,160}}\x91\s{{0,20}}{_FIRST}",
         locate=locate_key_value,
         folds=True,
         trigger=AT_KEYS,
-        reach_back=160,
+        reach_back=162,
         before="",
         after="",
         about="the value of a key whose name tells that it is a secret",

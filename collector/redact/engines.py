@@ -42,7 +42,7 @@ class Hyperscan:
         self._rules = rules
         self._widths: dict[int, tuple[int, int]] = {}
         self._sharing: dict[str, list[int]] = {}  # the rules that one pattern stands for
-        self._at_keys = [index for index, rule in enumerate(rules) if rule.trigger == AT_KEYS]
+        self._at_keys = _rules_at_keys(rules)
         for index, rule in enumerate(rules):
             if rule.trigger == AT_KEYS:
                 continue
@@ -60,10 +60,7 @@ class Hyperscan:
             scratch = self._local.scratch = hyperscan.Scratch(self._database)
         self._database.scan(text, match_event_handler=_collect, context=ends, scratch=scratch)
         windows = self._merge(ends) if ends else {}
-        if KEY_END in text:  # rarely: too little for the scanner to look for
-            found = [place.end() for place in _key_place.finditer(text)]
-            windows |= {rule: self._windows_of(rule, found) for rule in self._at_keys} if found else {}
-        return windows
+        return windows | _windows_at_keys(text, self._at_keys) if KEY_END in text else windows
 
     def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Windows]:
         by_pattern: dict[int, list[int]] = {}
@@ -78,15 +75,29 @@ class Hyperscan:
     def _windows_of(self, rule: int, ends: list[int]) -> Windows:
         if rule not in self._widths:
             self._widths[rule] = scan_widths(self._rules[rule])
-        shortest, longest = self._widths[rule]
-        windows: Windows = []
-        for end in ends:
-            low, high = max(0, end - longest), end - shortest
-            if windows and low <= windows[-1][1] + 1:
-                windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
-            else:
-                windows.append((low, high))
-        return windows
+        return _windows(ends, *self._widths[rule])
+
+
+def _windows(ends: list[int], shortest: int, longest: int) -> Windows:
+    """Where matches may begin whose ends, at these distances, were seen; windows that touch are one."""
+    windows: Windows = []
+    for end in ends:
+        low, high = max(0, end - longest), end - shortest
+        if windows and low <= windows[-1][1] + 1:
+            windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
+        else:
+            windows.append((low, high))
+    return windows
+
+
+def _rules_at_keys(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:
+    return [(index, rule) for index, rule in enumerate(rules) if rule.trigger == AT_KEYS]
+
+
+def _windows_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Windows]:
+    """The windows of the rules for the values of telling keys; too rare and too little for a scanner to look for."""
+    ends = [place.end() for place in _key_place.finditer(text)]
+    return {index: _windows(ends, 1, rule.reach_back) for index, rule in rules} if ends else {}
 
 
 def _collect(rule: int, _begin: int, end: int, _flags: int, context: list[tuple[int, int]]) -> None:
@@ -99,17 +110,19 @@ class Python:
     name = "python"
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._needles = [_needles(rule) for rule in rules]
+        self._at_keys = _rules_at_keys(rules)
+        self._needles = {index: _needles(rule) for index, rule in enumerate(rules) if rule.trigger != AT_KEYS}
 
     def windows(self, text: bytes) -> dict[int, Windows]:
         """The whole text, for every rule that cannot be ruled out by its literals."""
         lower = text.lower()
         everywhere = [(0, len(text))]
-        return {
+        windows = {
             index: everywhere
-            for index, literals in enumerate(self._needles)
+            for index, literals in self._needles.items()
             if not literals or any(literal in lower for literal in literals)
         }
+        return windows | _windows_at_keys(text, self._at_keys) if KEY_END in text else windows
 
 
 def _needles(rule: Rule) -> tuple[bytes, ...]:

@@ -20,7 +20,8 @@ MOST_KEYS = 20_000
 
 PLAIN, TELLING, SIBLING, CONTEXT = range(4)
 
-_plain_key = re.compile(r"(?!.*[A-Za-z]{32})[A-Za-z_./ @-]{0,120}\d{0,3}\Z")
+_plain_part = re.compile(r"[A-Za-z]{0,31}\d{0,3}|\d{1,3}[A-Za-z]{0,12}")
+_between_parts = re.compile(r"[_./ -]")
 _sibling_keys = frozenset(
     {"value", "Value", "default", "defaultValue", "default_value", "secretValue", "ParameterValue"}
 )
@@ -48,7 +49,8 @@ class KeyBook(dict[str, int]):
             return SIBLING
         if promise(key) is not Promise.NOTHING:
             return TELLING
-        return PLAIN if _plain_key.match(key) and not self._keywords.search(key.lower()) else CONTEXT
+        is_plain = len(key) <= 160 and all(map(_plain_part.fullmatch, _between_parts.split(key)))
+        return PLAIN if is_plain and not self._keywords.search(key.lower()) else CONTEXT
 
 
 class Piece(NamedTuple):
