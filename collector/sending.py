@@ -32,6 +32,7 @@ log = get_logger()
 SUSPICIOUS_REFUSALS = 10
 TRY_LARGER_AFTER = 50  # accepted requests
 SMALLEST_CUT = 2_000
+CONFIRMATIONS = 3
 
 Decision = Accepted | Retry | TooLarge | Refused
 
@@ -200,12 +201,15 @@ class Sending:
                 pieces += (piece[:middle], piece[middle:])
             else:
                 decision = self._post_until_decided(piece)
-                if not isinstance(decision, Retry):
-                    self._act(piece, decision)
-                elif self._is_taken(canary):
+                for _ in range(CONFIRMATIONS):  # in turns, for a sink that comes and goes is nobody's fault
+                    if isinstance(decision, Retry):
+                        if not self._is_taken(canary):
+                            return False
+                        decision = self._post(piece)
+                if isinstance(decision, Retry):
                     self._refuse(piece[0], f"the sink fails on it and takes others ({decision.reason})")
                 else:
-                    return False
+                    self._act(piece, decision)
         return True
 
     def _canary(self, events: list[Sealed]) -> Sealed | None:

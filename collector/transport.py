@@ -80,7 +80,8 @@ class Transport:
             return Retry(f"no answer within {self.timeout:g} seconds"), 0
         except httpx.HTTPError as error:
             if exchange.is_overdue:
-                return Retry(f"its answer was not complete within {seconds:.3g} seconds"), 0
+                # Without the seconds for the body: what is said once should be the same the next time.
+                return Retry(f"its answer was not complete within {self.deadline:g} seconds"), 0
             return _failure(error), 0
         except (httpx.InvalidURL, ValueError) as error:
             return Halt(f"the URL cannot be used ({error})", "Check sink.url."), 0

@@ -43,7 +43,7 @@ def post(url: str, settings: SinkSettings = SHORT) -> Answer | Retry | Halt:
 )
 def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, piece: bytes) -> None:
     with talking(dribble(start, piece)) as url:
-        assert post(url) == Retry("its answer was not complete within 0.603 seconds")
+        assert post(url) == Retry("its answer was not complete within 0.6 seconds")
 
 
 def test_one_slow_answer_does_not_disturb_the_others() -> None:

@@ -79,6 +79,15 @@ def test_a_file_that_is_written_anew_in_place_is_read_from_its_start(world: Worl
     assert len(set(world.sink.posted)) == len({1, 2, 3, 4, 5, *expected})  # 5 came twice, under one id
 
 
+def test_a_file_that_is_written_anew_behind_its_first_kilobyte_is_read_from_its_start(world: World, path: Path) -> None:
+    same = records(*range(1, 20))
+    assert len(same) > 2048
+    path.write_bytes(same + records(21, 22))
+    run(world)
+    path.write_bytes(same + records(31, 32, 33))
+    assert sorted(sent_by(world)) == [*range(1, 20), 31, 32, 33]
+
+
 def test_a_file_cut_short_and_grown_again_costs_repeats_only(world: World, path: Path) -> None:
     path.write_bytes(records(1, 2, 3))
     run(world)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from collector.redact import Options, Redactor
+from collector.redact import Options, Redactor, seal
 from tests.faults.test_files_changes import records, run
 from tests.model.world import World
 
@@ -112,3 +112,11 @@ def test_a_line_made_to_hurt_costs_a_bounded_time_and_nobody_else(tmp_path: Path
     assert counts["lag"] == 0
     assert counts["delivered"] + counts["quarantined"] >= 3
     assert spent < MOST_SECONDS, f"{spent:.1f} CPU seconds"
+
+
+def test_an_event_that_holds_more_secrets_than_anybody_has_is_withheld() -> None:
+    few = seal({"id": "a", "text": f"{secret(1)} " * 100}, REDACTOR, MEGABYTE)
+    many = seal({"id": "a", "text": f"{secret(1)} " * 20_000}, REDACTOR, MEGABYTE)
+    assert "withheld" not in few.redactions
+    assert "withheld" in many.redactions
+    assert secret(1).encode() not in few.body + many.body

@@ -5,7 +5,6 @@ from __future__ import annotations
 import email.utils
 import itertools
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -21,6 +20,7 @@ from tests.test_deliver import Receiver, batch
 
 HOUR = 3600.0
 LONGEST = 60.0
+WALL = 1_800_000_000.0  # what the clock on the wall says when the test's clock begins
 
 
 class Clock(threading.Event):
@@ -42,7 +42,7 @@ class Clock(threading.Event):
 def deliverer(answer: Callable[[httpx.Request], httpx.Response], clock: Clock, max_wait: float) -> Deliverer:
     transport = Transport(SinkSettings(compression="none"), "http://localhost/", None, httpx.MockTransport(answer))
     retry = RetrySettings(initial_interval=0.5, max_interval=LONGEST)
-    sink = HttpSink(clock=lambda: time.time() - 1000 + clock.now)
+    sink = HttpSink(clock=lambda: WALL - 1000 + clock.now)
     return Deliverer(sink, transport, retry, window=1, max_wait=max_wait, stop=clock, clock=clock)
 
 
@@ -71,8 +71,8 @@ def test_hours_of_failure_cost_a_try_a_minute_and_nothing_else(status: int) -> N
         ("0", 0, 1),
         ("86400", LONGEST - 1, LONGEST + 1),
         ("9" * 300, LONGEST - 1, LONGEST + 1),
-        (email.utils.formatdate(time.time() + 30, usegmt=True), 20, 31),
-        (email.utils.formatdate(time.time() + 10**8, usegmt=True), LONGEST - 1, LONGEST + 1),
+        (email.utils.formatdate(WALL + 30, usegmt=True), 29, 31),
+        (email.utils.formatdate(WALL + 10**8, usegmt=True), LONGEST - 1, LONGEST + 1),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0, 1),
         ("-1", 0, 1),
         ("1e3", 0, 1),

@@ -18,6 +18,7 @@ from tests.model.world import replace_atomically
 
 PROJECTS = ("-work-a", "-work-b", "-work-c")
 RECORDS_A_FILE = 300
+FILES, LINKS = 30, 5
 POISON = "-poison"
 
 
@@ -32,6 +33,8 @@ class Writer(threading.Thread):
         self.faults: dict[str, int] = {}
         self._closing = threading.Event()
         self._path = self._new_path()
+        self._paths: list[Path] = []
+        self._links: list[Path] = []
         self._in_file = 0
 
     def run(self) -> None:
@@ -47,7 +50,14 @@ class Writer(threading.Thread):
                 fault()
                 self.faults[fault.__name__] = self.faults.get(fault.__name__, 0) + 1
             if self._in_file > RECORDS_A_FILE:
-                self._path, self._in_file = self._new_path(), 0
+                self._go_on_elsewhere()
+
+    def _go_on_elsewhere(self) -> None:
+        """In a new session, or in an old one: their number is bounded, so that memory must be flat."""
+        self._in_file = 0
+        self._paths.append(self._path)
+        is_new = len(self._paths) < FILES
+        self._path = self._new_path() if is_new else self._paths.pop(self.chance.randrange(len(self._paths)))
 
     def stop(self) -> None:
         """Ends with whole lines."""
@@ -121,8 +131,11 @@ class Writer(threading.Thread):
         hidden.rename(self._path)
 
     def hard_link(self) -> None:
-        """The same file under a second name, for ever."""
-        os.link(self._path, self._new_path())
+        """The same file under a second name, until there are too many."""
+        self._links.append(self._new_path())
+        os.link(self._path, self._links[-1])
+        if len(self._links) > LINKS:
+            self._links.pop(0).unlink()
 
     def set_the_clock(self) -> None:
         """The file's time jumps."""
