@@ -69,8 +69,13 @@ class Redactor:
 
     def event(self, event: dict[str, Any]) -> dict[str, int]:
         """Redacts an event in place; returns (and notes in the event) how often each rule was needed."""
+        texts = gather(event, self._book)
+        text = self._encode(texts)
+        windows = self._engine.windows(text)
+        if not windows and not self._fields:
+            return {}
         counts: dict[str, int] = {}
-        for finding in self._redact(event):
+        for finding in self._redact(event, texts, text, windows):
             counts[finding.rule] = counts.get(finding.rule, 0) + 1
         if counts:
             before = event.get("redactions")
@@ -85,7 +90,9 @@ class Redactor:
     def value(self, value: Any) -> tuple[Any, list[Finding]]:
         """Any JSON value, redacted in place, and what was found in it."""
         holder = [value]
-        findings = self._redact(holder)
+        texts = gather(holder, self._book)
+        text = self._encode(texts)
+        findings = self._redact(holder, texts, text, self._engine.windows(text))
         return holder[0], [finding._replace(path=finding.path[1:]) for finding in in_original(findings)]
 
     def explain(self, text: str) -> list[tuple[Finding, str]]:
@@ -111,18 +118,12 @@ class Redactor:
             text = MARKER_BYTES.sub(lambda found: b"[" + b"\x8f" * (len(found[0]) - 2) + b"]", text)
         return text
 
-    def _redact(self, event: Any) -> list[Finding]:
+    def _redact(self, event: Any, texts: list[str], text: bytes, windows: dict[int, Any]) -> list[Finding]:
         """Redacts until nothing is found any more, so that doing it twice changes nothing."""
         findings: list[Finding] = []
-        deadline = 0.0
+        deadline = self._options.clock() + self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
         for number in range(ROUNDS):
-            texts = gather(event, self._book)
-            text = self._encode(texts)
-            windows = self._engine.windows(text)
-            if not windows and not self._fields:
-                break
-            deadline = deadline or self._options.clock() + self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
-            marks = self._marks(text, windows, texts, deadline)
+            marks = self._marks(text, windows, texts, deadline) if windows else {}
             if not marks and not self._fields:
                 break
             parts = pieces(event, self._book)
@@ -133,6 +134,9 @@ class Redactor:
             if not found:
                 break
             findings += [finding._replace(round=number) for finding in found]
+            texts = gather(event, self._book)
+            text = self._encode(texts)
+            windows = self._engine.windows(text)
         return findings
 
     def _marks(self, text: bytes, windows: dict[int, Any], texts: list[str], deadline: float) -> dict[int, list[Mark]]:

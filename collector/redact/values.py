@@ -86,7 +86,7 @@ _consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
 _hex = re.compile(r"[0-9a-fA-F]+")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
-    r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)?$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
+    r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
 )
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
@@ -206,7 +206,7 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         shortest = max(shortest, 12)
     if len(value) < shortest or " " in value.strip() or "\n" in value:
         return False
-    if written is Written.BARE and _call.match(value):
+    if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value)):
         return False
     if _looks_like_code(value) or (_plain_number.match(value) and not value.isdigit()):
         return False

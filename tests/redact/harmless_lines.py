@@ -244,6 +244,10 @@ password - the password of the user (min. 8 characters)
 | `password` | string | The user's password |
 | token | string | required |
 | Token | Count | 1234 |
+    at Process.token (/home/dev/app/node_modules/author/dist/array.js:53:28)
+    at Shell.session (file:///app/node_modules/policy/dist/author.js:13:58)
+    at async Password.verify (C:\app\src\auth\password2.ts:10:3)
+WARN metric[284]: refresh token: cluster=1340 theme=dark
 Token usage: 45.2k/200k tokens (23%)
 token: 1234 tokens used
 tokens: 12.3k in, 4.5k out
