@@ -111,26 +111,35 @@ class Python:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._at_keys = _rules_at_keys(rules)
-        self._needles = {index: _needles(rule) for index, rule in enumerate(rules) if rule.trigger != AT_KEYS}
+        self._everywhere: list[int] = []  # the rules of which no literal is known
+        self._exact: dict[bytes, list[int]] = {}
+        self._folded: dict[bytes, list[int]] = {}
+        for index, rule in enumerate(rules):
+            literals = () if rule.trigger == AT_KEYS else _needles(rule)
+            is_folded = rule.folds or "(?i" in rule.pattern or bool(rule.keywords)
+            for literal in literals:
+                known = self._folded if is_folded else self._exact
+                known.setdefault(literal.lower() if is_folded else literal, []).append(index)
+            if not literals and rule.trigger != AT_KEYS:
+                self._everywhere.append(index)
 
     def windows(self, text: bytes) -> dict[int, Windows]:
         """The whole text, for every rule that cannot be ruled out by its literals."""
-        lower = text.lower()
         everywhere = [(0, len(text))]
-        windows = {
-            index: everywhere
-            for index, literals in self._needles.items()
-            if not literals or any(literal in lower for literal in literals)
-        }
+        windows = dict.fromkeys(self._everywhere, everywhere)
+        for searched, known in ((text, self._exact), (text.lower(), self._folded)):
+            for literal, rules in known.items():
+                if literal in searched:
+                    windows |= dict.fromkeys(rules, everywhere)
         return windows | _windows_at_keys(text, self._at_keys) if KEY_END in text else windows
 
 
 def _needles(rule: Rule) -> tuple[bytes, ...]:
-    """Lower-case literals one of which is in every text the rule matches in."""
+    """Literals one of which is in every text the rule matches in, if case does not matter to the rule in lower case."""
     own = needles(rule.pattern)
     words = frozenset(rule.keywords)
     best = max((own, words), key=lambda found: min(map(len, found), default=0))
-    return tuple(sorted(word.lower().encode("latin-1") for word in best))
+    return tuple(sorted(word.encode("latin-1") for word in best))
 
 
 def make_engine(choice: str, rules: Sequence[Rule], cache_dir: Path | None = None) -> Engine:

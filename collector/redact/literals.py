@@ -8,7 +8,7 @@ from typing import Any
 
 
 def needles(pattern: str) -> frozenset[str]:
-    """Lower-case literals one of which is in every match; empty where nothing can be said."""
+    """Literals, as they are written, one of which is in every match; empty where nothing can be said."""
     return _of_sequence(_parser.parse(pattern, re.DOTALL))
 
 
@@ -17,7 +17,7 @@ def _of_sequence(sequence: Any) -> frozenset[str]:
     run = ""
     for operation, argument in [*sequence, (None, None)]:
         if operation is _constants.LITERAL and argument < 128:
-            run += chr(argument).lower()
+            run += chr(argument)
             continue
         best = max(best, frozenset({run} if run else ()), _of_item(operation, argument), key=_worth)
         run = ""

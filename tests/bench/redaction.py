@@ -86,8 +86,8 @@ def speed(redactor: Redactor, lines: list[bytes]) -> None:
     size = sum(map(len, lines))
     print(f"\n{len(lines):,} lines, {size / MEGABYTE:.1f} MB, {len(redactor.rules)} rules, {redactor.engine_name}")
     print("| what | MB/s |\n|---|---|")
-    print(f"| parse and serialize, nothing else | {size / seconds(only_json) / MEGABYTE:.0f} |")
-    print(f"| parse, redact, cut, serialize | {size / seconds(redact_all) / MEGABYTE:.0f} |")
+    print(f"| parse and serialize, nothing else | {size / seconds(only_json) / MEGABYTE:.1f} |")
+    print(f"| parse, redact, cut, serialize | {size / seconds(redact_all) / MEGABYTE:.1f} |")
 
 
 def long_lines(redactor: Redactor, lines: Iterable[bytes]) -> None:
