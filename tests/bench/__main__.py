@@ -8,5 +8,5 @@ import sys
 BENCHMARKS = ("scan", "idle", "latency", "kill", "unchanged", "startup", "redaction")
 
 if __name__ == "__main__":
-    codes = [subprocess.run([sys.executable, "-m", f"tests.bench.{name}"], check=False).returncode for name in BENCHMARKS]
-    sys.exit(max(codes))
+    commands = [[sys.executable, "-m", f"tests.bench.{name}"] for name in BENCHMARKS]
+    sys.exit(max(subprocess.run(command, check=False).returncode for command in commands))
