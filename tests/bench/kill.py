@@ -6,6 +6,7 @@ import argparse
 import shutil
 import threading
 import time
+from itertools import pairwise
 
 from tests.agent import Agent
 from tests.bench.measure import SCRATCH, made_backlog, row
@@ -56,9 +57,10 @@ def main() -> None:
         result = killed.scan()
         assert result.code in {0, 3}, result.stderr
         found = sink.ids()
-        repeated = [repeats_after(sink.posts, moment) for moment in kills[1:]]
+        repeated = [repeats_after(sink.posts, since, moment) for since, moment in pairwise(kills)]
     unique = set(found)
-    share = 100 * (len(found) - len(unique)) / len(expected)
+    sent = [place for request in sink.posts for place in places(request)]
+    share = 100 * (len(sent) - len(set(sent))) / len(set(sent))
     figures = (
         f"**{len(expected - unique)} lost; {share:.1f} % repeated ({repeated} requests after the three kills; "
         f"a window is 4); {len(unique - expected)} too many after dedup**"
@@ -66,10 +68,15 @@ def main() -> None:
     row("kill -9 three times under a slow sink", "0 lost; <= two windows repeated a kill; 0 after dedup", figures)
 
 
-def repeats_after(requests: list[Request], moment: float) -> int:
-    """How many requests that arrived before a kill hold events that arrived again after it."""
-    again = {event_id for request in requests if request.arrived >= moment for event_id in request.ids}
-    return sum(request.arrived < moment and not again.isdisjoint(request.ids) for request in requests)
+def places(request: Request) -> set[tuple[str, int]]:
+    """Where the events of a request were read. Ids would count forks too, which repeat them without any kill."""
+    return {(event["source"]["path"], event["source"]["offset"]) for event in request.events}
+
+
+def repeats_after(requests: list[Request], since: float, moment: float) -> int:
+    """How many requests of one life of the agent hold lines that were sent again after its kill."""
+    again = {place for request in requests if request.arrived >= moment for place in places(request)}
+    return sum(since <= request.arrived < moment and not again.isdisjoint(places(request)) for request in requests)
 
 
 if __name__ == "__main__":
