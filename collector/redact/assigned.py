@@ -12,7 +12,7 @@ import re
 from collector.redact.cookies import cookie_spans
 from collector.redact.names import TELLING, Promise, promise, words, words_of
 from collector.redact.rule import AT_KEYS, Rule, Spans
-from collector.redact.values import Written, has_random_part, is_secret
+from collector.redact.values import Written, has_random_part, is_placeholder, is_secret
 
 WIDEST_VALUE = 2048
 MOST_LISTED = 50
@@ -25,13 +25,14 @@ _FIRST = r"(?P<first>[^\s\x90\x91])"
 # The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
 _DIRECT = (
     rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}"
-    r"|[ \t]{0,20}(?:=>|:=|={1,3}|!==?|\?=|\+=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
-    r"|\s(?:is|was|to|are):?\s|>|[ \t]\(|[ \t]-[ \t]"
+    r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3d|!==?|[.?+|]{1,2}=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
+    rf"|\s(?:is|was|to|are):?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]"
 )
 # The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x")
 _LITERAL = (
     r"(?:[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
-    rf"|[ \t]{{0,3}},[ \t]{{0,8}}|\s?\(\s{{0,3}}|[ \t]{{1,3}})(?={_QUOTE})"
+    r"|[ \t]{0,3},[ \t]{0,8}|\s?\(\s{0,3}|[ \t]{1,3}|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
+    rf"(?={_QUOTE})"
 )
 # The value follows in a field of its own: name: NAME, value: x
 _SIBLING = (
@@ -40,40 +41,57 @@ _SIBLING = (
 )
 # The value follows directly, and looks random: the token 4kfh5...
 _ADJACENT = r"""[ \t]{1,2}(?=[`"']?[a-z0-9+/=_-]{16})"""
-_NAMED = rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_LITERAL}|{_DIRECT}|{_ADJACENT})(?P<open>{_QUOTE})?{_FIRST}"
+_NAMED = (
+    rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_LITERAL}|{_DIRECT}|{_ADJACENT})(?P<open>{_QUOTE} ?)?{_FIRST}"
+)
 # What every match of that begins with, small enough for the scanner: hyperscan refuses the whole.
 _TRIGGER = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[!?+]=)[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}|>|[ \t]\("
-    r"|[ \t]-[ \t]|[ \t]&?(?:str|text|varchar)|\s(?:is|was|to|are)[: ]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[.!?+|]=|%3d)[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}"
+    r"|>|[ \t]\(|[ \t]-[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\)"
+    r"|\s(?:is|was|to|are)[: ]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
     r"|(?:[ \t]{1,3}|[ \t]{0,3}[,(])\s{0,8}[fbrul@$]{0,2}\\{0,7}[\"'`]|</"
     r"|[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?[a-z]{0,12}(?:value|default|content))"
 )
+# A name that only ends in key tells little: its value must look like one from the start.
+_KEYED = (
+    rf"(?P<name>(?:key|auth(?:entication)?)(?:[_-]?[0-9]{{1,2}})?){_CLOSE}"
+    r"(?P<sep>[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|!==?|[.?+|]{1,2}=|:{1,2})[ \t]{0,20}|\s(?:is|was|to|are):?\s|[ \t]{1,4}"
+    r"|[ \t](?:string|str|&str)[ \t]?=[ \t]?)"
+    rf"(?P<open>{_QUOTE})?(?P<first>[a-z0-9+/_.~-]{{20}})"
+)
 _FLAG = (
     r"(?P<name>(?:--?|/)(?:[a-z][a-z-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
-    r"|(?:\#define|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)[ \t]{1,3}"
+    r"|(?:[\#%]define|%global|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)"
+    r"(?:[ \t]|\\t){1,3}"
     r"[a-z0-9_.:/-]{0,60}"
     rf"(?:{TELLING}))"
-    rf"""["'`]?[ \t]{{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<first>[^\s\x91\x90-])"""
+    rf"""["'`]?(?:[ \t]|\\t){{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<first>[^\s\x91\x90-])"""
 )
 
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _spaced_name = re.compile(rb"(?i)(?:api|access|secret|auth|private|account|client|bot|master|encryption|signing)[ _-]$")
 _bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
 _bare_end = re.compile(
-    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)|&amp;|\x1b"
+    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)"
+    rb"|&(?:amp|quot|#34);|%26|\x1b"
 )
 _line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
 _scheme = re.compile(
     rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s*"
 )
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
+_in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
+_word_before = re.compile(rb"([A-Za-z]{2,20})[ \t]$")
+_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27")
+_element = re.compile(rb"([^<>\x8f-\x91]{3,2048}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/")
+_element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
 _phrase_name = re.compile("(?i)phrase|mnemonic|seed")
 _phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _VAGUE_ALONE = frozenset([b"", b",", b"("])
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
-_compound = re.compile("[a-z][_.-][a-z]")
+_compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
 _SETTERS = words_of(
     """
@@ -86,7 +104,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The spans of the secrets beside the telling name of a match."""
     begin, first = match.start("name"), match.start("first")
     name = _name(text, begin, match.end("name"), start)
-    promised = promise(name)
+    promised = promise(_with_word_before(text, begin, start, name))
     if promised is Promise.NOTHING or _is_part_of_a_path(text, match, len(name)):
         return []
     if promised is Promise.COOKIE:
@@ -97,27 +115,54 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return []
     if match["sep"].isspace():
         return _adjacent(text, first, stop, promised)
+    if match["sep"].startswith(b">"):
+        return _in_element(text, first, stop, promised)
     if _phrase_name.search(name) and (phrase := _phrase.match(text, first, stop)):
         return [phrase.span()]
     written = _written(text, name, match, stop)
+    escaped = _escaped_quote.match(text, first, stop)
+    first = escaped.end() if escaped else first
     scheme = _scheme.match(text, first, stop)
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
-    first, last = _bare_span(text, first, stop, match["sep"])
+    first, last = _bare_span(text, first, stop)
     if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
         return []
+    if match["sep"].strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
+        promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, written)
+
+
+def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
+    """`key` alone says too little: `cache key` is none, so the word before belongs to the name."""
+    if name.lower() not in ("key", "keys"):
+        return name
+    word = _word_before.search(text[max(start, begin - 24) : begin])
+    return f"{word[1].decode('latin-1')} {name}" if word else name
+
+
+def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
+    """The content of an element: one value, or what is no word in `{folder AQAAABAAA... rest}`."""
+    content = _element.match(text, first, stop)
+    if not content:
+        return []
+    parts = list(_element_part.finditer(text, first, content.end(1)))
+    if len(parts) == 1 and not is_placeholder(parts[0][0].rstrip(b":0123456789").decode("latin-1")):
+        return _judge(text, *parts[0].span(), promised, Written.ENVIRONMENT)
+    return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Written.BARE)]
 
 
 def _adjacent(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
     """What follows a name without any separator: only what nobody writes as a word, and no hash."""
-    first, last = _bare_span(text, first, stop, b"")
+    first, last = _bare_span(text, first, stop)
     is_hash = bool(_hash_or_uuid.fullmatch(text[first:last].decode("latin-1")))
-    return [] if is_hash or promised < Promise.KEY else _judge(text, first, last, Promise.KEY, Written.BARE)
+    return [] if is_hash else _judge(text, first, last, min(promised, Promise.KEY), Written.BARE)
 
 
 def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
+    if length > len(match["name"]) and b" " in text[match.end("name") - length : match.start("name")]:
+        return False
     before = text[max(0, match.end("name") - length - 2) : match.end("name") - length]
     return before == b"::" or (before[-1:] == b":" and match["sep"] in (b":", b":["))
 
@@ -152,7 +197,7 @@ def _listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
 
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
     separator, first = match["sep"], match.end("open")
-    end = quoted_end(text, first, stop, match["open"])
+    end = quoted_end(text, first, stop, match["open"].rstrip())
     if end < 0 or (b"(" in separator and words(name.rpartition(".")[2])[0] not in _SETTERS):
         return []
     is_vague = bool(_vague.search(separator)) or (separator.strip() in _VAGUE_ALONE and separator != b"")
@@ -163,7 +208,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
         return []
     spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED)
     if spans and b"[" in separator:
-        for further, last in _listed(text, end, stop, match["open"]):
+        for further, last in _listed(text, end, stop, match["open"].rstrip()):
             spans += _judge(text, further, last, promised, Written.QUOTED)
     return spans
 
@@ -182,6 +227,10 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
 
 
 def _judge(text: bytes, first: int, end: int, promised: Promise, written: Written) -> Spans:
+    while first < end and text[first] == 0x20:
+        first += 1
+    while first < end and text[end - 1] in b" \r":
+        end -= 1
     scheme = _scheme.match(text, first, end)
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
@@ -210,16 +259,14 @@ def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
     return end.start() if end else limit
 
 
-def _bare_span(text: bytes, first: int, stop: int, separator: bytes) -> tuple[int, int]:
+def _bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
     found = _bare.match(text, first, min(stop, first + WIDEST_VALUE))
-    end = found.end() if found else first
+    end = found.end() if found and text[first : first + 1] != b"," else first
     cut = _bare_end.search(text, first, end + 1)
     if cut:
         end = cut.start()
     if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
         return first + 1, end - 1  # ${NAME:-default}
-    if separator.startswith(b">") and text[end : end + 2] != b"</":
-        return first, first
     while end > first and text[end - 1] in b",;.)]}:|?\\":
         end -= 1
     return first, end
@@ -274,6 +321,18 @@ ASSIGNED_RULES = (
             "the token authentication-middleware",
             "token {0-9a-f:40}",
         ),
+    ),
+    Rule(
+        id="named-key",
+        provider="structure",
+        pattern=_KEYED,
+        locate=locate,
+        folds=True,
+        before="",
+        after="",
+        about="what looks like a key, beside a name that ends in key",
+        examples=('acmeKey = "{A-Za-z0-9:32}"', "acmeKey={a-z0-9:40}", '"acmeKey": "{A-Za-z0-9:32}"'),
+        near_misses=('cacheKey = "users/profile/settings/page"', "cache key: {0-9a-f:64}", "monkey={a-z0-9:40}"),
     ),
     Rule(
         id="secret-argument",

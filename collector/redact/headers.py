@@ -10,25 +10,34 @@ import binascii
 import re
 
 from collector.redact.cookies import cookie_spans
+from collector.redact.letters import reads_like_words
 from collector.redact.names import Promise
 from collector.redact.rule import Rule, Spans
 from collector.redact.values import Written, entropy, is_placeholder, is_secret, looks_random
 
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
+_header = re.compile(
+    rb"(?i)authorization\\{0,7}[\"'\])]{0,2}\s{0,3}[:=,>]{1,2}\s{0,3}\\{0,7}[fb]?[\"'`]?(?:[a-z-]{3,12})\s"
+)
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
 _url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
 _port = re.compile(r"\d{1,5}/")
 _COMMON_USERS = frozenset(b"user username usr root admin me foo name login u".split())
 
 
-def _to_end_of_token(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+def _to_end_of_token(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first = match.start("secret")
     run = _token_run.match(text, first, stop)
     end = run.end() if run else match.end()
     while end > first and text[end - 1] in b".-~/":
         end -= 1
     value = text[first:end].decode("latin-1")
-    return [(first, end)] if len(value) >= 16 and not is_placeholder(value) and looks_random(value) else []
+    if _header.search(text, max(start, match.start() - 40), match.end()):
+        is_word = value.isalpha() and value.islower() and len(value) < 16 and reads_like_words(value)
+        is_token = not is_word and is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT)
+    else:
+        is_token = len(value) >= 16 and not is_placeholder(value) and looks_random(value)
+    return [(first, end)] if is_token else []
 
 
 def _whole_jwt(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
@@ -123,7 +132,7 @@ HEADER_RULES = (
     Rule(
         id="url-password",
         provider="structure",
-        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30}):\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\x91\x90?#]{0,100}):(?P<secret>[^\s@/\"'`<>\\\x91\x90][^\s\"'`<>\\\x91\x90]{0,255}?)@",
+        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30}):\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\x91\x90?#]{0,100}(?:@[A-Za-z0-9.-]{1,60})?):(?P<secret>[^\s@/\"'`<>\\\x91\x90][^\s\"'`<>\\\x91\x90]{0,255}?)@",
         locate=_url_password,
         before="",
         after="",
@@ -147,7 +156,7 @@ HEADER_RULES = (
     Rule(
         id="authorization",
         provider="structure",
-        pattern=r"(?i:bearer|authorization\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?token|ssws|geniekey)(?:\s|%20|\+)(?P<secret>[A-Za-z0-9_.~+/=-]{16})",
+        pattern=r"(?i:bearer|ntlm|negotiate|authorization\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?token|ssws|geniekey)(?:\s|%20|\+)(?P<secret>[A-Za-z0-9_.~+/=-]{8})",
         locate=_to_end_of_token,
         after="",
         examples=("Authorization: Bearer {A-Za-z0-9:40}",),
@@ -176,12 +185,23 @@ HEADER_RULES = (
     Rule(
         id="user-and-password",
         provider="structure",
-        pattern=r"""(?:-u|--user|--auth|-auth|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{1,80}:(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
+        pattern=r"""(?:-u|--user|--auth|-auth|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
         locate=_user_and_password,
         before="0-9A-Za-z-",
         after="",
         examples=("curl -u admin:{A-Za-z0-9:14} https://host/",),
         near_misses=("docker run -u 1000:1000 image", "curl -u user:$PASSWORD https://host/"),
+    ),
+    Rule(
+        id="user-as-key",
+        provider="structure",
+        pattern=r"""(?:-u|--user|--userpwd)(?:\s{1,3}|=)?\\{0,3}["']?(?P<secret>[A-Za-z0-9_.!@$%+-]{12,200}):""",
+        check=lambda secret: looks_random(secret) and not is_placeholder(secret),
+        before="0-9A-Za-z-",
+        after="0-9A-Za-z!@#$%^&*_.+/='-",
+        about="a key in the place of the user, without a password",
+        examples=("curl -u {A-Za-z0-9:32}: https://host/",),
+        near_misses=("curl -u administrator: https://host/",),
     ),
     Rule(
         id="cookie-argument",
@@ -291,13 +311,56 @@ HEADER_RULES = (
         id="sql-password",
         provider="structure",
         pattern=(
-            r"(?i:identified by|with password|set password\s?=|encrypted password|password for [^\n]{1,40}(?:=|to))"
+            r"(?i:identified (?:with \\{0,7}['\"]?[a-z0-9_]{1,40}\\{0,7}['\"]? )?(?:by|as)"
+            r"|with password|set password\s?=|encrypted password"
+            r"|(?:alter|create) (?:role|user|login)\s[^\n;\x91\x90]{1,120}?password|password for [^\n]{1,40}(?:=|to))"
             r"\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\x91\x90]{4,200})"
         ),
         locate=_chosen,
         after="",
-        examples=("CREATE USER app IDENTIFIED BY '{A-Za-z0-9:16}'",),
+        examples=(
+            "CREATE USER app IDENTIFIED BY '{A-Za-z0-9:16}'",
+            "create user app identified with mysql_native_password by '{A-Za-z0-9:16}'",
+            "ALTER ROLE app LOGIN PASSWORD '{A-Za-z0-9:16}'",
+        ),
         near_misses=("CREATE USER app IDENTIFIED BY '<password>'",),
+    ),
+    Rule(
+        id="sql-bare-password",
+        provider="structure",
+        pattern=(
+            r"(?i:(?:user|role) [^\s]{1,60} identified by)\s{1,4}"
+            r"(?P<secret>[A-Za-z_@#!-]{0,30}[0-9][^\s'\"\\;()\x91\x90]{2,100})"
+        ),
+        locate=_chosen,
+        after="",
+        about="an unquoted password in SQL",
+        examples=("ALTER USER app IDENTIFIED BY {A-Z:1}{a-z:7}{0-9:4};",),
+        near_misses=("rows of a user as identified by 2 columns", "ALTER USER app IDENTIFIED BY changeme;"),
+    ),
+    Rule(
+        id="secure-string",
+        provider="structure",
+        pattern=(
+            r"(?i:convertto-securestring)(?:\s{1,3}-(?i:string|force|asplaintext)){0,3}\s{1,3}"
+            r"\\{0,7}[\"']?(?P<secret>[^\s\"'\\$()-][^\s\"'\\()\x91\x90]{3,200})"
+        ),
+        locate=_chosen,
+        after="",
+        about="a value that PowerShell makes a secure string of",
+        examples=('ConvertTo-SecureString -String "{A-Za-z0-9:14}" -AsPlainText -Force',),
+        near_misses=("ConvertTo-SecureString $Password -AsPlainText -Force",),
+    ),
+    Rule(
+        id="web-key",
+        provider="structure",
+        pattern=r"\\{0,7}[\"'](?:d|k|p|q|dp|dq|qi)\\{0,7}[\"']\s{0,2}:\s{0,2}\\{0,7}[\"'](?P<secret>[A-Za-z0-9_-]{20,1400})",
+        keywords=("kty",),
+        reach=2000,
+        check=looks_random,
+        about="a private member of a JSON Web Key",
+        examples=('{{"kty": "oct", "k": "{A-Za-z0-9:43}"',),
+        near_misses=('{{"kty": "oct", "kid": "{A-Za-z0-9:43}"', '"k": "{A-Za-z0-9:43}"'),
     ),
     Rule(
         id="password-hash",

@@ -25,7 +25,8 @@ class Promise(IntEnum):
 # lower case, for texts in lower case.
 _BEGINNINGS = (
     "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd|sw|sk|rivate[-_ ]?key|rojectkey)",
-    "s(?:ecret|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass|ess(?:ion)?)",
+    "s(?:ecret(?: key)?|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass)",
+    "sess(?:ion)?",
     "token",
     "k(?:ennwort|eypass)",
     "c(?:ontrase(?:\\\\{1,3}u00f1|[^ -~])?|redential|reds|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
@@ -68,19 +69,20 @@ _PASSWORDS = words_of(
     """
     password passwd passwort pwd passphrase passcode passwords pass pw psw psswd secret secrets kennwort senha
     contrasena contrasenia mnemonic passw passwrd privatekey secretkey userpass contrase passe wachtwoord psk
+    pswd pswrd psword psswrd pssword paswd paswrd pasword
     """
 )
 _PASSWORD_ENDS = re.compile(
-    r"(?:password|passwd|passphrase|passwort|(?<!o|y)pwd|secret|secretkey|privatekey"
+    r"(?:password|passwd|passphrase|passwort|pswd|(?<!o|y)pwd|secret|secretkey|privatekey"
     r"|(?:db|user|admin|root|mysql|pg|sql|ssh|smtp|mail|ftp|redis|my|rabbitmq|ldap|key|store)pass)$"
 )
 _KEY_WORDS = words_of(
     """
     token tokens apikey apikeys accesskey jwt pat credential credentials creds accountkey authtoken accesstoken
-    refreshtoken idtoken bearertoken apitoken bearer
+    refreshtoken idtoken bearertoken apitoken bearer skey
     """
 )
-_KEY_ENDS = re.compile(r"(?:token|apikey|accesskey|authkey|accountkey)$")
+_KEY_ENDS = re.compile(r"(?:token|apikey|accesskey|authkey|accountkey|storagekey|tokenkey)$")
 _SECRET_KEYS = words_of(
     """
     secret private signing encryption master crypt cipher decryption fernet hmac aes des rsa ssh jwt session cookie
@@ -97,7 +99,7 @@ _KEYS = words_of(
 _COOKIES = frozenset(["cookie", "cookies", "setcookie"])
 _WEAK = words_of(
     """
-    key auth authorization sig sas salt dsn webhook sid session sessionid otp
+    key auth authorization authentication sig sas salt dsn webhook sid session sessionid otp
     """
 )
 _QUALIFIERS = words_of(
@@ -105,7 +107,7 @@ _QUALIFIERS = words_of(
     prod production dev development test testing stage staging live local value val plaintext plain text clear
     cleartext b64 base64 raw str string old new current default main primary secondary backup env envvar v id2
     dec decoded encoded enc encrypted confirm confirmation again repeat verify check temp tmp real ci qa uat eu
-    us one two a b x fallback override data base header bytes
+    us one two a b x super secure any fallback override data base header bytes
     """
 )
 _DESCRIBERS = words_of(
@@ -116,7 +118,7 @@ _DESCRIBERS = words_of(
     price cost rate ratio estimate estimated remaining window context thinking prompt completion reasoning
     placeholder label hint rule rules policy field column regex pattern format prefix suffix ref arn path file
     filename dir image idempotency cache hash hashed digest fingerprint checksum primary_key first second third
-    by compass bypass surpass object device routing row hot shortcut keyboard press code event
+    by compass bypass surpass object device routing row hot shortcut keyboard press code event websocket
     """
 )
 # A describer in front of a password changes nothing: `max_password`, but `first_password` is one.

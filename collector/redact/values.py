@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from enum import IntEnum
 
+from collector.redact.letters import is_made_of_words, reads_like_words
 from collector.redact.names import Promise, words_of
 
 
@@ -40,8 +41,9 @@ _placeholder = re.compile(
     |placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
     |example|redacted|insert[-_ ]|notasecret|not[-_ ](?:a[-_ ])?(?:real|secret|valid)
     |(?:secret|password|token|key|value|string|pass)[-_ ](?:here|goes)
-    |(?:^|[^a-z])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided
-        |truncated|foobar|lorem)(?:$|[^a-z])
+    |^(?:fake|dummy|sample|mock|none|null)\d{1,6}$
+    |(?:^|[^a-z0-9])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided
+        |truncated|foobar|lorem)(?:$|[^a-z0-9])
     |x{4,}|\*{3,}|\.{3,}|\#{4,}|_{4,}|-{5,}|0{8,}|(?:^|[^a-z])xxx(?:$|[^a-z])""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -95,9 +97,14 @@ _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
 _digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
 # words-joined/like.these2, sums of words, and the rules of validators: required|min:8
 _words_joined = re.compile(
-    r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[A-Za-z_]+[=&|!<>+]+(?:[A-Za-z_]*|\d+)|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+"
+    r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+"
 )
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
+_closing = {"(": ")", "[": "]", "{": "}"}
+_public_key = re.compile(
+    "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
+)
+_uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
 
@@ -121,18 +128,20 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_filler(value: str) -> bool:
-    """True where the body of a provider's token is obviously made up: `EXAMPLE`, runs of one character."""
-    return (len(value) >= 16 and len(set(value)) <= 5) or "EXAMPLE" in value or bool(_filler.search(value))
+    """True where the body of a provider's token says itself that it is none: `xxxx`, `****`, `your-key`."""
+    return bool(_filler.search(value))
 
 
-_filler = re.compile(r"([A-Za-z0-9*._-])\1{7,}|(?i:your[-_]|[-_]here$|example|placeholder|redacted|xxxxxx)")
+_filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder|redacted)")
 
 
 def is_secret(value: str, promise: Promise, written: Written) -> bool:
     """Whether a value is a secret, given what its name promises and how it was written."""
     if len(value) < 3 or is_placeholder(value):
         return False
-    if _url.match(value) or _path.match(value) or _digest_name.match(value):
+    if _url.match(value) or _digest_name.match(value):
+        return False
+    if _path.match(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
     if promise is Promise.PASSWORD:
         return _is_password(value, written)
@@ -153,7 +162,7 @@ def _is_password(value: str, written: Written) -> bool:
     if _words_with_dashes.match(value) and not value.isalpha() and not value.isalnum():
         return False
     if value.isdigit():
-        return len(value) >= 4 and written is not Written.CONFIGURATION
+        return len(value) >= (16 if written is Written.CONFIGURATION else 4)
     return len(value) >= 4
 
 
@@ -171,12 +180,27 @@ def _is_phrase(value: str) -> bool:
 
 def _looks_like_code(value: str) -> bool:
     return bool(_chain.match(value) and not has_random_part(value)) or bool(
-        _call.match(value) and value[-1] in ")]}>;,`("
+        _call.match(value) and (value[-1] in ")]}>;,`(" or value.count("(") > value.count(")")) and _is_nested(value)
     )
+
+
+def _is_nested(value: str) -> bool:
+    """Every bracket that closes has one like it that opened last."""
+    opened: list[str] = []
+    for character in value:
+        if character in _closing:
+            opened.append(_closing[character])
+        elif character in ")]}" and (not opened or opened.pop() != character):
+            return False
+    return True
 
 
 def has_random_part(value: str) -> bool:
     return any(len(part) >= 12 and looks_random(part) for part in re.split(r"[\W_]+", value))
+
+
+def _has_long_part(value: str) -> bool:
+    return any(len(part) >= 20 and not is_made_of_words(part) and looks_random(part) for part in value.split("/"))
 
 
 def _mixes(value: str) -> bool:
@@ -187,7 +211,9 @@ def _mixes(value: str) -> bool:
 
 def _looks_chosen(value: str) -> bool:
     """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
-    if len(value) < 5 or not _mixes(value) or _looks_like_code(value) or _call.match(value) or _index.match(value):
+    if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _looks_like_code(value):
+        return False
+    if (_call.match(value) or _index.match(value)) and _is_nested(value):
         return False
     if _plain_number.match(value) or _date.match(value) or _version.match(value):
         return False
@@ -200,7 +226,7 @@ def _looks_chosen(value: str) -> bool:
 
 def _is_key(value: str, promise: Promise, written: Written) -> bool:
     shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.WEAK: 20}[promise]
-    if promise is Promise.WEAK and len(value) > 512:
+    if promise is Promise.WEAK and _is_no_key(value, written):
         return False
     if written is Written.BARE:
         shortest = max(shortest, 12)
@@ -212,11 +238,29 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         return False
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY
-    if not _key_letters.fullmatch(value) or (len(value) < 16 and _hex.fullmatch(value)):
+    if not _key_letters.fullmatch(value):
+        return written <= Written.QUOTED and len(value) >= 16 and _mixes(value) and not _is_nested(value)
+    if len(value) < 16 and _hex.fullmatch(value):
         return False
     if promise is Promise.WEAK and entropy(value) < 3.5 and written not in (Written.ENVIRONMENT, Written.KEY):
         return False
     return looks_random(value)
+
+
+def _is_no_key(value: str, written: Written) -> bool:
+    """What stands beside `key` and is none: a path, an id, words, a public key, a name in code."""
+    if (
+        len(value) > 512
+        or value[0] in "/."
+        or "," in value
+        or value.startswith("0x")
+        or _uuid.fullmatch(value)
+        or _public_key.match(value)
+    ):
+        return True
+    if written in (Written.BARE, Written.CONFIGURATION) and _hex.fullmatch(value):
+        return True  # a hash, as likely
+    return is_made_of_words(value) or (written is Written.BARE and ("(" in value or bool(_chain.match(value))))
 
 
 def looks_random(value: str) -> bool:
@@ -226,11 +270,17 @@ def looks_random(value: str) -> bool:
     digits = len(_digit.findall(value))
     if _words_with_dashes.match(value):  # words, and up to three digits at the end
         is_one = value.isalnum() and len(value) >= 16 and not _telling_identifier.search(value)
-        return _shuffled(value) or (is_one and bool(digits) and entropy(value) >= 3.3)
+        return _shuffled(value) or (is_one and bool(digits) and entropy(value) >= 3.3) or _is_drawn(value)
     if digits and _letter.search(value):
         is_odd = digits >= 2 or len(value) >= 16 or bool(_sign.search(value))
-        return is_odd and entropy(value) >= (2.5 if len(value) < 16 else 3.0)
-    return len(value) > 15 and _shuffled(value)
+        return (is_odd and entropy(value) >= (2.5 if len(value) < 16 else 3.0)) or _is_drawn(value)
+    return (len(value) > 15 and _shuffled(value)) or _is_drawn(value)
+
+
+def _is_drawn(value: str) -> bool:
+    """Letters and digits alone, whose letters read like no words."""
+    letters = "".join(filter(str.isalpha, value))
+    return len(value) >= 10 and value.isalnum() and len(letters) >= 6 and not reads_like_words(letters)
 
 
 def _shuffled(value: str) -> bool:

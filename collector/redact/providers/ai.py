@@ -68,6 +68,7 @@ MODELS = (
         "Hugging Face",
         r"(?:hf_[A-Za-z0-9]{30,64}|api_org_[A-Za-z0-9]{34,64})",
         before=NOT_IN_A_NAME,
+        check=has_digit,  # or case that changes often: names in code begin so too
         examples=("hf_{A-Za-z:34}", "api_org_{A-Za-z:34}"),
         near_misses=("hf_{A-Za-z:16}", "self.hf_{a-z:6}_{a-z:12}", "shelf_hf_{A-Za-z:34}"),
     ),
@@ -305,7 +306,7 @@ AROUND = (
     Rule(
         "llamacloud-key",
         "LlamaCloud",
-        r"llx-[A-Za-z0-9]{40,64}",
+        r"llx-[A-Za-z0-9_-]{40,64}",
         examples=("llx-{A-Za-z0-9:48}",),
         near_misses=("llx-{A-Za-z0-9:10}",),
     ),

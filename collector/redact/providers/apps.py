@@ -22,7 +22,7 @@ WORK = (
     Rule(
         "atlassian-token",
         "Atlassian",
-        r"AT(?:ATT|CTT|STT)3[A-Za-z0-9_=-]{40,400}",
+        r"AT(?:AT|CT|ST)T[A-Za-z0-9_=-]{27,400}",
         before=NOT_IN_BASE64,
         examples=("ATATT3xFfGF0{A-Za-z0-9_-:170}={A-F0-9:8}",),
         near_misses=("ATATT3{A-Za-z0-9:8}", "ZATATT3xFfGF0{A-Za-z0-9:170}"),
@@ -130,7 +130,7 @@ WORK = (
     Rule(
         "typeform-token",
         "Typeform",
-        r"tfp_[A-Za-z0-9_=.-]{43,80}[A-Za-z0-9_=-]",
+        r"tfp_[A-Za-z0-9_=.-]{39,80}[A-Za-z0-9_=-]",
         examples=("tfp_{A-Za-z0-9_-:44}_{A-Za-z0-9:14}",),
         near_misses=("tfp_{a-z:8}", "atfp_{A-Za-z0-9:59}"),
     ),
@@ -161,7 +161,7 @@ WORK = (
     Rule(
         "salesforce-consumer-key",
         "Salesforce",
-        r"3MVG9[A-Za-z0-9_.]{70,110}[A-Za-z0-9_]",
+        r"3MVG[A-Za-z0-9_.]{24,114}[A-Za-z0-9_]",
         examples=("3MVG9{A-Za-z0-9_:79}z",),
         near_misses=("3MVG9{A-Za-z0-9:8}",),
     ),

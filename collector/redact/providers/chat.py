@@ -93,7 +93,7 @@ CHAT = (
     by_name(
         "telegram-named-token",
         "Telegram",
-        "telegram|tg_bot",
+        "telegram|tg_bot|tgram",
         "[0-9]{6,12}:[A-Za-z0-9_-]{35}",
         "{1-9:1}{0-9:8}:{A-Za-z0-9:35}",
         name="BOT_TOKEN",
@@ -183,7 +183,7 @@ HOOKS = (
     Rule(
         "zapier-webhook",
         "Zapier",
-        r"hooks\.zapier\.com/hooks/(?:catch|standard)/(?P<secret>[0-9]{4,12}/[A-Za-z0-9]{5,40})",
+        r"hooks\.zapier\.com/hooks/(?:catch|standard)/(?P<secret>[0-9]{4,12}/[A-Za-z0-9]{5,40}|[A-Za-z0-9]{16})",
         before="",
         examples=("https://hooks.zapier.com/hooks/catch/{0-9:7}/{a-z0-9:7}",),
         near_misses=("https://hooks.zapier.com/hooks/",),

@@ -164,7 +164,7 @@ GOOGLE = (
     Rule(
         "google-storage-key-id",
         "Google",
-        r"GOOG(?:1E[A-Z0-9]{55,60}|[A-Z0-9]{16,30})",
+        r"GOOG(?:1[A-Z0-9]{56,61}|[A-Z0-9]{16,30})",
         check=has_digit,
         examples=("GOOG1E{A-Z0-9:55}", "GOOG{A-Z0-9:20}"),
         near_misses=("GOOG{A-Z:8}", "AGOOG1E{A-Z0-9:55}"),

@@ -93,7 +93,7 @@ HOSTING = (
     Rule(
         "bitbucket-app-password",
         "Bitbucket",
-        r"ATBB[A-Za-z0-9]{28,60}",
+        r"ATBB[A-Za-z0-9_=-]{24,60}",
         before=NOT_IN_BASE64,
         examples=("ATBB{A-Za-z0-9:24}{A-F0-9:8}",),
         near_misses=("ATBB{A-Za-z0-9:12}",),
@@ -116,7 +116,7 @@ HOSTING = (
     Rule(
         "sourcegraph-token",
         "Sourcegraph",
-        r"(?:sg[pd]_(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40,64}|slk_[0-9a-f]{64})",
+        r"(?:sg[pd]_(?:(?:[0-9a-fA-F]{16}|local)_){0,2}[0-9a-fA-F]{40,64}|slk_[0-9a-f]{64})",
         examples=("sgp_{0-9a-f:16}_{0-9a-f:40}", "sgp_{0-9a-f:40}", "sgd_{0-9a-f:64}", "slk_{0-9a-f:64}"),
         near_misses=("sgp_{0-9a-f:16}", "msgp_{0-9a-f:40}"),
     ),

@@ -10,7 +10,7 @@ DATA_RULES = (
     Rule(
         "supabase-token",
         "Supabase",
-        r"sbp_(?:oauth_|v[0-9]_)?[0-9a-f]{32,64}",
+        r"sbp_(?:oauth_|v[0-9]_)?[0-9a-z]{32,64}",
         examples=("sbp_{0-9a-f:40}", "sbp_oauth_{0-9a-f:40}"),
         near_misses=("sbp_{0-9a-f:8}", "asbp_{0-9a-f:40}"),
     ),

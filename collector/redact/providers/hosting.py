@@ -192,7 +192,7 @@ EDGE = (
     Rule(
         "heroku-token",
         "Heroku",
-        rf"HRKU-(?:AA[A-Za-z0-9_-]{{50,70}}|{UUID})",
+        rf"HRKU-(?:[A-Za-z0-9_-]{{50,70}}|{UUID})",
         examples=("HRKU-AA{A-Za-z0-9_-:57}z", f"HRKU-{A_UUID}"),
         near_misses=("HRKU-{A-Za-z0-9:8}",),
     ),

@@ -193,7 +193,7 @@ PHONE = (
     Rule(
         "telnyx-key",
         "Telnyx",
-        r"KEY[0-9A-F]{32}_[A-Za-z0-9]{22}",
+        r"KEY(?:[0-9A-F]{32}_[A-Za-z0-9]{22}|[A-Za-z0-9_-]{55})",
         examples=("KEY{0-9A-F:32}_{A-Za-z0-9:22}",),
         near_misses=("KEY{0-9A-F:32}", "MONKEY{0-9A-F:32}_{A-Za-z0-9:22}"),
     ),

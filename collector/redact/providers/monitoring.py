@@ -32,14 +32,14 @@ WATCHING = (
     Rule(
         "new-relic-user-key",
         "New Relic",
-        r"NRA[KAL]-[A-Z0-9]{20,42}",
+        r"NR(?:A[KAL]|RA)-[A-Za-z0-9]{20,42}",
         examples=("NRAK-{A-Z0-9:27}",),
         near_misses=("NRAK-{A-Z0-9:8}", "UNRAK-{A-Z0-9:27}"),
     ),
     Rule(
         "new-relic-insights-key",
         "New Relic",
-        r"NRI[IQ]-[A-Za-z0-9_-]{32,40}",
+        r"NRI[IQ]-[A-Za-z0-9_-]{25,40}",
         examples=("NRII-{A-Za-z0-9_-:31}z", "NRIQ-{A-Za-z0-9_-:31}z"),
         near_misses=("NRII-{A-Za-z0-9:8}",),
     ),
@@ -53,7 +53,7 @@ WATCHING = (
     Rule(
         "new-relic-license-key",
         "New Relic",
-        r"(?:[a-z]{2}[0-9]{2}xx)?[0-9a-f]{30,36}(?:NRAL|FFFFNRAL)",
+        r"(?:[a-z]{2}[0-9]{2}x{1,2})?[0-9a-f]{30,36}(?:NRAL|FFFFNRAL)",
         examples=("{0-9a-f:36}NRAL", "eu01xx{0-9a-f:30}NRAL"),
         near_misses=("{0-9a-f:12}NRAL", "{0-9a-f:40}"),
     ),
@@ -227,7 +227,7 @@ COUNTING = (
     Rule(
         "posthog-key",
         "PostHog",
-        r"ph[xsra]_[A-Za-z0-9_]{40,64}",
+        r"ph[xsra]_[A-Za-z0-9_-]{40,64}",
         examples=("phx_{A-Za-z0-9:43}", "phs_{A-Za-z0-9:43}"),
         near_misses=("phx_{A-Za-z0-9:8}", "phc_{A-Za-z0-9:43}"),
     ),
@@ -236,7 +236,7 @@ COUNTING = (
     Rule(
         "launchdarkly-key",
         "LaunchDarkly",
-        rf"(?:api|sdk|rel|mob)-{UUID}",
+        r"(?:api|sdk|rel|mob)-[0-9A-Za-z]{8}-(?:[0-9A-Za-z]{4}-){3}[0-9A-Za-z]{12}",
         before=NOT_IN_A_SLUG,
         examples=(f"api-{A_UUID}", f"sdk-{A_UUID}"),
         near_misses=("sdk-{0-9a-f:8}", f"my-sdk-{A_UUID}", f"job-{A_UUID}"),

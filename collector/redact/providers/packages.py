@@ -123,7 +123,7 @@ PACKAGE_RULES = (
         "artifactory-reference-token",
         "JFrog",
         # base64 of `reftkn:01:`
-        r"cmVmdGtu[A-Za-z0-9]{50,80}",
+        r"cmVmd(?:Gtu[A-Za-z0-9]{50,80}|[A-Za-z0-9]{59})",
         before=NOT_IN_BASE64,
         examples=("cmVmdGtu{A-Za-z0-9:56}",),
         near_misses=("cmVmdGtu{A-Za-z0-9:20}",),
@@ -138,14 +138,14 @@ PACKAGE_RULES = (
     Rule(
         "packagist-token",
         "Private Packagist",
-        r"packagist_[a-z]{3}_[0-9a-f]{60,80}",
+        r"packagist_[a-z]{3}_[0-9a-f]{28,80}",
         examples=("packagist_ort_{0-9a-f:68}", "packagist_out_{0-9a-f:68}", "packagist_uut_{0-9a-f:68}"),
         near_misses=("packagist_ort_{0-9a-f:20}",),
     ),
     Rule(
         "deno-deploy-token",
         "Deno",
-        r"dd[pw]_[A-Za-z0-9]{36,48}",
+        r"dd[pwo]_[A-Za-z0-9]{36,48}",
         examples=("ddp_{A-Za-z0-9:36}", "ddw_{A-Za-z0-9:36}"),
         near_misses=("ddp_{A-Za-z0-9:12}", "addp_{A-Za-z0-9:36}"),
     ),

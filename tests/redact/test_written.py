@@ -1,0 +1,70 @@
+"""Secrets as people and tools write them beside, around and far from their names; what only looks alike stays."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from collector.redact import Redactor
+from collector.redact.rule import sample
+
+SEEDS = range(5)
+RANDOM = "{A-Za-z0-9:32}"
+WRITTEN = {
+    "a PHP string that grows": f'$acmeToken .= "{RANDOM}"',
+    "make's assignments": f'ACME_TOKEN :::= "{RANDOM}"',
+    "a default": f'ACME_TOKEN ?= "{RANDOM}"',
+    "an element over lines": f"<acmeToken>\n    {RANDOM}\n</acmeToken>",
+    "an element of several words": f"<secret>{{acme AQAAABAAA {RANDOM}}}</secret>",
+    "a key of a service": f'braidKey := "{RANDOM}"',
+    "an upper-case key of a service": f"braidKEY={RANDOM}",
+    "a key in a log": f"[DEBUG] Using Key={RANDOM}",
+    "blanks inside the quotes": f'acme token = " {RANDOM} "',
+    "the next line": f'const acmeApiKey =\n  "{RANDOM}";',
+    "an escaped query": f"next%3Dx%26token%3D{RANDOM}%26v%3D3",
+    "an entity for a quote": f'<a href="/x?token=&quot;{RANDOM}&quot;">',
+    "a key as the user": f"curl -u {RANDOM}: https://host/",
+    "no user": "curl -u ':{A-Za-z0-9:14}' https://host/",
+    "NTLM": "Authorization: NTLM TlRM{A-Za-z0-9:40}",
+    "a short bearer of letters": "Authorization: Bearer q{b-df-hj-np-tv-xz:13}",
+    "letters": "ACME_TOKEN=q{b-df-hj-np-tv-xz:15}",
+    "brackets that match nothing": "password = 'm{{{{h}}o)p$e]{A-Za-z0-9:16}(ody[finds'",
+    "an id of AWS without a digit": "x AKIA{A-Z:16}",
+    "the id of documentation": "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7" + "EXAMPLE",
+    "zeros in the middle": "xoxb-0000000000-{0-9:12}-{A-Za-z0-9:24}",
+    "a user with a domain": "smtps://app@acme.test:{A-Za-z0-9:12}@smtp.acme.test",
+}
+STAYS = (
+    "cache key: {0-9a-f:64}",
+    "key {0-9a-f:32}",
+    'dependencies = [("auth", "0007_alter_validators_add_error_messages")]',
+    "key: PKCS12PrivateKeyTypes",
+    "x25519_key: x25519.X25519PublicKey",
+    'key: "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE{A-Za-z0-9:60}"',
+    '<s:String x:Key="/Default/CodeInspection/Highlighting/=Names/@EntryIndexedValue">x</s:String>',
+    "session termination for sessionid: 0x14ed93111f20005,E38,Processed",
+    "Authorization: Bearer refreshed",
+    "items identified by alert tags",
+    "<label>Password1:</label>",
+    "monkey = {a-z0-9:32}",
+)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_secret_is_found_however_it_is_written(redactor: Redactor, name: str) -> None:
+    template = WRITTEN[name]
+    for seed in SEEDS:
+        text = sample(template, seed)
+        secret = max(re.findall(r"[A-Za-z0-9]{7,}", text), key=len)
+        for written in (text, json.dumps({"output": text})):
+            assert secret in written
+            assert secret not in redactor.text(written), written
+
+
+@pytest.mark.parametrize("template", STAYS)
+def test_what_only_looks_alike_stays(redactor: Redactor, template: str) -> None:
+    for seed in SEEDS:
+        text = sample(template, seed)
+        assert redactor.text(text) == text
