@@ -123,12 +123,15 @@ class Figures:
         faults = ", ".join(f"{count} x {name}" for name, count in sorted(self.file_faults.items()))
         happened = f"{self.kills} kills, {self.moods} changes of the sink's mood"
         result = f"lost {len(self.lost)}, under two ids {len(self.with_two_ids)}, repeated {self.repeated}"
+        tenths = [memory[len(memory) * part // 10 : len(memory) * (part + 1) // 10] for part in range(10)]
+        medians = " ".join(f"{statistics.median(part):.0f}" for part in tenths if part)
         growth = f"{self.growth:+.1f} MB an hour over the last half of {self.rss[-1][0] / 60:.0f} minutes"
         return [
             f"{self.minutes:.1f} minutes, {self.written} records, {self.requests} requests, {happened}",
             f"file faults: {faults}",
             f"{result}, set aside {self.set_aside}, of them not poison {self.innocent}",
             f"memory: {memory[0]:.0f} MB at first, {max(memory):.0f} at most, {memory[-1]:.0f} at last, {growth}",
+            f"memory, medians of tenths: {medians} MB",
         ]
 
 
