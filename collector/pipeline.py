@@ -151,7 +151,7 @@ def _changed(found: Findings, flow: Flow, ledger: Ledger) -> list[Source]:
                 ledger.leave_file()
             continue
         changed.append(source)
-        if entry is None:
+        if entry is None or entry.position.stamp is None or entry.position.stamp.inode != source.stamp.inode:
             unknown.append(source)
     if found.is_partial:
         _adopt(unknown, state, found.gone)
@@ -163,13 +163,15 @@ def _changed(found: Findings, flow: Flow, ledger: Ledger) -> list[Source]:
 
 
 def _adopt(unknown: list[Source], state: State, gone: Iterable[str]) -> None:
+    """What is new, or another file than before under its name, may be one that is gone from where it was."""
     if not unknown:
         return
     missing = tail.Missing(
         {key: entry.position for key in gone if (entry := state.entries.get(key)) and entry.position.offset}
     )
     for source in unknown if missing else ():
-        old = tail.adopt(source, missing)
+        own = state.entries.get(source.key)
+        old = tail.adopt(source, missing, own.position if own else None)
         if old is not None:
             state.rename(old, source.key)
             del missing[old]

@@ -182,10 +182,11 @@ class Missing(dict[str, Position]):
         return [key for key in dict.fromkeys(keys) if key in self and 0 < self[key].offset <= source.stamp.size]
 
 
-def adopt(source: Source, missing: Mapping[str, Position]) -> str | None:
+def adopt(source: Source, missing: Mapping[str, Position], own: Position | None = None) -> str | None:
     """The key under which a file that moved here was known; it is recognised by its bytes, never by its name alone.
 
-    Opens the file only when something could match. Pass a Missing where there are many.
+    None as well where it goes on from its `own` position. Opens the file only when something could match. Pass a
+    Missing where there are many.
     """
     known = missing if isinstance(missing, Missing) else Missing(missing)
     candidates = known.candidates(source)
@@ -193,6 +194,8 @@ def adopt(source: Source, missing: Mapping[str, Position]) -> str | None:
         return None
     try:
         with opened(source) as file:
+            if own is not None and own.offset and file.begins_as(own):
+                return None
             return next((key for key in candidates if file.begins_as(known[key])), None)
     except (SkipSource, SourceError):
         return None

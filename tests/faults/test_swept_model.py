@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from tests.model.world import World, marks, record, replace_atomically
 
-SEQUENCES = int(os.environ.get("SWEPT_SEQUENCES", "60"))
+SEQUENCES = 60
+MANY = int(os.environ.get("SWEPT_SEQUENCES", "3000"))
 ACTIONS = ["append", "append", "fail", "fail", "replace", "keep and grow", "delete", "move", "pass", "crash"]
 actions = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 2), st.integers(1, 4)), min_size=3, max_size=14)
 
@@ -81,9 +82,15 @@ def linking(works: bool) -> Iterator[None]:
         yield
 
 
+@pytest.mark.parametrize("sequences", [SEQUENCES, pytest.param(MANY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("by", ["links", "copies"])
-def test_whatever_a_failing_pass_saw_is_delivered(by: str) -> None:
-    @settings(max_examples=SEQUENCES, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_a_failing_pass_saw_is_delivered(by: str, sequences: int) -> None:
+    @settings(
+        max_examples=sequences,
+        derandomize=sequences == SEQUENCES,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(actions)
     def check(steps: list[tuple[str, int, int]]) -> None:
         directory = Path(tempfile.mkdtemp(prefix="swept-"))

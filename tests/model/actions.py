@@ -28,6 +28,7 @@ class FileActions(RuleBasedStateMachine):
         self.halves: dict[Path, bytes] = {}
         self.hidden: dict[Path, Path] = {}
         self.moved: set[Path] = set()
+        self.altered: set[Path] = set()
         self.is_quiet = False
 
     def path_of(self, name: str, project: str) -> Path:
@@ -58,6 +59,12 @@ class FileActions(RuleBasedStateMachine):
     @rule(name=names, project=projects, count=st.integers(1, 8), has_uuid=st.booleans())
     def append(self, name: str, project: str, count: int, has_uuid: bool) -> None:
         self.add(self.path_of(name, project), self.records(count, has_uuid=has_uuid))
+
+    def alter(self, path: Path) -> None:
+        """Another inode or time. With another name as well, in whichever order, too little is left to recognise a file
+        by, so it may be sent again."""
+        self.altered.add(path)
+        self.is_quiet = self.is_quiet and path not in self.moved
 
     @rule(name=names, project=projects, cut=st.integers(1, 60))
     def append_half_a_line(self, name: str, project: str, cut: int) -> None:
@@ -93,8 +100,7 @@ class FileActions(RuleBasedStateMachine):
         path = self.path_of(name, project)
         if path.exists():
             replace_atomically(path, path.read_bytes())
-            # Another name and another inode at once: nothing is left to recognise it by, so it is sent again.
-            self.is_quiet = self.is_quiet and path not in self.moved
+            self.alter(path)
 
     @rule(name=names, project=projects, count=st.integers(1, 6))
     def rewrite_and_regrow(self, name: str, project: str, count: int) -> None:
@@ -129,6 +135,7 @@ class FileActions(RuleBasedStateMachine):
             rest = self.halves.pop(old, b"")
             os.rename(old, new)
             self.moved.add(new)
+            self.is_quiet = self.is_quiet and old not in self.altered
             if rest:
                 self.halves[new] = rest
 
@@ -152,7 +159,7 @@ class FileActions(RuleBasedStateMachine):
         path = self.path_of(name, project)
         if path.exists():
             os.utime(path, (moment, moment))
-            self.is_quiet = self.is_quiet and path not in self.moved
+            self.alter(path)
 
     @rule(name=names, project=projects, by=st.sampled_from(["fifo", "directory", "link out", "loop", "link in"]))
     def cover(self, name: str, project: str, by: str) -> None:

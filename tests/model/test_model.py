@@ -1,13 +1,18 @@
-"""Promises 1 to 3 under generated sequences of file actions, sink moods, crashes and restarts."""
+"""Promises 1 to 3 under generated sequences of file actions, sink moods, crashes and restarts.
+
+`make test` runs the same 2,000 sequences every time, `make soak` MODEL_SEQUENCES new ones; what fails there becomes a
+story in `test_stories.py`.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
 
 from tests.model.actions import FileActions
 from tests.model.world import files_in, marks, replace_atomically
@@ -20,7 +25,8 @@ MOODS = [
     *("ok", "ok", "ok", "down", "halted", "forgets to answer", "stores and fails"),
     *("takes little", "takes nothing", "refuses all", "breaks", "rejects"),
 ]
-SEQUENCES = int(os.environ.get("MODEL_SEQUENCES", "2000"))
+SEQUENCES = 2000
+MANY = int(os.environ.get("MODEL_SEQUENCES", "20000"))
 
 
 class Model(FileActions):
@@ -92,6 +98,7 @@ class Model(FileActions):
         self._everything_is_settled()
         self.is_quiet = True
         self.moved.clear()
+        self.altered.clear()
 
     def _everything_is_settled(self) -> None:
         settled = self.world.settled()
@@ -118,10 +125,17 @@ class Model(FileActions):
         assert "m0" not in self.world.settled()
 
 
-Model.TestCase.settings = settings(
+COMMON = settings(
     max_examples=SEQUENCES,
     stateful_step_count=30,
     deadline=None,
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 TestModel = Model.TestCase
+TestModel.settings = COMMON
+
+
+@pytest.mark.slow
+def test_promises_hold_under_sequences_never_run_before() -> None:
+    run_state_machine_as_test(Model, settings=settings(COMMON, max_examples=MANY, derandomize=False))

@@ -48,6 +48,18 @@ def test_a_state_from_before_the_files_changed_is_believed_no_longer_than_the_by
     check(model)
 
 
+def test_a_file_that_moved_to_the_name_of_one_that_is_gone_goes_on_where_it_was(model: Model) -> None:
+    model.append("s1", "-work-a", count=5, has_uuid=True)
+    model.append("s2", "-work-a", count=2, has_uuid=True)
+    model.run_a_pass()
+    before = len(model.world.sink.posted)
+    model.delete("s2", "-work-a")
+    model.move("s1", "-work-a", "s2", "-work-a")
+    model.append("s2", "-work-a", count=1, has_uuid=True)
+    model.run_a_pass()
+    assert len(model.world.sink.posted) == before + 1
+
+
 @pytest.mark.parametrize("by", ["fifo", "directory", "link out", "loop", "link in"])
 def test_a_file_that_is_out_of_sight_for_a_pass_goes_on_where_it_was(model: Model, by: str) -> None:
     model.append("s1", "-work-a", count=5, has_uuid=False)
