@@ -16,6 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time: a change that fails here is the change's doing. The long runs of `make soak` draw anew.
+settings.register_profile("suite", derandomize=True)
+settings.load_profile("suite")
 
 CLEARED = {
     "CLAUDE_CONFIG_DIR",

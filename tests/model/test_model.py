@@ -129,7 +129,6 @@ COMMON = settings(
     max_examples=SEQUENCES,
     stateful_step_count=30,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 TestModel = Model.TestCase
