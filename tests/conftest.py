@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import pwd
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,8 @@ from hypothesis import settings
 # The same examples every time: a change that fails here is the change's doing. The long runs of `make soak` draw anew.
 settings.register_profile("suite", derandomize=True)
 settings.load_profile("suite")
+# A suite that was started in the background ignores SIGINT, and so would every process that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CLEARED = {
     "CLAUDE_CONFIG_DIR",

@@ -111,7 +111,7 @@ def test_what_lies_too_deep_is_kept_as_one_string() -> None:
 
 def test_what_no_serializer_reaches_is_kept_by_its_leaves() -> None:
     deep: Any = ["the deepest word", {"key": 7}]
-    for _ in range(3000):
+    for _ in range(30_000):
         deep = [deep]
     made = normalized({"type": "new", "deep": deep}, context())
     assert "the deepest word\\nkey\\n7" in written(made)
