@@ -35,17 +35,27 @@ _reference = re.compile(
     )""",
     re.VERBOSE,
 )
-# What documents and templates write in place of a value, wherever in it these words stand.
+_ALONE = words_of(
+    """
+    fake dummy sample mock todo fixme tbd null none undefined masked hidden omitted removed elided truncated foobar
+    lorem
+    """
+)
+_NUMBERED = words_of("fake dummy sample mock none null")
+# What documents and templates write in place of a value, wherever in it these words stand; for lower case. Every branch
+# begins with a character, and what must not stand before it is looked for from behind: `re` is five times faster so.
 _placeholder = re.compile(
-    r"""(?:^|[^a-z])your[-_ ]|your(?:key|token|api|pass|secret|own|app|user|db|host|name|domain|server)
+    r"""your(?:(?<![a-z]your)[-_ ]|key|token|api|pass|secret|own|app|user|db|host|name|domain|server)
     |placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
-    |example|redacted|insert[-_ ]|notasecret|not[-_ ](?:a[-_ ])?(?:real|secret|valid)
-    |(?:secret|password|token|key|value|string|pass)[-_ ](?:here|goes)
-    |^(?:fake|dummy|sample|mock|none|null)\d{1,6}$
-    |(?:^|[^a-z0-9])(?:fake|dummy|sample|mock|todo|fixme|tbd|null|none|undefined|masked|hidden|omitted|removed|elided
-        |truncated|foobar|lorem)(?:$|[^a-z0-9])
-    |x{4,}|\*{3,}|\.{3,}|\#{4,}|_{4,}|-{5,}|0{8,}|(?:^|[^a-z])xxx(?:$|[^a-z])""",
-    re.VERBOSE | re.IGNORECASE,
+    |example|redacted|insert[-_ ]|not(?:asecret|[-_ ](?:a[-_ ])?(?:real|secret|valid))
+    |secret[-_ ](?:here|goes)|pass(?:word)?[-_ ](?:here|goes)|token[-_ ](?:here|goes)|key[-_ ](?:here|goes)
+    |value[-_ ](?:here|goes)|string[-_ ](?:here|goes)
+    |xxx(?:x|(?<![a-z]xxx)(?:$|[^a-z]))|\*\*\*|\.\.\.|\#\#\#\#|____|-----|00000000|"""
+    + "|".join(
+        [rf"{word}(?<![\s\S]{word})\d{{1,6}}$" for word in sorted(_NUMBERED)]
+        + [rf"{word}(?<![a-z0-9]{word})(?:$|[^a-z0-9])" for word in sorted(_ALONE)]
+    ),
+    re.VERBOSE,
 )
 # Values made of nothing but such words: `my-secret-token`, `test_api_key`, `YourPasswordHere`.
 _vocabulary = re.compile(
@@ -84,6 +94,7 @@ _key_letters = re.compile(r"[\w.,~+/=:|@!#$%^&*?-]+")
 _letter = re.compile(r"[^\W\d_]")
 _digit = re.compile(r"\d")
 _sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
+_turn = re.compile("[a-z\xdf-\xf6\xf8-\xff][A-Z\xc0-\xd6\xd8-\xde]")  # from lower to upper case, in Latin-1
 _consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
 _hex = re.compile(r"[0-9a-fA-F]+")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
@@ -119,10 +130,11 @@ def is_placeholder(value: str) -> bool:
     bare = value.strip(" \t'\"`\\*,;")
     if len(set(bare)) < 3 and len(bare) != 2:
         return True
+    lower = bare[:512].lower()
     return bool(
         _reference.match(bare)
-        or bare.lower() in _WORDS
-        or _placeholder.search(bare[:512])
+        or lower in _WORDS
+        or _placeholder.search(lower)
         or (len(bare) <= 60 and _vocabulary.fullmatch(bare))
     )
 
@@ -137,15 +149,14 @@ _filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder
 
 def is_secret(value: str, promise: Promise, written: Written) -> bool:
     """Whether a value is a secret, given what its name promises and how it was written."""
-    if len(value) < 3 or is_placeholder(value):
+    if len(value) < 3:
         return False
     if _url.match(value) or _digest_name.match(value):
         return False
     if _path.match(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
-    if promise is Promise.PASSWORD:
-        return _is_password(value, written)
-    return _is_key(value, promise, written)
+    is_one = _is_password(value, written) if promise is Promise.PASSWORD else _is_key(value, promise, written)
+    return is_one and not is_placeholder(value)
 
 
 def _is_password(value: str, written: Written) -> bool:
@@ -279,11 +290,14 @@ def looks_random(value: str) -> bool:
 
 def _is_drawn(value: str) -> bool:
     """Letters and digits alone, whose letters read like no words."""
+    if len(value) < 10 or not value.isalnum():
+        return False
     letters = "".join(filter(str.isalpha, value))
-    return len(value) >= 10 and value.isalnum() and len(letters) >= 6 and not reads_like_words(letters)
+    return len(letters) >= 6 and not reads_like_words(letters)
 
 
 def _shuffled(value: str) -> bool:
     """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
-    changes = sum(a.isupper() and b.islower() for a, b in zip(value[1:], value, strict=False))
-    return len(value) >= 16 and entropy(value) > 3.5 and (changes * 5 >= len(value) or bool(_consonants.search(value)))
+    if len(value) < 16 or entropy(value) <= 3.5:
+        return False
+    return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))
