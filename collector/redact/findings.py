@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from collector.redact.marker import marker_length
@@ -49,21 +51,27 @@ def in_original(findings: list[Finding]) -> list[Finding]:
     """Findings of later rounds stand in a text that has markers already: moves them to where they stood first."""
     if all(finding.round == 0 for finding in findings):
         return findings
+    placed: list[Finding] = []
     edits: dict[Place, list[Finding]] = {}
-    placed = []
-    for finding in findings:
-        known = edits.setdefault((finding.path, finding.in_key), [])
-        earlier = sorted((edit for edit in known if edit.round < finding.round), key=lambda edit: edit.start)
-        start, end = (_original_place(place, earlier) for place in (finding.start, finding.end))
-        placed.append(finding._replace(start=start, end=end))
-        known.append(placed[-1])
+    for _, found in groupby(findings, key=lambda finding: finding.round):  # they come round by round
+        shifts = {place: _Shifts(known) for place, known in edits.items()}
+        for finding in found:
+            place = (finding.path, finding.in_key)
+            shift = shifts.get(place)
+            start, end = (shift.undone(at) if shift else at for at in (finding.start, finding.end))
+            placed.append(finding._replace(start=start, end=end))
+            edits.setdefault(place, []).append(placed[-1])
     return placed
 
 
-def _original_place(place: int, edits: list[Finding]) -> int:
-    shift = 0
-    for edit in edits:
-        if place <= edit.start + shift:
-            break
-        shift += marker_length(edit.rule) - (edit.end - edit.start)
-    return place - shift
+class _Shifts:
+    """How far the markers of earlier rounds have moved what stands behind them."""
+
+    def __init__(self, edits: list[Finding]) -> None:
+        edits = sorted(edits, key=lambda edit: edit.start)
+        grown = (marker_length(edit.rule) - (edit.end - edit.start) for edit in edits)
+        self._shifts = list(accumulate(grown, initial=0))
+        self._starts = [edit.start + shift for edit, shift in zip(edits, self._shifts, strict=False)]
+
+    def undone(self, place: int) -> int:
+        return place - self._shifts[bisect_left(self._starts, place)]
