@@ -16,6 +16,7 @@ from collector.redact.values import Written, has_random_part, is_placeholder, is
 
 WIDEST_VALUE = 2048
 MOST_LISTED = 50
+AROUND = 2 * WIDEST_VALUE + 300  # what `locate` looks at: the value, or its line, and the name before
 SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
 _QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
@@ -77,7 +78,7 @@ _bare_end = re.compile(
 )
 _line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
 _scheme = re.compile(
-    rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s*"
+    rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s{0,60}"
 )
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
@@ -170,7 +171,8 @@ def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The value of a dict key: all of it, however long."""
     first = match.start("first")
-    promised = promise(text[start : text.rfind(b"\x91", start, first)].decode("latin-1"))
+    end = text.rfind(b"\x91", start, first)
+    promised = promise(text[max(start, end - 161) : end].decode("latin-1"))  # `promise` looks at the last 160
     if promised is Promise.NOTHING:
         return []
     if promised is Promise.COOKIE:
@@ -274,7 +276,7 @@ def _bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
 
 def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Written:
     """How a bare value stands beside its name."""
-    separator = match["sep"]
+    separator, first = match["sep"], match.start("first")
     if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
         return Written.ENVIRONMENT
     is_constant = name.upper() == name
@@ -282,7 +284,8 @@ def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Writt
         at = match.end("name") - len(name)
         before = text[at - 1 : at] if at else b""
         is_parameter = before in (b";", b"?", b"&") or name.startswith("-")
-        is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, match.start("first"), stop)
+        limit = min(stop, first + 2 * WIDEST_VALUE)
+        is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, first, limit)
         return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE
     is_compound = bool(_compound.search(name)) and b"=" not in separator
     return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
@@ -294,6 +297,7 @@ ASSIGNED_RULES = (
         provider="structure",
         pattern=_NAMED,
         locate=locate,
+        around=AROUND,
         folds=True,
         trigger=_TRIGGER,
         before="",
@@ -327,6 +331,7 @@ ASSIGNED_RULES = (
         provider="structure",
         pattern=_KEYED,
         locate=locate,
+        around=AROUND,
         folds=True,
         before="",
         after="",
@@ -339,6 +344,7 @@ ASSIGNED_RULES = (
         provider="structure",
         pattern=_FLAG,
         locate=locate,
+        around=AROUND,
         folds=True,
         before="0-9A-Za-z-",
         after="",

@@ -9,18 +9,21 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.literals import needles
-from collector.redact.matching import Windows, scan_pattern, scan_widths
-from collector.redact.rule import AT_KEYS, Rule
+from collector.redact.matching import Windows, blocks, scan_pattern, scan_widths
+from collector.redact.rule import AT_KEYS, Rule, width
 
 KEY_END = b"\x91"  # see segments.py
+MOST_ENDS = 2000  # that one scan of an ordinary text gives
 _key_place = re.compile(rb"[^\x91]\x91(?=[^\x91])")
 
 
@@ -54,13 +57,46 @@ class Hyperscan:
     def windows(self, text: bytes) -> dict[int, Windows]:
         """Scans once, and turns the ends of the candidates into windows of begins."""
         ends: list[tuple[int, int]] = []
+        most = MOST_ENDS + len(text) // 64
+        try:
+            self._scan(text, (ends, most))
+            windows = self._merge(ends) if ends else {}
+        except hyperscan.ScanTerminated:
+            windows = self._windows_of_repeats(text)
+        return windows | _windows_at_keys(text, self._at_keys) if KEY_END in text else windows
+
+    def _scan(self, text: bytes, into: tuple[list[tuple[int, int]], int]) -> None:
         try:
             scratch = self._local.scratch
         except AttributeError:
             scratch = self._local.scratch = hyperscan.Scratch(self._database)
-        self._database.scan(text, match_event_handler=_collect, context=ends, scratch=scratch)
-        windows = self._merge(ends) if ends else {}
-        return windows | _windows_at_keys(text, self._at_keys) if KEY_END in text else windows
+        self._database.scan(text, match_event_handler=_collect, context=into, scratch=scratch)
+
+    def _windows_of_repeats(self, text: bytes) -> dict[int, Windows]:
+        """Scans block by block a text that is full of candidates, for it may well repeat itself: then a block like one
+        that was scanned, with what follows it, is not scanned again."""
+        scanned: dict[tuple[int, bytes], dict[int, Windows]] = {}
+        found: dict[int, Windows] = {}
+        low = 0
+        for number, last in enumerate(blocks(text, 0, len(text) - 1)):
+            seen = (last - low, text[low : last + self._widest])
+            if seen not in scanned:
+                ends: list[tuple[int, int]] = []
+                if len(scanned) > 16 + number // 4:  # it does not
+                    self._scan(text, (ends, sys.maxsize))
+                    return self._merge(ends)
+                self._scan(seen[1], (ends, sys.maxsize))
+                scanned[seen] = self._merge(ends)
+            for rule, windows in scanned[seen].items():
+                found.setdefault(rule, []).extend((low + begin, low + end) for begin, end in windows)
+            low = last + 1
+        return {rule: _joined(sorted(windows)) for rule, windows in found.items()}
+
+    @cached_property
+    def _widest(self) -> int:
+        """How far an end can be from where the scanner, or the rule, begins."""
+        rules = [rule for rule in self._rules if rule.trigger != AT_KEYS]
+        return max((max(width(scan_pattern(rule))[1], rule.reach_back) for rule in rules), default=0)
 
     def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Windows]:
         by_pattern: dict[int, list[int]] = {}
@@ -80,13 +116,16 @@ class Hyperscan:
 
 def _windows(ends: list[int], shortest: int, longest: int) -> Windows:
     """Where matches may begin whose ends, at these distances, were seen; windows that touch are one."""
+    return _joined((end - longest, end - shortest) for end in ends)
+
+
+def _joined(found: Iterable[tuple[int, int]]) -> Windows:
     windows: Windows = []
-    for end in ends:
-        low, high = max(0, end - longest), end - shortest
+    for low, high in found:
         if windows and low <= windows[-1][1] + 1:
             windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
         else:
-            windows.append((low, high))
+            windows.append((max(0, low), high))
     return windows
 
 
@@ -100,8 +139,11 @@ def _windows_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Wi
     return {index: _windows(ends, 1, rule.reach_back) for index, rule in rules} if ends else {}
 
 
-def _collect(rule: int, _begin: int, end: int, _flags: int, context: list[tuple[int, int]]) -> None:
-    context.append((rule, end))
+def _collect(rule: int, _begin: int, end: int, _flags: int, into: tuple[list[tuple[int, int]], int]) -> bool:
+    """Notes one end; stops the scan where there are too many."""
+    ends, most = into
+    ends.append((rule, end))
+    return len(ends) > most
 
 
 class Python:

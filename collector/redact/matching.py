@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from time import monotonic
 
@@ -17,6 +17,8 @@ from collector.redact.rule import Rule, Spans, width
 from collector.redact.values import is_filler
 
 Windows = list[tuple[int, int]]
+BLOCK = 512  # characters of a long window that are looked at together
+FEW = 50
 
 _boundary_escapes = (
     rb"(?<=\\[nrtbfv0])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2})"
@@ -56,19 +58,50 @@ class Matcher:
 
     def spans(self, text: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
         """The secrets of this rule in the windows; `starts` are where the pieces of the text begin."""
-        searched = text.lower() if self.folds else text
+        texts = (text, text.lower() if self.folds else text)
         found: Spans = []
+        barren: set[object] = set()
         at = 0
         for low, high in windows:
             at = max(at, low)
             index = bisect_right(starts, at) - 1
             while index < len(starts) and starts[index] <= high:
                 stop = (starts[index + 1] if index + 1 < len(starts) else len(text) + 1) - 1
-                at = self._in_piece((text, searched), max(at, starts[index]), high, (starts[index], stop), found)
+                piece = (starts[index], stop)
+                at = max(at, starts[index])
+                if len(windows) > FEW or high - at > BLOCK:
+                    for last in blocks(text, at, min(high, stop)):
+                        at = self._in_block(texts, at, last, piece, found, barren)
+                        _check_time(deadline, self.rule.id)
+                else:
+                    at = self._in_piece(texts, at, high, piece, found)
                 index += 1
-                if monotonic() > deadline:
-                    raise TimeOut(self.rule.id)
+            _check_time(deadline, self.rule.id)
         return found
+
+    def _in_block(
+        self,
+        texts: tuple[bytes, bytes],
+        at: int,
+        last: int,
+        piece: tuple[int, int],
+        found: Spans,
+        barren: set[object],
+    ) -> int:
+        """A part of a window. One that is like another in which nothing was found, in itself and around, holds nothing
+        either: a text that repeats itself a thousand times is read once."""
+        if not self.rule.sight or at > last:
+            return self._in_piece(texts, at, last, piece, found)
+        before, after = self.rule.sight
+        low = max(piece[0], at - before)
+        seen = (at - low, last - at, texts[0][low : min(piece[1], last + after)])
+        if seen in barren:
+            return last + 1
+        known = len(found)
+        end = self._in_piece(texts, at, last, piece, found)
+        if end == last + 1 and len(found) == known:
+            barren.add(seen)
+        return end
 
     def _in_piece(self, texts: tuple[bytes, bytes], at: int, high: int, piece: tuple[int, int], found: Spans) -> int:
         text, searched = texts
@@ -95,6 +128,21 @@ class Matcher:
     def _has_keyword(self, before: bytes) -> bool:
         lower = before.lower()
         return any(word in lower for word in self.keywords)
+
+
+def blocks(text: bytes, low: int, high: int) -> Iterator[int]:
+    """Where the blocks of a long window end. Each begins like the one before it where it can, so that they are alike
+    where the text repeats itself."""
+    while high - low > BLOCK:
+        repeated = text.find(text[low : low + 16], low + BLOCK, low + 2 * BLOCK)
+        low = repeated if repeated >= 0 else low + BLOCK
+        yield min(low - 1, high)
+    yield high
+
+
+def _check_time(deadline: float, rule: str) -> None:
+    if monotonic() > deadline:
+        raise TimeOut(rule)
 
 
 def _resume(match: re.Match[bytes]) -> int:

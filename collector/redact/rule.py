@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 WIDEST = 4096
+LONGEST_ESCAPE = 8  # that may stand before a match: an escape or a colour code
 AT_KEYS = "at keys"  # a trigger: the rule is for the values of telling keys, and looked for only behind them
 Sample = str | Callable[[random.Random], str]
 Spans = list[tuple[int, int]]
@@ -37,7 +38,8 @@ class Rule:
     and may refuse it (a checksum, too little entropy). `before` and `after` are the insides of character classes
     that must not stand directly around the match; empty means anything may. `locate` is for the few rules whose
     pattern only finds the place: it says which spans, between `start` and `stop`, are the secret (an empty span
-    at its end says only how far it has looked, so that nobody looks again). With `folds`
+    at its end says only how far it has looked, so that nobody looks again); what it says depends on at most `around`
+    characters on either side of the match, where that is not None. With `folds`
     the pattern is lower case and letters of either case are alike: `re` finds it ten times faster in a lower-case
     copy of the text than by ignoring case. `trigger` is what the
     scanner looks for in place of the pattern: every match must begin with something it finds or, with `reach_back`,
@@ -56,6 +58,7 @@ class Rule:
     after: str = "0-9A-Za-z"
     reach: int = 100
     locate: Locate | None = None
+    around: int | None = None
     folds: bool = False
     trigger: str = ""
     reach_back: int = 0
@@ -65,6 +68,13 @@ class Rule:
     def widths(self) -> tuple[int, int]:
         """The shortest and the longest match, in characters."""
         return width(self.pattern)
+
+    @cached_property
+    def sight(self) -> tuple[int, int] | None:
+        """How far before and after its begin a match is decided on; None where nobody can say."""
+        around = self.around if self.locate else 0
+        reach = self.reach if self.keywords else 0
+        return None if around is None else (max(around, reach) + LONGEST_ESCAPE, around + self.widths[1] + 1)
 
 
 def width(pattern: str) -> tuple[int, int]:

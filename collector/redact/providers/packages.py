@@ -105,7 +105,7 @@ PACKAGE_RULES = (
     Rule(
         "docker-config-auth",
         "Docker",
-        rf"auth{BETWEEN}(?P<secret>[A-Za-z0-9+/=]{{8,1000}})",
+        rf"auth{BETWEEN}(?P<secret>[A-Za-z0-9+/]{{7}}[A-Za-z0-9+/=]{{1,993}})",
         check=is_user_and_password,
         after="0-9A-Za-z+/=",
         examples=(_docker_auth,),
