@@ -196,7 +196,9 @@ def _verdict(deliverer: Deliverer, answer: Any, took: float) -> Check:
     if isinstance(verdict, Accepted):
         reason = deliverer.clean(next(iter(verdict.rejected.values())))
         return Check("sink", "warn", f"{address} answers, but rejected the canary: {reason}", "Check what it expects.")
-    advice = verdict.advice if isinstance(verdict, Halt) else "Check that it is up and reachable from here."
+    advice = (
+        deliverer.clean(verdict.advice) if isinstance(verdict, Halt) else "Check that it is up and reachable from here."
+    )
     return Check("sink", "fail", f"{address}: {deliverer.clean(verdict.reason)}", advice)
 
 

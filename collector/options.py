@@ -6,8 +6,10 @@ documentation are made from the descriptions here.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -32,8 +34,20 @@ def _expanded(value: object) -> object:
     return os.path.expanduser(value) if isinstance(value, str) else value
 
 
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
+
 Names = Annotated[list[str], NoDecode, BeforeValidator(_listed)]
 FilePath = Annotated[Path, BeforeValidator(_expanded)]
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL is of this machine: nothing sent there is on any network. `127.a.example` is a name."""
+    host = httpx.URL(url).host
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class Section(BaseModel):
@@ -96,12 +110,25 @@ class SinkSettings(Section):
             return None
         try:
             url = httpx.URL(value)
-        except httpx.InvalidURL as error:
-            raise ValueError(f"is not a URL ({error})") from None
+        except httpx.InvalidURL:  # what it says may quote a piece of a password
+            raise ValueError("is not a URL; it must look like https://host/path") from None
         if url.scheme not in ("http", "https") or not url.host:
             raise ValueError("must look like https://host/path")
         if url.userinfo:
             raise ValueError("must not hold credentials; put the token in a file and name it in sink.token_file")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _headers_can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
+        """Said here without the value: the same said by the HTTP library would repeat it in the log."""
+        for name, text in value.items():
+            if not _HEADER_NAME.fullmatch(name):
+                raise ValueError("holds a name that is none of a header: letters, digits and - only")
+            if name.lower() in OWN_HEADERS:
+                raise ValueError(f"must not hold {name}: that follows from what is sent")
+            if not text.isascii() or not text.isprintable() or text != text.strip():
+                raise ValueError(f"{name} must be one line of printable ASCII text, without blanks around it")
         return value
 
 

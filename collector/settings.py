@@ -42,13 +42,13 @@ from collector.options import (
     StateSettings,
     StoreSettings,
     SweptSettings,
+    is_loopback,
     listed_roots,
 )
 
 ENV_PREFIX = "COLLECTOR_"
 CONFIG_VARIABLE = "COLLECTOR_CONFIG"
 SYSTEM_CONFIG = Path("/etc/collector/collector.toml")
-LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Settings(BaseSettings):
@@ -282,10 +282,10 @@ def _check(settings: Settings) -> None:
     if settings.sink_type == "http":
         if not sink.url:
             raise ConfigurationError('sink.type is http, but sink.url is missing. Set sink.url, or use type = "store".')
-        scheme, _, rest = sink.url.partition("://")
-        if scheme.lower() == "http" and not sink.allow_http and not _is_loopback(sink.url):
+        url = httpx.URL(sink.url)
+        if url.scheme == "http" and not sink.allow_http and not is_loopback(sink.url):
             raise ConfigurationError(
-                f"sink.url: http:// would send to {rest.split('/')[0]} in the clear. Use https://, "
+                f"sink.url: http:// would send to {url.host} in the clear. Use https://, "
                 "or set sink.allow_http = true if the network in between is yours."
             )
     if settings.batch.max_event_bytes > settings.batch.max_bytes:
@@ -299,11 +299,6 @@ def _check(settings: Settings) -> None:
     ):
         if path is not None and not path.is_file():
             raise ConfigurationError(f"sink.{name}: there is no file {path}.")
-
-
-def _is_loopback(url: str) -> bool:
-    host = httpx.URL(url).host
-    return host in LOOPBACK_HOSTS or host.startswith("127.")
 
 
 def masked(settings: Settings) -> dict[str, Any]:

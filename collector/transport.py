@@ -20,7 +20,7 @@ from isal import igzip
 
 from collector import __version__
 from collector.errors import ConfigurationError
-from collector.options import SinkSettings
+from collector.options import SinkSettings, is_loopback
 from collector.sinks import Answer, Halt, Request, Retry
 
 MAX_ANSWER_BYTES = 1_000_000
@@ -49,6 +49,8 @@ class Transport:
         }
         if token:
             headers["Authorization"] = f"Bearer {token}"
+        # A proxy of the environment would get what http:// may carry only because it never leaves this machine.
+        may_use_proxy = not is_loopback(url)
         trust = _trust(settings) if transport is None and url.startswith("https") else True
 
         def client() -> httpx.Client:
@@ -56,13 +58,21 @@ class Transport:
                 headers=headers,
                 timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
                 verify=trust,
+                trust_env=may_use_proxy,
                 follow_redirects=False,
                 limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
                 transport=transport,
             )
 
         self._new_client = client
-        self._idle = deque([Exchange(client())])  # made here: what is wrong with the environment shows at the start
+        try:
+            self._idle = deque([Exchange(client())])  # here, so that what is wrong shows at the start
+        except (ValueError, ImportError, httpx.InvalidURL) as error:  # their texts may quote the proxy's password
+            why = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
+            raise ConfigurationError(
+                f"A proxy variable of the environment cannot be used{why}. Nothing was sent. Write https_proxy, "
+                "http_proxy and all_proxy as http://host:port, and no_proxy as names with commas between them."
+            ) from None
 
     def post(self, request: Request, idempotency_key: str) -> tuple[Answer | Retry | Halt, int]:
         """Sends one request; gives the answer (or what its absence means) and the bytes that went out."""
@@ -196,6 +206,6 @@ def _failure(error: httpx.HTTPError) -> Retry | Halt:
     if isinstance(error, httpx.ProxyError):
         refusal = f"the proxy refused ({error})"[:200]
         return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
-    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
-        return Halt(reason, "Check sink.url and sink.headers.")
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # its text may quote a header's value
+        return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
     return Retry(reason)

@@ -64,6 +64,9 @@ def test_a_wrong_value_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatc
         ("ftp://a.example/", "must look like https://host/path"),
         ("https://me:pw@a.example/", "must not hold credentials"),
         ("http://a.example/", "in the clear"),
+        ("http://127.a.example/", "would send to 127.a.example in the clear"),
+        ("http://a.example?key=me:pw", "would send to a.example in the clear"),
+        ("https://me:pw/me:pw@a.example/", "is not a URL"),
         ("https://[::1", "is not a URL"),
     ],
 )
@@ -71,6 +74,18 @@ def test_an_unusable_url_is_explained_without_repeating_credentials(url: str, pa
     message = complaint(None, {"sink": {"url": url}})
     assert part in message
     assert "me:pw" not in message
+    assert "'pw" not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("X-Key", "not-a-key\n"), ("X-Key", "not-a-key\u00e9"), ("X Key:", "x"), ("Content-Length", "3")],
+)
+def test_a_header_that_cannot_be_sent_is_named_and_its_value_is_not(name: str, value: str) -> None:
+    message = complaint(None, {"sink": {"headers": {name: value}}})
+    assert message.startswith("sink.headers (in a command line flag): ")
+    assert value not in message or name == "X Key:"
+    assert "not-a-key" not in message
 
 
 def test_plain_http_is_fine_on_loopback_and_where_it_is_allowed() -> None:

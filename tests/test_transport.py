@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from collector.errors import ConfigurationError
 from collector.options import SinkSettings
 from collector.sinks import Answer, Halt, Request, Retry
 from collector.transport import Transport
@@ -163,6 +164,38 @@ def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch, said: by
     assert isinstance(verdict, expected)
     assert isinstance(verdict, Halt | Retry)
     assert "the proxy refused" in verdict.reason
+
+
+def test_nothing_for_this_machine_goes_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Sink() as proxy, Sink() as sink:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        assert isinstance(post(sink.url, SinkSettings()), Answer)
+    assert (len(sink.posts), proxy.requests) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("https_proxy", "foo://me:not-a-word@proxy:3128"),
+        ("https_proxy", "http://me:not-a-word@proxy:port"),
+        ("all_proxy", "socks5://me:not-a-word@proxy:1080"),
+        ("no_proxy", "[::1"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_said_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError, match="A proxy variable of the environment cannot be used") as caught:
+        Transport(SinkSettings(), "https://sink.invalid/", None)
+    assert "not-a-word" not in str(caught.value)
+
+
+def test_a_request_that_cannot_be_made_is_refused_without_its_headers() -> None:
+    with Sink() as sink:
+        verdict = post(sink.url, SinkSettings.model_construct(headers={"X-Key": "not-a-key\n"}))
+    assert isinstance(verdict, Halt)
+    assert "not-a-key" not in verdict.reason
 
 
 def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:

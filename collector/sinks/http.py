@@ -58,7 +58,7 @@ class HttpSink:
         if status in HALT_ADVICE:
             return Halt(reason, HALT_ADVICE[status])
         if 300 <= status < 400:
-            target = answer.headers.get("location", "")[:200]
+            target = answer.headers.get("location", "").partition("?")[0][:200]  # a query may repeat a token
             return Halt(
                 f"{reason}, a redirect",
                 f"Redirects are not followed. If {target or 'its target'} is right, use it as sink.url.",

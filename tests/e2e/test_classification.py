@@ -243,11 +243,12 @@ def test_a_redirect_is_not_followed(sink: Sink, agent: Agent, tmp_path: Path, st
     token = tmp_path / "token"
     token.write_text("not-for-strangers\n")
     with Sink() as elsewhere:
-        sink.then = redirect(elsewhere.url, status)
+        sink.then = redirect(f"{elsewhere.url}?key=not-a-key", status)
         result = agent.scan(COLLECTOR_SINK__TOKEN_FILE=str(token))
         assert elsewhere.requests == []
     assert result.code == UNREACHABLE
     assert "redirect" in result.stderr
+    assert "not-a-key" not in result.stderr
     assert "not-for-strangers" not in result.stderr
 
 
