@@ -11,6 +11,8 @@ import socket
 import time
 from collections.abc import Callable
 
+from collector.log import printable
+
 FEEDS_PER_TIMEOUT = 3
 
 
@@ -45,7 +47,7 @@ class Notifier:
         """One line for `systemctl status`; sent when it says something new."""
         if text != self._status:
             self._status = text
-            self._send(f"STATUS={text}")
+            self._send(f"STATUS={printable(text)}")  # a line more would be a command: WATCHDOG_USEC=1
 
     def alive(self) -> None:
         """The main loop makes progress; costs nothing when it was said a moment ago."""

@@ -77,6 +77,11 @@ def test_a_status_is_said_when_it_is_news(manager: Manager) -> None:
     assert manager.hears_nothing()
 
 
+def test_a_reason_that_a_sink_gave_is_no_command(manager: Manager) -> None:
+    Notifier(manager.address).status("halted: bad\nWATCHDOG_USEC=1\x1b[2J")
+    assert manager.hear() == "STATUS=halted: bad\\nWATCHDOG_USEC=1\\x1b[2J"
+
+
 def test_the_watchdog_is_fed_three_times_per_timeout_however_often_progress_is_made(manager: Manager) -> None:
     clock = Time()
     notifier = Notifier(manager.address, watchdog_seconds=30.0, clock=clock)
