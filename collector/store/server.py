@@ -86,15 +86,16 @@ def running(server: Server, listener: socket.socket) -> Iterator[None]:
             server.is_listening.set()
 
     thread = threading.Thread(target=serve, name="collector-receiver", daemon=True)
-    thread.start()
     try:
+        thread.start()  # in here: Ctrl-C during it must not close the listener under a thread that runs
         server.is_listening.wait()
         if not server.started:
             raise StoreError("The embedded receiver did not start. Set sink.url to send elsewhere.")
         yield
     finally:
         server.should_exit = True
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
 
 
 def _do_nothing(*_: object) -> None:

@@ -50,6 +50,19 @@ def test_it_stops_when_the_program_around_it_fails(database: Path) -> None:
     assert threading.active_count() == threads
 
 
+def test_an_interrupt_while_it_starts_leaves_no_thread_behind(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            super().start()
+            if self.name == "collector-receiver":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading, "Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt), EmbeddedStore(database):
+        pass
+    assert not [each for each in threading.enumerate() if each.name == "collector-receiver"]
+
+
 def test_a_database_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
     threads = threading.active_count()
     with pytest.raises(StoreError), EmbeddedStore(tmp_path):
