@@ -12,7 +12,7 @@ import re
 from collector.redact.cookies import cookie_spans
 from collector.redact.names import TELLING, Promise, promise, words, words_of
 from collector.redact.rule import AT_KEYS, Rule, Spans
-from collector.redact.values import Written, has_random_part, is_placeholder, is_secret
+from collector.redact.values import Written, has_random_part, is_placeholder, is_salt, is_secret
 
 WIDEST_VALUE = 2048
 MOST_LISTED = 50
@@ -21,18 +21,24 @@ SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
 _QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
-_CLOSE = r"""\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?"""
+_MARK = r"\\{0,7}[\"']"
+_CLOSE = r"""(?:\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?|&(?:quot|#34|#39|apos);|%2[27])"""
 _FIRST = r"(?P<first>[^\s\x90\x91])"
 # The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
 _DIRECT = (
-    rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}"
-    r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3d|!==?|[.?+|]{1,2}=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
-    rf"|\s(?:is|was|to|are):?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]"
+    rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}|:[ \t]?!!?[a-z]{{2,8}}[ \t]|:{_BREAK}{{1,20}}- (?=[a-z0-9+/=_-]{{16}})"
+    rf"|[ \t]?=[ \t]?<<[~-]?[\"']?[a-z_]{{2,20}}[\"']?{_BREAK}{{1,20}}"
+    r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|!==?|[.?+|]{1,2}=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
+    rf"|\s(?:is|was|to|are):?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
 )
-# The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x")
+# The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x"), or where
+# else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
 _LITERAL = (
-    r"(?:[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
-    r"|[ \t]{0,3},[ \t]{0,8}|\s?\(\s{0,3}|[ \t]{1,3}|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
+    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
+    rf"[ \t]?(?:\|\||\?\?|\?:|or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?"
+    r"|[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
+    r"|[ \t]{0,3},(?:[ \t]do:)?[ \t]{0,8}|\s?\(\s{0,3}|[ \t]{1,3}"
+    r"|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
     rf"(?={_QUOTE})"
 )
 # The value follows in a field of its own: name: NAME, value: x
@@ -40,17 +46,24 @@ _SIBLING = (
     r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
     r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>"
 )
+# The value stands in an object of its own, perhaps after what else is said of it: "name": {"type": "s", "value": "x"
+_INSIDE = (
+    rf":[ \t]?\{{{_BREAK}{{0,24}}"
+    rf"(?:{_MARK}[a-z_]{{1,20}}{_MARK}:\s?(?:{_MARK}[^\"'\\]{{0,30}}{_MARK}|true|false),{_BREAK}{{0,24}}){{0,3}}"
+    rf"{_MARK}(?:[a-z]{{0,12}}value|s|default|content){_MARK}\s?:\s?"
+)
 # The value follows directly, and looks random: the token 4kfh5...
-_ADJACENT = r"""[ \t]{1,2}(?=[`"']?[a-z0-9+/=_-]{16})"""
+_ADJACENT = r"""[ \t]{1,20}(?=[`"']?[a-z0-9+/=_-]{16})"""
 _NAMED = (
-    rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_LITERAL}|{_DIRECT}|{_ADJACENT})(?P<open>{_QUOTE} ?)?{_FIRST}"
+    rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
+    rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
 )
 # What every match of that begins with, small enough for the scanner: hyperscan refuses the whole.
 _TRIGGER = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[.!?+|]=|%3d)[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}"
-    r"|>|[ \t]\(|[ \t]-[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\)"
-    r"|\s(?:is|was|to|are)[: ]|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
-    r"|(?:[ \t]{1,3}|[ \t]{0,3}[,(])\s{0,8}[fbrul@$]{0,2}\\{0,7}[\"'`]|</"
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}"
+    r"|>|[ \t]\(|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\)"
+    r"|\s(?:is|was|to|are)[: ]|[ \t]{1,20}[`\"']?[a-z0-9+/=_-]{16}"
+    r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,8}[fbrul@$]{0,2}\\{0,7}[\"'`]|</"
     r"|[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?[a-z]{0,12}(?:value|default|content))"
 )
 # A name that only ends in key tells little: its value must look like one from the start.
@@ -61,7 +74,7 @@ _KEYED = (
     rf"(?P<open>{_QUOTE})?(?P<first>[a-z0-9+/_.~-]{{20}})"
 )
 _FLAG = (
-    r"(?P<name>(?:--?|/)(?:[a-z][a-z-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9-]{0,16}"
+    r"(?P<name>(?:--?|/)(?:[a-z][a-z_-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9_-]{0,16}"
     r"|(?:[\#%]define|%global|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)"
     r"(?:[ \t]|\\t){1,3}"
     r"[a-z0-9_.:/-]{0,60}"
@@ -91,6 +104,7 @@ _phrase_name = re.compile("(?i)phrase|mnemonic|seed")
 _phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _VAGUE_ALONE = frozenset([b"", b",", b"("])
+_changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
 _compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
@@ -129,6 +143,8 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first, last = _bare_span(text, first, stop)
     if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
         return []
+    if match["sep"].endswith(b"- ") and b":" in match["sep"]:
+        promised = min(promised, Promise.KEY)  # a list, as likely of names
     if match["sep"].strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, written)
@@ -200,15 +216,21 @@ def _listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
     separator, first = match["sep"], match.end("open")
     end = quoted_end(text, first, stop, match["open"].rstrip())
-    if end < 0 or (b"(" in separator and words(name.rpartition(".")[2])[0] not in _SETTERS):
+    if end < 0:
         return []
-    is_vague = bool(_vague.search(separator)) or (separator.strip() in _VAGUE_ALONE and separator != b"")
+    is_call = separator.strip().startswith(b"(")
+    if is_call and words(name.rpartition(".")[2])[0] not in _SETTERS:
+        promised = min(promised, Promise.KEY)
+    is_vague = is_call or bool(_vague.search(separator)) or (separator.strip() in _VAGUE_ALONE and separator != b"")
     value = text[first:end]
-    if is_vague and (promised is Promise.WEAK or name.lower() == "pass"):
+    if is_vague and (promised <= Promise.OWNED or name.lower() == "pass") and not is_salt(value.decode("latin-1")):
         return []
     if is_vague and _in_list.fullmatch(value) and not has_random_part(value.decode("latin-1")):
         return []
     spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED)
+    if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
+        last = quoted_end(text, change.end(), stop, match["open"].rstrip())
+        spans += _judge(text, change.end(), last, promised, Written.QUOTED) if last >= 0 else []
     if spans and b"[" in separator:
         for further, last in _listed(text, end, stop, match["open"].rstrip()):
             spans += _judge(text, further, last, promised, Written.QUOTED)
@@ -283,7 +305,7 @@ def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Writt
     if separator == b"=":
         at = match.end("name") - len(name)
         before = text[at - 1 : at] if at else b""
-        is_parameter = before in (b";", b"?", b"&") or name.startswith("-")
+        is_parameter = before in (b";", b"?", b"&") or name.startswith("-") or (before == b":" and name[0] == "_")
         limit = min(stop, first + 2 * WIDEST_VALUE)
         is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, first, limit)
         return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE

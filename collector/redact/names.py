@@ -16,9 +16,10 @@ class Promise(IntEnum):
 
     NOTHING = 0
     WEAK = 1  # a key or an authorization: only what looks like one is a secret
-    KEY = 2  # a token or an API key: random-looking values are secrets
-    COOKIE = 3
-    PASSWORD = 4  # whatever is no placeholder is a secret
+    OWNED = 2  # the key of something with a name: a hash or a uuid beside it is one, too
+    KEY = 3  # a token or an API key: random-looking values are secrets
+    COOKIE = 4
+    PASSWORD = 5  # whatever is no placeholder is a secret
 
 
 # Where a telling name may be hiding in a text; `promise` then decides. By first letter, so that `re` can skip to one;
@@ -53,7 +54,7 @@ _BEGINNINGS = (
     ",pw",
     " pw",
 )
-TELLING = f"(?:{'|'.join(_BEGINNINGS)})[a-z0-9_-]{{0,24}}"
+TELLING = f"(?:(?:{'|'.join(_BEGINNINGS)})[a-z0-9_-]{{0,24}}|[_-]pat)"
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -69,7 +70,7 @@ _PASSWORDS = words_of(
     """
     password passwd passwort pwd passphrase passcode passwords pass pw psw psswd secret secrets kennwort senha
     contrasena contrasenia mnemonic passw passwrd privatekey secretkey userpass contrase passe wachtwoord psk
-    pswd pswrd psword psswrd pssword paswd paswrd pasword
+    pswd pswrd psword psswrd pssword paswd paswrd pasword passowrd secrete
     """
 )
 _PASSWORD_ENDS = re.compile(
@@ -96,6 +97,7 @@ _KEYS = words_of(
     ingestion instrumentation insights report tunnel sas primary secondary maps search query
     """
 )
+_CREDENTIALS = frozenset(["credential", "credentials", "creds"])
 _COOKIES = frozenset(["cookie", "cookies", "setcookie"])
 _WEAK = words_of(
     """
@@ -121,11 +123,29 @@ _DESCRIBERS = words_of(
     by compass bypass surpass object device routing row hot shortcut keyboard press code event websocket
     """
 )
+# Whose keys are places in a structure, parts of a program or of a keyboard, and not what opens a door.
+_PLACES = words_of(
+    """
+    lock group dedupe dedup map dict item row entry record tree node lookup param query config setting settings
+    storage state translation i18n message locale redis memcache memcached queue topic job task build artifact asset
+    s3 bucket blob content chunk segment commit git image layer trace span metric feature flag test fixture snapshot
+    version release package dep dependency module import component react list array enum const prop attr attribute
+    table schema composite natural surrogate unique candidate alternate order rank shard ring registry root parent
+    child own other left right start end prev last min from this that any each every some which the a an is has no
+    up down ctrl alt shift meta cmd arrow enter tab function modifier pub gpg pgp gnupg trust trusted peer remote
+    known host ecdsa ed25519 verification verify validator fetch source target dest destination src dst memo memoize
+    request response http url path data json yaml option category kind status draft theme ui i18next translate lang
+    language wheel debounce throttle rate limiter counter semaphore mutex lease leader election actor swr
+    rowgroup join bloom hll geo zset hset stream subscription namespace resource entity model doc document property
+    symbol cell sheet pivot facet filter lru weak strong cert certificate x509 ca thumbprint
+    """
+)
+_END_IN_KEY = words_of("monkey donkey turkey whiskey hockey jockey hotkey passkey lackey smokey mickey rickey dickey")
 # A describer in front of a password changes nothing: `max_password`, but `first_password` is one.
 _PASSWORD_DESCRIBERS = words_of(
     """
-    count limit max min num number type types url uri endpoint name names expires expiry expiration length len
-    label hint rule rules policy field column regex pattern format ref arn path file filename dir hash hashed
+    count limit max min num number type types name names expires expiry expiration length len
+    label hint rule rules policy field column regex pattern format ref arn filename hash hashed
     digest placeholder reset forgot forgotten strength required bypass
     """
 )
@@ -151,13 +171,23 @@ def promise(name: str) -> Promise:
         return Promise.PASSWORD
     if last in _COOKIES and before not in {"same", "http", "no"}:
         return Promise.COOKIE
-    if _DESCRIBERS.intersection(parts[:-1]) or last in _DESCRIBERS:
+    if last not in _CREDENTIALS and (_DESCRIBERS.intersection(parts[:-1]) or last in _DESCRIBERS):
         return Promise.NOTHING
-    if last in _KEY_WORDS or _KEY_ENDS.search(last) or (last in ("key", "keys") and before in _KEYS):
+    if (
+        last == "authorization"
+        or (last == "key" and parts[0] == "x")
+        or last in _KEY_WORDS
+        or _KEY_ENDS.search(last)
+        or (last in ("key", "keys") and before in _KEYS)
+    ):
         return Promise.KEY
     if before + last in ("connectionstring", "basicauth"):
         return Promise.KEY
-    return Promise.WEAK if last in _WEAK else Promise.NOTHING
+    if last == "key" and len(before) > 2 and before not in _PLACES:
+        return Promise.OWNED
+    is_weak = last in _WEAK or parts[-3:] == ["access", "key", "id"]
+    is_weak = is_weak or (last.endswith("key") and last not in _END_IN_KEY)
+    return Promise.WEAK if is_weak else Promise.NOTHING
 
 
 def _is_password(last: str, before: str, parts: list[str]) -> bool:

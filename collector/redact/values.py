@@ -96,12 +96,14 @@ _digit = re.compile(r"\d")
 _sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
 _turn = re.compile("[a-z\xdf-\xf6\xf8-\xff][A-Z\xc0-\xd6\xd8-\xde]")  # from lower to upper case, in Latin-1
 _consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
+_keyboard = re.compile(r"[^\w\s./-]")
 _hex = re.compile(r"[0-9a-fA-F]+")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
 )
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
+_passphrase = re.compile(r"(?:[A-Za-z]{3,12}([-_.]))(?:[A-Za-z]{3,12}\1){1,6}[A-Za-z]{3,12}\1?\d{2,3}")
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
@@ -171,7 +173,7 @@ def _is_password(value: str, written: Written) -> bool:
     if _identifier.match(value) and _telling_identifier.search(value):
         return any(c.isdigit() for c in value) and written is not Written.QUOTED
     if _words_with_dashes.match(value) and not value.isalpha() and not value.isalnum():
-        return False
+        return written is Written.ENVIRONMENT and bool(_passphrase.fullmatch(value))
     if value.isdigit():
         return len(value) >= (16 if written is Written.CONFIGURATION else 4)
     return len(value) >= 4
@@ -236,8 +238,10 @@ def _looks_chosen(value: str) -> bool:
 
 
 def _is_key(value: str, promise: Promise, written: Written) -> bool:
-    shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.WEAK: 20}[promise]
-    if promise is Promise.WEAK and _is_no_key(value, written):
+    shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.OWNED: 20, Promise.WEAK: 20}[promise]
+    if written <= Written.BARE and is_salt(value):
+        return True
+    if promise <= Promise.OWNED and _is_no_key(value, promise, written):
         return False
     if written is Written.BARE:
         shortest = max(shortest, 12)
@@ -253,25 +257,42 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         return written <= Written.QUOTED and len(value) >= 16 and _mixes(value) and not _is_nested(value)
     if len(value) < 16 and _hex.fullmatch(value):
         return False
-    if promise is Promise.WEAK and entropy(value) < 3.5 and written not in (Written.ENVIRONMENT, Written.KEY):
+    if (
+        promise is Promise.WEAK
+        and entropy(value) < (3.0 if _hex.fullmatch(value) else 3.5)
+        and written not in (Written.ENVIRONMENT, Written.KEY)
+    ):
         return False
     return looks_random(value)
 
 
-def _is_no_key(value: str, written: Written) -> bool:
+def _is_no_key(value: str, promise: Promise, written: Written) -> bool:
     """What stands beside `key` and is none: a path, an id, words, a public key, a name in code."""
+    is_owned = promise is Promise.OWNED
     if (
         len(value) > 512
         or value[0] in "/."
         or "," in value
         or value.startswith("0x")
-        or _uuid.fullmatch(value)
+        or (_uuid.fullmatch(value) and not is_owned)
         or _public_key.match(value)
     ):
         return True
-    if written in (Written.BARE, Written.CONFIGURATION) and _hex.fullmatch(value):
-        return True  # a hash, as likely
+    if _uuid.fullmatch(value) or _hex.fullmatch(value):
+        return not is_owned and written in (Written.BARE, Written.CONFIGURATION)  # a hash, as likely
     return is_made_of_words(value) or (written is Written.BARE and ("(" in value or bool(_chain.match(value))))
+
+
+def is_salt(value: str) -> bool:
+    """Drawn from all there is on a keyboard, blanks included, as the salts and keys of web applications are."""
+    return (
+        40 <= len(value) <= 160
+        and len(set(_keyboard.findall(value))) >= 7
+        and len(set(value)) >= 24
+        and bool(_digit.search(value))
+        and "\n" not in value
+        and not is_made_of_words(value)
+    )
 
 
 def looks_random(value: str) -> bool:
