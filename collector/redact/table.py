@@ -7,7 +7,14 @@ from collector.redact.headers import HEADER_RULES
 from collector.redact.manifests import MANIFEST_RULES
 from collector.redact.private_keys import PRIVATE_KEY_RULES
 from collector.redact.providers import PROVIDER_RULES
+from collector.redact.queries import QUERY_RULES
 from collector.redact.rule import Rule
 
-STRUCTURAL_RULES: tuple[Rule, ...] = (*PRIVATE_KEY_RULES, *MANIFEST_RULES, *HEADER_RULES, *ASSIGNED_RULES)
+STRUCTURAL_RULES: tuple[Rule, ...] = (
+    *PRIVATE_KEY_RULES,
+    *MANIFEST_RULES,
+    *HEADER_RULES,
+    *QUERY_RULES,
+    *ASSIGNED_RULES,
+)
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

@@ -101,7 +101,7 @@ WORK = (
     Rule(
         "postman-key",
         "Postman",
-        r"PMA[KT]-[0-9a-zA-Z]{24,26}(?:-[0-9a-f]{34})?",
+        r"PMA[KT]-[0-9a-zA-Z]{24,26}(?:-[0-9a-zA-Z]{34})?",
         examples=("PMAK-{0-9a-f:24}-{0-9a-f:34}", "PMAT-{0-9A-Z:26}"),
         near_misses=("PMAK-{0-9a-f:8}",),
     ),
@@ -252,11 +252,11 @@ SOCIAL = (
     Rule(
         "facebook-token",
         "Meta",
-        r"EAA[A-Za-z0-9]{70,300}",
+        r"EAA(?:CEdEose0cBA[A-Za-z0-9]{20,300}|[A-Za-z0-9]{70,300})",
         before=NOT_IN_BASE64,
         after="0-9A-Za-z+/=",
         check=is_mixed,
-        examples=("EAAC{A-Za-z0-9:180}ZD", "EAA{A-Za-z0-9:110}"),
+        examples=("EAAC{A-Za-z0-9:180}ZD", "EAA{A-Za-z0-9:110}", "EAACEdEose0cBA{A-Za-z0-9:24}"),
         near_misses=("EAA{A-Za-z0-9:12}", "BEAA{A-Za-z0-9:110}"),
     ),
     Rule(

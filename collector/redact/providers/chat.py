@@ -55,6 +55,8 @@ CHAT = (
         "Discord",
         # base64 of the bot's id, of a time, and a signature
         r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}",
+        trigger=r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
+        reach_back=63,
         before="0-9A-Za-z_.",
         check=is_mixed,
         examples=(

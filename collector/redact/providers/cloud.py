@@ -215,6 +215,8 @@ MICROSOFT = (
         "azure-client-secret",
         "Microsoft Entra ID",
         r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,33}[A-Za-z0-9_~-]",
+        trigger=r"[0-9]Q~[A-Za-z0-9_~.-]{30}",
+        reach_back=36,
         examples=("{A-Za-z0-9:3}8Q~{A-Za-z0-9_~.-:33}z", "{A-Za-z0-9:3}7Q~{A-Za-z0-9:31}"),
         near_misses=("{A-Za-z0-9:3}8Q~{A-Za-z0-9:10}", "{A-Za-z0-9:3}8Q-{A-Za-z0-9:34}"),
     ),
@@ -223,6 +225,8 @@ MICROSOFT = (
         "Azure, Azure DevOps",
         # The second generation of Microsoft's identifiable keys: 84 characters, a fixed mark after the random part.
         r"[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{20,32}(?:==)?",
+        trigger="JQQJ9[9D][A-Za-z0-9]{20}",
+        reach_back=78,
         before=NOT_IN_BASE64,
         locate=whole,
         examples=("{A-Za-z0-9:52}JQQJ99BAACAAAAAAAAAAAAASAZDO{A-Za-z0-9:4}", "{A-Za-z0-9:52}JQQJ9D{A-Za-z0-9:26}=="),
@@ -232,13 +236,23 @@ MICROSOFT = (
         "azure-identifiable-key",
         "Azure",
         # The first generation: storage, functions, search, cache, Cosmos, bus and hubs sign the end of their keys.
-        r"(?:[A-Za-z0-9+/]{76}(?:\+AStA|\+ABa|\+AMC|\+ACDb|ACDb)[A-Za-z0-9+/]{5,6}=="
-        r"|[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|\+ARm|AIoT)[A-Za-z0-9+/]{5,6}="
-        r"|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5,6}==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9]{33}AzCa[A-Za-z0-9]{6}=)",
+        r"(?:[A-Za-z0-9+/]{76}(?:\+ASt|\+ABa|\+AMC|\+ACDb|ACDb|APIM)[A-Za-z0-9+/]{5,6}=="
+        r"|[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|\+ARm|AIoT|AZEG)[A-Za-z0-9+/]{5,6}="
+        r"|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5,6}==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9]{33}AzCa[A-Za-z0-9]{6}="
+        r"|[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6})",
+        trigger=(
+            r"(?:(?:\+ASt|\+ABa|\+AMC|\+ACDb|ACDb|APIM)[A-Za-z0-9+/]{5,6}=="
+            r"|(?:\+ASb|\+AEh|\+ARm|AIoT|AZEG)[A-Za-z0-9+/]{5,6}=|AzFu[A-Za-z0-9_-]{5,6}==|AzSe[A-Za-z0-9]{6}"
+            r"|AzCa[A-Za-z0-9]{6}=|\+ACR[A-Za-z0-9+/]{6})"
+        ),
+        reach_back=92,
         before="0-9A-Za-z+/_-",
         after="0-9A-Za-z+/=_-",
         examples=(
-            "{A-Za-z0-9:76}+AStA{A-Za-z0-9:5}==",
+            "{A-Za-z0-9:76}+ASt{A-Za-z0-9:6}==",
+            "{A-Za-z0-9:76}APIM{A-Za-z0-9:6}==",
+            "{A-Za-z0-9:33}AZEG{A-Za-z0-9:6}=",
+            "{A-Za-z0-9:42}+ACR{A-Za-z0-9:6}",
             "{A-Za-z0-9_-:44}AzFu{A-Za-z0-9:6}==",
             "{A-Za-z0-9:42}AzSe{A-Za-z0-9:6}",
             "{A-Za-z0-9:33}AzCa{A-Za-z0-9:6}=",

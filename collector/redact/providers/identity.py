@@ -135,7 +135,7 @@ VAULTS = (
     Rule(
         "age-secret-key",
         "age",
-        r"AGE-(?:SECRET-KEY|SECRET-KEY-PQ|PLUGIN-[A-Z0-9+._-]{1,30})-1[02-9AC-HJ-NP-Z]{40,160}",
+        r"AGE-(?:SECRET-KEY|SECRET-KEY-PQ|PLUGIN-[A-Z0-9+._-]{1,30})-1[0-9A-Z]{40,160}",
         examples=(_age, "AGE-PLUGIN-YUBIKEY-1{02-9AC-HJ-NP-Z:58}"),
         near_misses=(
             "AGE-SECRET-KEY-1{02-9AC-HJ-NP-Z:8}",

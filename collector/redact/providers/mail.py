@@ -157,7 +157,7 @@ PHONE = (
     Rule(
         "twilio-key",
         "Twilio",
-        r"SK[0-9a-f]{32}",
+        r"SK[0-9a-fA-F]{32}",
         before=NOT_IN_BASE64,
         examples=("SK{0-9a-f:32}",),
         near_misses=("SK{0-9a-f:12}", "TASK{0-9a-f:32}"),
@@ -219,6 +219,8 @@ PHONE = (
         "ably-key",
         "Ably",
         r"[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}",
+        trigger=r"\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}",
+        reach_back=57,
         before="0-9A-Za-z_.-",
         after="0-9A-Za-z_-",
         check=is_mixed,

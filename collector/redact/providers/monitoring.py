@@ -53,7 +53,7 @@ WATCHING = (
     Rule(
         "new-relic-license-key",
         "New Relic",
-        r"(?:[a-z]{2}[0-9]{2}x{1,2})?[0-9a-f]{30,36}(?:NRAL|FFFFNRAL)",
+        r"(?:[a-z]{2}[0-9]{2}x{1,2})?[0-9a-fA-F]{30,36}(?:NRAL|FFFFNRAL)",
         examples=("{0-9a-f:36}NRAL", "eu01xx{0-9a-f:30}NRAL"),
         near_misses=("{0-9a-f:12}NRAL", "{0-9a-f:40}"),
     ),
@@ -115,8 +115,8 @@ WATCHING = (
     Rule(
         "honeycomb-key",
         "Honeycomb",
-        r"hc[abcx][il][ckt]_[a-z0-9]{40,64}",
-        examples=("hcaik_{a-z0-9:58}", "hcxik_01{a-z0-9:56}", "hcbik_{a-z0-9:58}"),
+        r"hc[abcx][ilm][ckt]_[a-z0-9]{40,64}",
+        examples=("hcaik_{a-z0-9:58}", "hcxik_01{a-z0-9:56}", "hcbik_{a-z0-9:58}", "hcamk_{a-z0-9:58}"),
         near_misses=("hcaik_{a-z0-9:8}",),
     ),
     by_name("honeycomb-named-key", "Honeycomb", "honeycomb|x-honeycomb", "[0-9a-f]{32}|[A-Za-z0-9]{22}", "{0-9a-f:32}"),

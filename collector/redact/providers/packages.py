@@ -15,6 +15,7 @@ from collector.redact.providers.shapes import (
     HEX40,
     NOT_IN_BASE64,
     UUID,
+    has_digit,
     has_digit_and_letter,
 )
 from collector.redact.rule import Rule
@@ -110,6 +111,34 @@ PACKAGE_RULES = (
         after="0-9A-Za-z+/=",
         examples=(_docker_auth,),
         near_misses=('"auth": "{A-Za-z0-9:20}"', "auth: required"),
+    ),
+    Rule(
+        "artifactory-header",
+        "JFrog",
+        rf"(?i:X-JFrog-Art-Api){BETWEEN}(?P<secret>[A-Za-z0-9+/=_.-]{{16,200}}[A-Za-z0-9+/=_-])",
+        before="",
+        examples=("X-JFrog-Art-Api: {A-Za-z0-9:40}", '-H "X-JFrog-Art-Api:{0-9a-f:32}'),
+        near_misses=("X-JFrog-Art-Api: <key>",),
+    ),
+    Rule(
+        "bundler-credentials",
+        "Bundler",
+        r"(?:BUNDLE_[A-Z0-9_]{3,80}[\"']?(?:=|:)\s?|bundle config (?:(?:--global|--local|set) ){0,2}[a-z0-9.-]{4,80} )"
+        r"[\"']?[A-Za-z0-9_.-]{1,60}:(?P<secret>[A-Za-z0-9_.~+/=-]{12,120}[A-Za-z0-9_+/=-])",
+        before="",
+        after="",
+        check=has_digit,
+        examples=("BUNDLE_GEMS__ACME__TEST: ci:{A-Za-z0-9:32}", "bundle config gems.acme.test ci:{A-Za-z0-9:32}"),
+        near_misses=("BUNDLE_PATH: vendor/bundle", "BUNDLE_GEMS__ACME__TEST=ci:short"),
+    ),
+    Rule(
+        "composer-token",
+        "Composer",
+        r"(?:github-oauth|gitlab-oauth|gitlab-token|bearer)\\{0,7}\"\s?:\s?\{\s{0,24}(?:\\{1,3}n\s{0,24})?"
+        r"\\{0,7}\"[a-z0-9.-]{3,80}\\{0,7}\"\s?:\s?\\{0,7}\"(?P<secret>[A-Za-z0-9_.-]{20,200}[A-Za-z0-9_-])",
+        before="",
+        examples=('"github-oauth": {"github.com": "{A-Za-z0-9:40}',),
+        near_misses=('"github-oauth": {"github.com": "',),
     ),
     Rule(
         "artifactory-api-key",

@@ -81,7 +81,7 @@ PAYMENT = (
     Rule(
         "square-access-token",
         "Square",
-        r"EAAA[A-Za-z0-9_-]{60}",
+        r"EAAA[A-Za-z0-9+/=_-]{60}",
         before="0-9A-Za-z+/_-",
         after="0-9A-Za-z+/=_-",
         check=is_mixed,
@@ -91,7 +91,7 @@ PAYMENT = (
     Rule(
         "braintree-token",
         "PayPal Braintree",
-        r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}",
+        r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-z]{32}",
         examples=("access_token$production${0-9a-z:16}${0-9a-f:32}", "access_token$sandbox${0-9a-z:16}${0-9a-f:32}"),
         near_misses=("access_token$production${0-9a-z:6}", "access_token$foo${0-9a-z:16}${0-9a-f:32}"),
     ),
@@ -258,7 +258,7 @@ COINS = (
     Rule(
         "bitcoin-extended-private-key",
         "Bitcoin",
-        r"[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}",
+        r"[xyzt]prv[0-9A-Za-z]{100,112}",
         examples=(_xprv,),
         near_misses=("xprv{1-9A-HJ-NP-Za-km-z:20}", "xpub{1-9A-HJ-NP-Za-km-z:107}"),
     ),
@@ -277,7 +277,7 @@ COINS = (
     Rule(
         "nostr-private-key",
         "Nostr",
-        r"nsec1[02-9ac-hj-np-z]{58}",
+        r"nsec1[0-9a-z]{58}",
         examples=(_nostr,),
         near_misses=("nsec1{02-9ac-hj-np-z:12}", "npub1{02-9ac-hj-np-z:58}"),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from collector.redact.providers.named import by_name
 from collector.redact.providers.shapes import (
     A_SHA1,
@@ -14,7 +16,7 @@ from collector.redact.providers.shapes import (
     has_digit,
     is_mixed,
 )
-from collector.redact.rule import Rule
+from collector.redact.rule import Rule, Spans
 
 
 def _prefixed(
@@ -25,7 +27,7 @@ def _prefixed(
     return Rule(
         rule_id,
         provider,
-        rf"(?:{prefix})[{body}]{{{shortest},{shortest + 60}}}",
+        rf"(?:{prefix})[{body}]{{{shortest},{shortest + 160}}}",
         before=before,
         check=has_digit,
         examples=examples,
@@ -33,9 +35,124 @@ def _prefixed(
     )
 
 
+def _by_somebody(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """A token nobody would write; no publishable key; without the n of an escaped newline before it."""
+    first = match.start()
+    if text[first - 1 : first] == b"\\" and text[first : first + 1] in (b"n", b"r", b"t"):
+        first += 1
+    is_public = text[first : first + 2] in (b"pk", b"pu")
+    return [(first, match.end())] if not is_public and is_mixed(match[0].rpartition(b"_")[2].decode("latin-1")) else []
+
+
 _ALNUM, _URL = "A-Za-z0-9", "A-Za-z0-9_-"
 
 SERVICE_RULES = (
+    Rule(
+        "unknown-service-token",
+        "somebody",
+        # Nobody's in this table, but made as many make theirs: a name, what it opens, and what nobody writes.
+        r"[a-z]{2,12}[_-](?:live|prod|test|sandbox|pat|sk|key|secret|token|api)_[A-Za-z0-9]{24,160}",
+        trigger=r"[_-](?:live|prod|test|sandbox|pat|sk|key|secret|token|api)_[A-Za-z0-9]{24}",
+        reach_back=45,
+        before=NOT_IN_A_SLUG,
+        after=NOT_IN_A_NAME,
+        locate=_by_somebody,
+        around=1,
+        examples=("acme_live_{A-Za-z0-9:32}", "acme_pat_{A-Za-z0-9:40}"),
+        near_misses=(
+            "acme_live_{a-z:32}",
+            "pk_live_{A-Za-z0-9:32}",
+            "acme_live_{A-Za-z0-9:12}",
+            "my_acme_live_{A-Za-z0-9:32}",
+        ),
+    ),
+    Rule(
+        "unknown-secret-key",
+        "somebody",
+        r"sk[_-][a-z0-9]{2,8}[_-][A-Za-z0-9_-]{32,200}",
+        before=NOT_IN_A_SLUG,
+        check=is_mixed,
+        examples=("sk-ws-01-{A-Za-z0-9_-:80}", "sk_acme_{A-Za-z0-9:40}", "sk-cp-{A-Za-z0-9_-:119}z"),
+        near_misses=("sk-fading-circle-of-many-dots-and-colours", "sk-cp-{A-Za-z0-9:12}", "desk-cp-{A-Za-z0-9:40}"),
+    ),
+    Rule(
+        "base64-jwt",
+        "JSON Web Token",
+        # base64 of `eyJ`, as in the data of Kubernetes
+        r"ZXlK[A-Za-z0-9+/]{80,4000}={0,2}",
+        before=NOT_IN_BASE64,
+        after="",
+        check=is_mixed,
+        examples=("ZXlKaGJHY2lPaUpJVXpJMU5pSj{A-Za-z0-9:200}==",),
+        near_misses=("ZXlK{A-Za-z0-9:20}", "AZXlK{A-Za-z0-9:120}"),
+    ),
+    Rule(
+        "stackhawk-key",
+        "StackHawk",
+        r"hawk\.[A-Za-z0-9_-]{20}\.[A-Za-z0-9_-]{20}",
+        examples=("hawk.{A-Za-z0-9:20}.{A-Za-z0-9_-:20}",),
+        near_misses=("hawk.{a-z:8}", "tomahawk.{A-Za-z0-9:20}.{A-Za-z0-9:20}"),
+    ),
+    Rule(
+        "pixie-key",
+        "Pixie",
+        rf"px-(?:api|dep)-{UUID}",
+        before=NOT_IN_A_SLUG,
+        examples=(f"px-api-{A_UUID}", f"px-dep-{A_UUID}"),
+        near_misses=("px-api-{0-9a-f:8}", f"{A_UUID}"),
+    ),
+    Rule(
+        "tines-webhook",
+        "Tines",
+        r"\.tines\.com/webhook/(?P<secret>[A-Za-z0-9]{16,64}/[A-Za-z0-9]{16,64})",
+        before="",
+        examples=("https://acme.tines.com/webhook/{0-9a-f:32}/{0-9a-f:32}",),
+        near_misses=("https://acme.tines.com/webhook/{0-9a-f:32}",),
+    ),
+    Rule(
+        "healthchecks-ping",
+        "Healthchecks.io",
+        rf"hc-ping\.com/(?P<secret>{UUID}|[A-Za-z0-9_-]{{22}})",
+        before="",
+        examples=(f"https://hc-ping.com/{A_UUID}", "curl https://hc-ping.com/{A-Za-z0-9:22}"),
+        near_misses=("https://hc-ping.com/docs",),
+    ),
+    Rule(
+        "brave-search-key",
+        "Brave",
+        r"BSA[A-Za-z0-9_-]{28}",
+        before=NOT_IN_BASE64,
+        after=NOT_IN_BASE64 + "=_-",
+        check=is_mixed,
+        examples=("BSA{A-Za-z0-9_-:27}z",),
+        near_misses=("BSA{A-Z:28}", "NBSA{A-Za-z0-9:28}"),
+    ),
+    Rule(
+        "luma-key",
+        "Luma",
+        rf"luma-{UUID}-{UUID}",
+        examples=(f"luma-{A_UUID}-{A_UUID}",),
+        near_misses=(f"luma-{A_UUID}",),
+    ),
+    Rule(
+        "woocommerce-key",
+        "WooCommerce",
+        r"c[ks]_[0-9a-f]{40}",
+        before=NOT_IN_A_NAME,
+        examples=("ck_{0-9a-f:40}", "cs_{0-9a-f:40}"),
+        near_misses=("cs_{0-9a-f:8}", "my_ck_{0-9a-f:40}"),
+    ),
+    Rule(
+        "ebay-certificate-id",
+        "eBay",
+        r"(?:PRD|SBX)-[0-9a-f]{12}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}",
+        before=NOT_IN_A_SLUG,
+        examples=("PRD-{0-9a-f:12}-{0-9a-f:4}-{0-9a-f:4}-{0-9a-f:4}-{0-9a-f:4}",),
+        near_misses=("PRD-{0-9a-f:12}",),
+    ),
+    _prefixed("steel-key", "Steel", "ste-", _ALNUM, 48, "ste-{A-Za-z0-9:64}", before=NOT_IN_A_SLUG),
+    _prefixed("tigris-secret", "Tigris", "tsec_", "A-Za-z0-9_+-", 40, "tsec_{A-Za-z0-9_+-:59}7"),
+    _prefixed("cronofy-secret", "Cronofy", "CRN_", _URL, 32, "CRN_{A-Za-z0-9_-:35}7"),
     _prefixed("adafruit-key", "Adafruit", "aio_", _ALNUM, 28, "aio_{A-Za-z0-9:28}"),
     _prefixed("adobe-client-secret", "Adobe", "p8e-", _URL, 32, "p8e-{A-Za-z0-9_-:32}", before=NOT_IN_A_SLUG),
     _prefixed("asaas-key", "Asaas", r"\$aact_(?:prod_|hmlg_)?", "A-Za-z0-9=:", 60, "$aact_{A-Za-z0-9:90}"),
