@@ -33,7 +33,7 @@ from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
 from collector.sinks.http import HttpSink
 from collector.state import State, lock, make_private_directory
-from collector.transport import Transport
+from collector.transport import NO_TRUST, Transport
 
 log = get_logger()
 
@@ -195,7 +195,7 @@ def _transport(settings: Settings, is_dry_run: bool) -> Iterator[Transport]:
 
             store = stack.enter_context(EmbeddedStore(settings.database_path))
             # Its own transport: what the environment says of proxies is not meant for this process itself.
-            local = httpx.HTTPTransport(trust_env=False)
+            local = httpx.HTTPTransport(verify=NO_TRUST, trust_env=False)
             transport = Transport(settings.sink, store.url, store.token, local)
         else:
             if settings.sink.url is None:

@@ -59,7 +59,9 @@ class Findings:
     def add(self, files: Iterable[Source]) -> None:
         """Takes in more sources, in their order."""
         self.files.extend(files)
-        self.files.sort(key=lambda source: (source.priority, -source.stamp.mtime_ns))
+        # Twice, by numbers that are there already: a pair made for each file would be 10 MB with 100,000 of them.
+        self.files.sort(key=lambda source: source.stamp.mtime_ns, reverse=True)
+        self.files.sort(key=lambda source: source.priority)
 
     def ignore(self, name: str) -> None:
         """Counts something that is never read."""
@@ -78,8 +80,19 @@ class _Directory(NamedTuple):
     is_wanted: bool = True
 
 
-def discover(roots: Sequence[Root], is_wanted: Callable[[str], bool], home: str) -> Findings:
-    """Every source below the roots. A root that is there twice, by link or by name, is read once."""
+def discover(
+    roots: Sequence[Root],
+    is_wanted: Callable[[str], bool],
+    home: str,
+    *,
+    known: Callable[[str], Stamp | None] = lambda _: None,
+    progress: Callable[[], None] = lambda: None,
+) -> Findings:
+    """Every source below the roots. A root that is there twice, by link or by name, is read once.
+
+    `known` gives the stamp that is remembered of a key: an equal one is not held twice (18 MB with 100,000 files).
+    `progress` is called at every directory, because a slow file system can make this take minutes.
+    """
     found = Findings()
     seen: set[str] = set()
     for root in roots:
@@ -88,7 +101,7 @@ def discover(roots: Sequence[Root], is_wanted: Callable[[str], bool], home: str)
         if real in seen:
             continue
         seen.add(real)
-        _Walk(root, real, is_wanted, found).run(path, _key(path, home.rstrip("/")))
+        _Walk(root, real, is_wanted, found, known, progress).run(path, _key(path, home.rstrip("/")))
     found.add([])
     return found
 
@@ -116,8 +129,17 @@ class _Walk:
     """The walk through one root. Real directories first, linked ones after them, each directory once: so links make
     neither loops nor repeats, and a source has the same key in every pass."""
 
-    def __init__(self, root: Root, real: str, is_wanted: Callable[[str], bool], found: Findings) -> None:
+    def __init__(
+        self,
+        root: Root,
+        real: str,
+        is_wanted: Callable[[str], bool],
+        found: Findings,
+        known: Callable[[str], Stamp | None] = lambda _: None,
+        progress: Callable[[], None] = lambda: None,
+    ) -> None:
         self.root, self.real, self.is_wanted, self.found = root, real, is_wanted, found
+        self.known, self.progress = known, progress
         self.waiting: list[_Directory] = []
         self.linked: list[_Directory] = []
         self.visited: set[str] = set()
@@ -176,6 +198,7 @@ class _Walk:
     def _list(self, directory: _Directory) -> bool:
         """Takes in the entries of a directory; False when there is no such directory."""
         found = self.found
+        self.progress()
         try:
             with os.scandir(directory.path) as entries:
                 for entry in entries:
@@ -224,19 +247,12 @@ class _Walk:
             session_id = name[: -len(TRANSCRIPT)]
         elif kind is SourceKind.SUBAGENT:
             agent_id = name[len(AGENT) : -len(TRANSCRIPT)]
-        self.found.files.append(
-            Source(
-                self.root,
-                path,
-                f"{directory.key}/{_printable(name)}",
-                kind,
-                PRIORITY[kind],
-                directory.project,
-                session_id,
-                agent_id,
-                Stamp(status.st_size, status.st_mtime_ns, status.st_ino),
-            )
-        )
+        key = f"{directory.key}/{_printable(name)}"
+        stamp, before = Stamp(status.st_size, status.st_mtime_ns, status.st_ino), self.known(key)
+        if stamp == before:
+            stamp = before
+        priority, project = PRIORITY[kind], directory.project
+        self.found.files.append(Source(self.root, path, key, kind, priority, project, session_id, agent_id, stamp))
 
     def _enter(self, directory: _Directory, name: str, path: str, real: str = "") -> None:
         """Puts a directory on the list of those to walk, if it is one that can hold sources."""

@@ -32,13 +32,13 @@ class Journal:
         self._digest = ""
         self._size = 0
 
-    def begin(self, base: bytes) -> None:
+    def begin(self, base: Digest) -> None:
         """The state was written whole: what the journal said is in it."""
         self._base, self._size = None, 0
         with contextlib.suppress(OSError):  # one that stays goes with no state any more
             self.path.unlink()
-        if len(base) >= self.used_from:
-            self._digest = _digest(base)
+        if base.size >= self.used_from:
+            self._digest = base.text
             self._base = self._what_is_there()
 
     @property
@@ -80,7 +80,7 @@ class Journal:
                 value = orjson.loads(line)
             except ValueError:
                 return
-            if not isinstance(value, dict) or (number == 0 and value.get("base") != _digest(base)):
+            if not isinstance(value, dict) or (number == 0 and value.get("base") != Digest(base).text):
                 return
             if number:
                 yield value
@@ -102,5 +102,19 @@ def fsync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
+class Digest:
+    """Tells one state that was written whole from another; made of it piece by piece."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._hash, self.size = blake2b(digest_size=16), 0
+        self.take(data)
+
+    def take(self, piece: bytes) -> None:
+        """Goes on with this."""
+        self._hash.update(piece)
+        self.size += len(piece)
+
+    @property
+    def text(self) -> str:
+        """32 hex digits."""
+        return self._hash.hexdigest()

@@ -61,7 +61,8 @@ class Passes:
         self.last_error = ""
         self.has_worked_hard = False
         self.changes = 0  # grows when there is something new to tell
-        self.progress: Callable[[], None] = lambda: None
+        self.progress: Callable[[], None] = lambda: None  # called when there may be something new to tell
+        self.alive: Callable[[], None] = lambda: None  # called where only time went by
         self._clock, self._wall = clock, wall
         self._ledger = Ledger()
         self._batches = 0
@@ -73,7 +74,7 @@ class Passes:
     def use(self, flow: Flow, retry: RetrySettings) -> None:
         """Goes on with this flow."""
         self.flow, self.retry = flow, retry
-        flow.on_receipt = self._on_receipt
+        flow.on_receipt, flow.alive = self._on_receipt, self.alive
         flow.deliverer.while_waiting = self._while_waiting
         self.retry_at = self._clock()
 
@@ -81,7 +82,9 @@ class Passes:
         """A walk over everything; returns the processor seconds that finding the sources took."""
         started = time.thread_time()
         try:
-            found = discover(self.flow.roots, self.flow.is_wanted, self.flow.home)
+            flow = self.flow
+            known = flow.state.stamp_of
+            found = discover(flow.roots, flow.is_wanted, flow.home, known=known, progress=self.alive)
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return 0.0

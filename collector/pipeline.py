@@ -47,11 +47,12 @@ class Flow:
     user: str
     level: str
     on_receipt: Callable[[Ledger], None] = lambda _: None
+    alive: Callable[[], None] = lambda: None
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
     """discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit."""
-    found = discover(flow.roots, flow.is_wanted, flow.home)
+    found = discover(flow.roots, flow.is_wanted, flow.home, known=flow.state.stamp_of)
     walk(flow, ledger, found)
     flow.committer.finish()
     return found
@@ -91,6 +92,7 @@ def _hold(found: Findings, flow: Flow) -> None:
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
     """Every line of every source, with what became of it: P0 before P3, the newest first."""
     for source in sources:
+        flow.alive()
         try:
             yield from _read(source, flow)
             ledger.read_file()

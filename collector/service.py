@@ -53,7 +53,7 @@ class Service:
         self.notifier = notifier or Notifier()
         self.wake = Wake(clock)
         self.passes = Passes(clock, wall)
-        self.passes.progress = self._progress
+        self.passes.progress, self.passes.alive = self._progress, self.notifier.alive
         self.watcher: Watcher
         self.flow: Flow
         self._reread, self._make_watcher, self._clock, self._wall = reread, make_watcher, clock, wall
@@ -173,12 +173,10 @@ class Service:
     def _look_at_everything(self) -> None:
         self.watcher.keep_up()
         hints = self.wake.take()
-        is_first = self.passes.seen.at is None
         cost = self.passes.everything(hints, is_watching=self.watcher.mode == "events")
         if self.passes.has_worked_hard:
             self.flow.state.repack()
-        if self.passes.has_worked_hard or is_first:
-            manners.give_back_memory()
+        manners.give_back_memory()
         interval = self.settings.run.rescan_interval * random.uniform(0.9, 1.1)
         self._full_at = self._clock() + max(interval, WORTH_OF_RESCANNING * cost)
 

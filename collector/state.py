@@ -14,6 +14,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,11 +22,12 @@ import orjson
 
 from collector.errors import StateError, StateLocked
 from collector.flow import Position, Source, Stamp
-from collector.journal import Journal, JournalUnusable, fsync_directory
+from collector.journal import Digest, Journal, JournalUnusable, fsync_directory
 
 VERSION = 1
 FORGET_AFTER_SECONDS = 24 * 3600
 REPACK_AT_MOST = 20_000
+ENCODED_AT_ONCE = 100
 JOURNAL_FROM_BYTES = 1 << 20
 LOOK_SECONDS = 0.05
 
@@ -120,6 +122,11 @@ class State:
         """A source whose beginning is known to be safe, or not to be had any more, is read from here on."""
         self._put(key, Entry(position))
 
+    def stamp_of(self, key: str) -> Stamp | None:
+        """What a source was like when it was last read to its end."""
+        entry = self.entries.get(key)
+        return entry.position.stamp if entry else None
+
     def is_read(self, source: Source) -> bool:
         """Whether the source is as it was when it was last read to its end, so that nobody has to open it."""
         entry = self.entries.get(source.key)
@@ -171,17 +178,19 @@ class State:
         keep the system from getting it back: 2 MB with 5,000 sources. With many more it would cost more than give."""
         if len(self.entries) > REPACK_AT_MOST:
             return
-        data = _encode(self.entries)
+        pieces = list(_pieces(self.entries))
         with contextlib.suppress(ValueError):
-            _decode(data)  # nothing is let go of before it is known that it comes back
+            for piece in pieces:  # nothing is let go of before it is known that it comes back
+                _entries_of(orjson.loads(piece))
             self.entries.clear()
-            self.entries.update(_decode(data))
+            for piece in pieces:
+                self.entries.update(_entries_of(orjson.loads(piece)))
 
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file, or a line of the journal; on failure what was there stays and the entries stay dirty."""
         try:
             if is_whole or self._forgotten or not self._append():
-                self._write(_encode(self.entries))
+                self._write(_document(self.entries))
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
@@ -205,12 +214,15 @@ class State:
             return False
         return True
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, pieces: Iterable[bytes]) -> None:
         make_private_directory(self.path.parent)
         temporary = self.path.with_name(self.path.name + ".new")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        written = Digest()
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
+                written.take(piece)
             file.flush()
             os.fsync(file.fileno())
         if self._forgotten:
@@ -222,7 +234,7 @@ class State:
                 keep_previous(self.path, self.previous)
         os.replace(temporary, self.path)
         fsync_directory(self.path.parent)
-        self._journal.begin(data)
+        self._journal.begin(written)
 
 
 class _NewerVersion(Exception):
@@ -244,9 +256,21 @@ def make_private_directory(path: Path) -> None:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _encode(entries: dict[str, Entry]) -> bytes:
-    files = {key: _encode_entry(entry) for key, entry in entries.items()}
-    return orjson.dumps({"version": VERSION, "claude_code": {"files": files}}, option=orjson.OPT_APPEND_NEWLINE)
+def _document(entries: dict[str, Entry]) -> Iterator[bytes]:
+    """The state file, a piece at a time."""
+    yield b'{"version":%d,"claude_code":{"files":{' % VERSION
+    between = b""
+    for piece in _pieces(entries):
+        yield between + piece[1:-1]
+        between = b","
+    yield b"}}}\n"
+
+
+def _pieces(entries: dict[str, Entry]) -> Iterator[bytes]:
+    """A few entries at a time, as JSON objects: as dictionaries all of them take four times as much memory."""
+    todo = iter(entries.items())
+    while piece := {key: _encode_entry(entry) for key, entry in islice(todo, ENCODED_AT_ONCE)}:
+        yield orjson.dumps(piece)
 
 
 def _encode_entry(entry: Entry) -> dict[str, Any]:
@@ -272,9 +296,14 @@ def _decode(data: bytes) -> dict[str, Entry]:
         raise _NewerVersion(version)
     try:
         files = document["claude_code"]["files"]
-        return {key: _decode_entry(value) for key, value in files.items()}
+        return _entries_of(files)
     except (KeyError, TypeError, AttributeError):
         raise ValueError("it does not have the shape of a state") from None
+
+
+def _entries_of(files: dict[str, Any]) -> dict[str, Entry]:
+    """The entries; takes each out of `files`, because both at once would leave twice the memory in pieces."""
+    return {key: _decode_entry(files.pop(key)) for key in list(files.keys())}
 
 
 def _decode_entry(value: dict[str, Any]) -> Entry:

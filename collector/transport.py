@@ -25,6 +25,8 @@ from collector.sinks import Answer, Halt, Request, Retry
 
 MAX_ANSWER_BYTES = 1_000_000
 SLOWEST_UPLOAD = 10_000  # bytes a second that a request may take beyond its time-outs
+# Where nothing is encrypted: trusts nobody. httpx would read all certificates of the world, 1 to 3 MB a connection.
+NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 CHECK_CERTIFICATE = "Check the certificate of the sink and sink.ca_file."
 CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
 
@@ -51,7 +53,7 @@ class Transport:
             headers["Authorization"] = f"Bearer {token}"
         # A proxy of the environment would get what http:// may carry only because it never leaves this machine.
         may_use_proxy = not is_loopback(url)
-        trust = _trust(settings) if transport is None and url.startswith("https") else True
+        trust = _trust(settings) if transport is None and url.startswith("https") else NO_TRUST
 
         def client() -> httpx.Client:
             return httpx.Client(

@@ -268,3 +268,13 @@ def test_only_the_home_itself_is_shortened(home: str, tmp_path: Path) -> None:
     write(tmp_path / "home-me" / "history.jsonl")
     found = discover([Root(str(tmp_path / "home-me"), "")], lambda project: True, home or str(tmp_path / "home"))
     assert keys(found) == [f"{tmp_path}/home-me/history.jsonl"]
+
+
+def test_what_is_known_of_an_unchanged_file_is_not_held_twice(root: Path) -> None:
+    same, other = write(root / "projects" / "-work" / "s1.jsonl"), write(root / "projects" / "-work" / "s2.jsonl")
+    before = {source.key: source.stamp for source in walk(root).files}
+    write(other, mtime=1)
+    found = discover([Root(str(root), "")], lambda _: True, str(root.parent), known=before.get).files
+    after = {source.path: source for source in found}
+    assert after[str(same)].stamp is before[after[str(same)].key]
+    assert after[str(other)].stamp.mtime_ns == 1_000_000_000

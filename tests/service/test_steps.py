@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import socket
 from pathlib import Path
 from typing import cast
 
@@ -9,6 +12,7 @@ import pytest
 
 from collector.errors import CollectorError
 from collector.flow import Position
+from collector.notify import Notifier
 from collector.state import Entry
 from tests.build import Home
 from tests.service.steps import Clock, Steps
@@ -28,6 +32,21 @@ def test_the_first_step_sends_everything_there_is(home: Home, sink: Sink, steps:
     wait = steps.until_idle()
     assert sorted(texts(sink)) == ["one", "two"]
     assert 60 * 0.9 - 1 <= wait <= RESCAN
+
+
+def test_finding_the_sources_feeds_the_watchdog_at_every_directory(home: Home, sink: Sink, clock: Clock) -> None:
+    """A slow file system is no hang. Here each look at the clock takes a minute, and the watchdog waits for two."""
+    for number in range(10):
+        home.session(project=f"-work-{number}").prompt("x")
+    minutes = itertools.count(0.0, 60.0)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        address = f"@collector-test-slow-{os.getpid()}"
+        manager.bind("\0" + address[1:])
+        manager.settimeout(5)
+        with Steps(home, sink, clock, notifier=Notifier(address, 120.0, lambda: next(minutes))) as steps:
+            steps.service.step()
+        assert [manager.recv(100) for _ in range(10)] == [b"WATCHDOG=1"] * 10
+    assert len(sink.ids()) == 10
 
 
 def test_a_hint_waits_for_company_and_then_only_what_it_names_is_looked_at(
