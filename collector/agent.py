@@ -28,11 +28,12 @@ from collector.flow import Batch
 from collector.held import Held
 from collector.log import get_logger
 from collector.pipeline import Flow
+from collector.private import created, make_private_directory
 from collector.quarantine import Quarantine
 from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
 from collector.sinks.http import HttpSink
-from collector.state import State, lock, make_private_directory
+from collector.state import State, lock
 from collector.transport import NO_TRUST, Transport
 
 log = get_logger()
@@ -232,9 +233,8 @@ def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Inst
     temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
     try:
         make_private_directory(path.parent)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
+            with created(temporary) as file:
                 file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
                 file.flush()
                 os.fsync(file.fileno())

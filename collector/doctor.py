@@ -33,7 +33,7 @@ from collector.status import in_words, read_status
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 CLOCK_SKEW_SECONDS = 300
-OTHERS = 0o077
+OTHERS, WRITABLE = 0o077, 0o022
 SWEPT_AFTER_DAYS, SWEPT_SOON_DAYS = 30, 25
 
 
@@ -95,11 +95,22 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
         yield Check("state", "fail", f"{place} is not writable", advice)
         return
     yield Check("state", "ok", f"{path}: {len(state.entries)} sources known")
+    yield from _open_to_others(settings)
     named = holder(path)
     yield Check("agent", "ok", f"running: {named}" if named else "not running")
     problem = read_status(path).get("problem")
     if named and problem:
         yield Check("agent", "fail", f"{problem['kind']} since {problem['since']}", str(problem["reason"]))
+
+
+def _open_to_others(settings: Settings) -> Iterator[Check]:
+    """What others may read or replace: files from a backup, a directory that somebody else made."""
+    state = settings.state_path
+    if state.parent.exists() and state.parent.stat().st_mode & WRITABLE:
+        yield Check("state", "warn", f"others can write into {state.parent}", f"chmod 700 {state.parent}")
+    for path in (state, state.with_name("installation.json"), quarantine_of(settings).path, settings.database_path):
+        if path.exists() and path.stat().st_mode & OTHERS:
+            yield Check("state", "warn", f"others can read {path}", f"chmod 600 {path}")
 
 
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:

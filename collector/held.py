@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -19,11 +18,11 @@ from typing import Any, NamedTuple
 
 from collector.errors import CollectorError, SkipSource
 from collector.flow import FINGERPRINT_BYTES, Position, Root, Source, SourceKind, Stamp, digest
-from collector.journal import fsync_directory
 from collector.log import get_logger
 from collector.options import SweptSettings
+from collector.private import created, fsync_directory, make_private_directory
 from collector.sourcefile import SourceFile, opened, stamp_of
-from collector.state import State, make_private_directory
+from collector.state import State
 
 log = get_logger()
 # A whole-file source says what is, not what happened: there is nothing in an old one that a new one lacks.
@@ -183,10 +182,10 @@ class Held:
     def _link_meta(self, file: HeldFile) -> None:
         """What says which agent a subagent's transcript is of."""
         if file.original.kind is SourceKind.SUBAGENT:
-            meta = Path(file.original.path.removesuffix(".jsonl") + ".meta.json")
-            with contextlib.suppress(OSError):
-                if meta.is_file() and not meta.is_symlink() and meta.stat().st_size <= COPY_BYTES:
-                    shutil.copyfile(meta, self.directory / f"{file.number}.meta.json")
+            with contextlib.suppress(OSError, CollectorError), opened(file.original) as original:
+                if meta := original.meta():
+                    with created(self.directory / f"{file.number}.meta.json") as copy:
+                        copy.write(json.dumps(meta).encode())
 
     def _copy(self, file: HeldFile) -> bool:
         """A sparse copy that is not there before it is complete."""
@@ -196,8 +195,7 @@ class Held:
             with opened(file.original) as original:
                 fits = file.start is not None and original.begins_as(file.start)
                 start = file.start.offset if file.start is not None and fits else 0
-                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-                with os.fdopen(os.open(temporary, flags, 0o600), "wb") as copy:
+                with created(temporary) as copy:
                     copy.write(original.read_fully(min(FINGERPRINT_BYTES, start), 0))
                     copy.seek(max(0, start - FINGERPRINT_BYTES))
                     copy.write(original.before(start))
@@ -310,8 +308,7 @@ class Held:
         # json, not orjson: the path of a source may hold bytes that are no text, as lone surrogates.
         data = json.dumps({"version": 1, "files": [_encode(file) for file in files]}).encode()
         temporary = self.directory / f"{INDEX}.new"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as index:
+        with created(temporary) as index:
             index.write(data)
             index.flush()
             os.fsync(index.fileno())

@@ -12,9 +12,11 @@ import os
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
+
+from collector.private import created, fsync_directory
 
 
 class JournalUnusable(Exception):
@@ -51,23 +53,25 @@ class Journal:
         if self._base is None or self._size > self._base[1] or self._base != self._what_is_there():
             raise JournalUnusable
         line = orjson.dumps(changes, option=orjson.OPT_APPEND_NEWLINE)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         if not self._size:
             line = orjson.dumps({"base": self._digest}, option=orjson.OPT_APPEND_NEWLINE) + line
-            flags |= os.O_CREAT | os.O_TRUNC
         try:
-            descriptor = os.open(self.path, flags, 0o600)
+            opened = self._opened() if self._size else created(self.path)
         except FileNotFoundError:
             raise JournalUnusable from None
         base, self._base = self._base, None  # after a failure the line may be there in half: nothing may follow it
-        with os.fdopen(descriptor, "wb") as file:
+        with opened as file:
             file.write(line)
             file.flush()
-            os.fsync(descriptor)
+            os.fsync(file.fileno())
         if not self._size:
             fsync_directory(self.path.parent)
         self._base = base
         self._size += len(line)
+
+    def _opened(self) -> IO[bytes]:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        return os.fdopen(os.open(self.path, flags), "wb")
 
     def read(self, base: bytes) -> Iterator[dict[str, Any]]:
         """The changes since this base was written; none when the journal goes with another one."""
@@ -91,15 +95,6 @@ class Journal:
         except OSError:
             return None
         return status.st_ino, status.st_size
-
-
-def fsync_directory(path: Path) -> None:
-    """Makes a new name in this directory survive a power cut."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class Digest:

@@ -21,8 +21,7 @@ import orjson
 
 from collector.errors import StateError
 from collector.flow import SetAside
-from collector.journal import fsync_directory
-from collector.state import make_private_directory
+from collector.private import created, fsync_directory, make_private_directory
 
 KEEP_WHEN_FULL = 0.75
 LOCK_SECONDS = 10.0
@@ -51,6 +50,7 @@ class Quarantine:
         is_new = not self.path.exists()
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
+            os.fchmod(descriptor, 0o600)  # it may have come from a backup
             before = os.fstat(descriptor).st_size
             is_cut = before and os.pread(descriptor, 1, before - 1) != b"\n"  # by a crash
             try:
@@ -111,12 +111,10 @@ class Quarantine:
     def _rewritten(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         """The old file to read and a new one to write, which takes its place at the end."""
         temporary = self.path.with_name(self.path.name + ".new")
-        with self.path.open("rb") as old:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-            with os.fdopen(os.open(temporary, flags, 0o600), "wb") as new:
-                yield old, new
-                new.flush()
-                os.fsync(new.fileno())
+        with self.path.open("rb") as old, created(temporary) as new:
+            yield old, new
+            new.flush()
+            os.fsync(new.fileno())
         os.replace(temporary, self.path)
         fsync_directory(self.path.parent)
 

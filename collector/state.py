@@ -22,7 +22,8 @@ import orjson
 
 from collector.errors import StateError, StateLocked
 from collector.flow import Position, Source, Stamp
-from collector.journal import Digest, Journal, JournalUnusable, fsync_directory
+from collector.journal import Digest, Journal, JournalUnusable
+from collector.private import created, fsync_directory, make_private_directory
 
 VERSION = 1
 FORGET_AFTER_SECONDS = 24 * 3600
@@ -57,7 +58,7 @@ class State:
         """Reads the file, else the previous generation, else starts over; `notes` says which and why."""
         for path in (self.path, self.previous):
             try:
-                data = path.read_bytes()
+                data = _read(path)
                 self.entries = _decode(data)
                 self._replay(data)
             except FileNotFoundError:
@@ -217,9 +218,8 @@ class State:
     def _write(self, pieces: Iterable[bytes]) -> None:
         make_private_directory(self.path.parent)
         temporary = self.path.with_name(self.path.name + ".new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         written = Digest()
-        with os.fdopen(descriptor, "wb") as file:
+        with created(temporary) as file:
             for piece in pieces:
                 file.write(piece)
                 written.take(piece)
@@ -251,9 +251,11 @@ def keep_previous(path: Path, previous: Path) -> None:
         os.replace(path, previous)
 
 
-def make_private_directory(path: Path) -> None:
-    """Makes a directory that only this user can look into."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _read(path: Path) -> bytes:
+    """A device or a pipe is left alone: it would be read for ever, or set aside as damaged."""
+    if path.exists() and not path.is_file():
+        raise StateError(f"The state {path} is not a file. Nothing was sent. Name a file with --state.")
+    return path.read_bytes()
 
 
 def _document(entries: dict[str, Entry]) -> Iterator[bytes]:
@@ -356,7 +358,8 @@ def lock(path: Path, purpose: str) -> Iterator[None]:
     """Holds the state for this process; raises StateLocked naming the holder at once."""
     try:
         make_private_directory(path.parent)
-        descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # what a link points to would be cut to nothing
+        descriptor = os.open(lock_path(path), flags, 0o600)
     except OSError as error:
         raise StateError(
             f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "

@@ -19,7 +19,7 @@ import orjson
 
 from collector.flow import Counts, Source, add_counts
 from collector.ledger import Ledger
-from collector.state import make_private_directory
+from collector.private import created, make_private_directory
 
 WRITE_EVERY_SECONDS = 1.0
 # At most this part of the time goes into describing what is done.
@@ -147,8 +147,7 @@ class StatusFile:
     def _write(self, report: dict[str, Any]) -> None:
         make_private_directory(self.path.parent)
         temporary = self.path.with_name(self.path.name + ".new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
+        with created(temporary) as file:
             file.write(orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
         os.replace(temporary, self.path)
 

@@ -217,3 +217,14 @@ def test_the_running_agent_and_its_problem_are_told_of(home: Home, sink: Sink, a
         assert levels(found, "agent") == ["ok", "fail"]
         assert f"process {running.process.pid}" in found["agent"][0]["finding"]
         assert "sink.token_file" in found["agent"][1]["advice"]
+
+
+def test_what_others_may_read_or_replace_is_named(home: Home, agent: Agent) -> None:
+    agent.scan()
+    agent.directory.chmod(0o777)
+    (agent.directory / "installation.json").chmod(0o644)
+    found = [check for check in examine(agent)[0]["state"] if check["level"] == "warn"]
+    assert [check["advice"] for check in found] == [
+        f"chmod 700 {agent.directory}",
+        f"chmod 600 {agent.directory / 'installation.json'}",
+    ]

@@ -74,6 +74,7 @@ def _options(
 
 def run(arguments: list[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
+    os.umask(os.umask(0o077) | 0o022)  # whatever the umask was: nobody else may write what is made here
     log.configure()
     given = sys.argv[1:] if arguments is None else arguments
     try:
