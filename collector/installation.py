@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,8 @@ NO_NAMESPACES = (
     (Path("/proc/sys/kernel/unprivileged_userns_clone"), "0"),
     (Path("/proc/sys/user/max_user_namespaces"), "0"),
 )
+STOP_SECONDS = 45.0  # longer than launchd's own patience, ExitTimeOut in the property list
+LOOK_SECONDS = 0.2
 HIDDEN_FROM_SYSTEM_UNITS = ("/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/")  # noqa: S108
 
 
@@ -52,7 +55,15 @@ class Run:
     may_fail: bool = False
 
 
-Step = Write | Remove | Run
+@dataclass(frozen=True)
+class Gone:
+    """A command that fails once what it asks about is gone; the next step has to wait for that."""
+
+    command: tuple[str, ...]
+    seconds: float
+
+
+Step = Write | Remove | Run | Gone
 
 
 @dataclass(frozen=True)
@@ -153,7 +164,9 @@ def launchd(service: units.Service, person: Person) -> Plan:
     target = f"{domain}/{units.LABEL}"
     steps: list[Step] = [Run(("mkdir", "-p", str(log.parent))), Write(path, content)]
     if _differs(path, content):
+        # bootout returns while the agent still ends, and bootstrap fails until it has (ancwrd1/snx-rs#241).
         steps.append(Run(("launchctl", "bootout", target), may_fail=True))
+        steps.append(Gone(("launchctl", "print", target), STOP_SECONDS))
     steps += [
         Run(("launchctl", "enable", target)),
         Run(("launchctl", "bootstrap", domain, str(path)), may_fail=True),
@@ -227,6 +240,8 @@ def carry_out(plan: Plan, *, force: bool = False) -> Iterator[str]:
                 yield _remove(step)
             case Run():
                 yield _run(step)
+            case Gone():
+                yield _wait_until_gone(step)
 
 
 def _differs(path: Path, content: str) -> bool:
@@ -234,7 +249,7 @@ def _differs(path: Path, content: str) -> bool:
 
 
 def _refuse_edited(step: Step) -> None:
-    if isinstance(step, Run) or not step.path.exists():
+    if isinstance(step, Run | Gone) or not step.path.exists():
         return
     found = step.path.read_text(encoding="utf-8", errors="replace")
     wanted = step.content if isinstance(step, Write) else ""
@@ -294,6 +309,18 @@ def _run(step: Run) -> str:
             f"`{shown}` failed ({code}): {output.strip().rstrip('.') or 'no output'}. {_advice(step, output)}"
         )
     return f"ran        {shown}" + ("" if code == 0 else "  (was not needed)")
+
+
+def _wait_until_gone(step: Gone) -> str:
+    deadline = time.monotonic() + step.seconds
+    while ask(step.command)[0] == 0:
+        if time.monotonic() >= deadline:
+            raise ServiceError(
+                f"The agent that runs now has not ended within {step.seconds:g} seconds; the new one was not started. "
+                "Run the command again when `collector service status` says that nothing runs."
+            )
+        time.sleep(LOOK_SECONDS)
+    return "gone       what ran before"
 
 
 def ask(command: tuple[str, ...]) -> tuple[int, str]:

@@ -20,6 +20,11 @@ class Manager:
         self.directory.mkdir()
         for name in ("systemctl", "launchctl", "journalctl"):
             self.says(name)
+        self.knows_agent_for(0)
+
+    def knows_agent_for(self, asked: int) -> None:
+        """How often `launchctl print` still tells of an agent; it is gone after that."""
+        (self.directory / "prints").write_text("." * asked)
 
     def says(self, name: str, output: str = "", code: int = 0) -> None:
         """From now on the command prints this and ends with this code."""
@@ -27,7 +32,11 @@ class Manager:
         said.write_text(output)
         program = self.directory / name
         calls = self.directory / "calls"
-        program.write_text(f'#!/bin/sh\necho "{name} $*" >>{calls}\ncat {said}\nexit {code}\n')
+        left = self.directory / "prints"
+        fades = (
+            f'[ "$1" = print ] && {{ [ -s {left} ] || exit 113; tail -c +2 {left} >{left}.new; mv {left}.new {left}; }}'
+        )
+        program.write_text(f'#!/bin/sh\necho "{name} $*" >>{calls}\n{fades}\ncat {said}\nexit {code}\n')
         program.chmod(0o755)
 
     @property
@@ -318,3 +327,40 @@ def test_the_log_of_launchd_is_emptied_in_place(manager: Manager, scratch_home: 
 def test_logs_asks_the_journal_about_the_unit(manager: Manager) -> None:
     assert run(["service", "logs", "--lines", "5", *SYSTEMD]) == 0
     assert manager.calls == ["journalctl --no-pager --user-unit collector.service --lines 5"]
+
+
+def test_a_new_launch_agent_is_started_when_the_one_before_has_ended(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """bootout returns at once; bootstrap fails for as long as launchctl still tells of the agent."""
+    monkeypatch.setattr(installation, "LOOK_SECONDS", 0.01)
+    manager.knows_agent_for(3)
+    assert run(["service", "install", *PROGRAM, *LAUNCHD]) == 0
+    words = [call.split()[1] for call in manager.calls]
+    assert words == ["bootout", "print", "print", "print", "print", "enable", "bootstrap", "kickstart"]
+
+
+def test_an_agent_that_does_not_end_is_told_of(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(installation, "STOP_SECONDS", 0.0)
+    manager.knows_agent_for(100)
+    assert run(["service", "install", *PROGRAM, *LAUNCHD]) == 1
+    assert "Run the command again" in capsys.readouterr().err
+
+
+def test_status_of_a_launch_agent_is_its_own_and_not_that_of_its_coalition(
+    manager: Manager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["service", "install", *PROGRAM, *LAUNCHD])
+    manager.says(
+        "launchctl",
+        "gui/501/claude-collector = {\n\tactive count = 1\n\tstate = running\n\n\tpid = 42\n"
+        "\tresource coalition = {\n\t\tstate = active\n\t\tpid = 1\n\t}\n\tlast exit code = (never exited)\n}\n",
+    )
+    manager.knows_agent_for(1)
+    capsys.readouterr()
+    assert run(["service", "status", *LAUNCHD]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"state +running", shown)
+    assert re.search(r"process +42", shown)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import enum
 import os
 import pwd
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from typing import Annotated
 import typer
 
 from collector import installation, settings, units
-from collector.installation import Person, Plan, Remove, Run, Step, Write
+from collector.installation import Gone, Person, Plan, Remove, Run, Step, Write
 from collector.units import Service, ServiceError
 
 app = typer.Typer(help="Run the agent as a service: install, uninstall, status, logs.", no_args_is_help=True)
@@ -231,7 +233,9 @@ def _shown(step: Step) -> str:
         case Remove():
             return f"# would remove {step.path}"
         case Run():
-            return f"# would run\n{' '.join(step.command)}"
+            return f"# would run\n{shlex.join(step.command)}"
+        case Gone():
+            return f"# would wait until this fails\n{shlex.join(step.command)}"
 
 
 def _systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
@@ -267,7 +271,9 @@ def _launchd_facts(person: Person) -> dict[str, str]:
     code, output = installation.ask(("launchctl", "print", f"gui/{person.uid}/{units.LABEL}"))
     if code:
         return {"agent": f"{units.LABEL} ({path})", "state": "not loaded", "next": "collector service install"}
-    told = {name.strip(): value.strip() for name, _, value in (line.partition(" = ") for line in output.splitlines())}
+    # Only the service's own facts: its coalitions and endpoints, further in, have a `state` each.
+    own = (line.partition(" = ") for line in output.splitlines() if re.match(r"\t[^\t]", line))
+    told = {name.strip(): value.strip() for name, _, value in own}
     facts = {"agent": f"{units.LABEL} ({path})", "state": told.get("state", "unknown")}
     facts |= {word: told[name] for word, name in (("process", "pid"), ("ended", "last exit code")) if name in told}
     return facts
