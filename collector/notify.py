@@ -14,6 +14,7 @@ from collections.abc import Callable
 from collector.log import printable
 
 FEEDS_PER_TIMEOUT = 3
+SECONDS_TO_SAY_IT = 1.0  # a manager that is busy for a moment must not miss READY
 
 
 class Notifier:
@@ -64,5 +65,5 @@ class Notifier:
         if self._address is None:
             return
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-            channel.setblocking(False)
+            channel.settimeout(SECONDS_TO_SAY_IT)
             channel.sendto(message.encode("utf-8", "replace"), self._address)

@@ -69,6 +69,7 @@ class Passes:
         self._found: Findings | None = None
         self._has_all_hints = True
         self._errors_in_a_row = 0
+        self._unsaved_since = 0.0
         self._said: set[str] = set()
 
     def use(self, flow: Flow, retry: RetrySettings) -> None:
@@ -100,9 +101,17 @@ class Passes:
         self.has_worked_hard = self.totals.batches - batches >= MANY_BATCHES
         return cost
 
+    def doubt(self) -> None:
+        """Hints may have been lost, so the next walk over everything says nothing of them."""
+        self._has_all_hints = False
+
     def few(self, paths: frozenset[str]) -> bool:
         """A pass over what these paths name; False when only a walk over everything can tell."""
-        found = glance(paths, self.flow.roots, self.flow.is_wanted, self.flow.home)
+        try:
+            found = glance(paths, self.flow.roots, self.flow.is_wanted, self.flow.home)
+        except Exception as error:  # noqa: BLE001 - as in a pass
+            self._failed_unexpectedly(error)
+            return False
         self._has_all_hints = self._walk(found) and self._has_all_hints
         return not found.needs_full_walk
 
@@ -120,6 +129,9 @@ class Passes:
         except (SinkError, Stopped) as error:
             self.last_error = type(error).__name__
             self._say("heartbeat not delivered", str(error))
+        except Exception as error:  # noqa: BLE001 - no sign of life is worth a life
+            self.last_error = type(error).__name__
+            self._say("heartbeat failed", f"{type(error).__name__} at {place_of(error)}")
 
     def totals_now(self) -> Totals:
         """The totals, with those of a pass that is under way."""
@@ -134,7 +146,8 @@ class Passes:
             since = self._wall() - (self._clock() - health.failing_since)
             return Problem("unavailable", self.flow.deliverer.clean(health.reason), since, health.tries)
         unsaved = self.flow.committer.problem
-        return Problem("state", unsaved, self._wall()) if unsaved else None
+        self._unsaved_since = (self._unsaved_since or self._wall()) if unsaved else 0.0
+        return Problem("state", unsaved, self._unsaved_since) if unsaved else None
 
     def refresh_lag(self) -> None:
         """Brings the lag up to date while a pass is under way."""

@@ -61,7 +61,7 @@ class Service:
         self._since, self._started, self._drift = wall(), clock(), wall() - clock()
         self._is_stopping = self._wants_reload = self._wants_report = False
         self._interrupt = threading.Event()
-        self._full_at = clock()
+        self._full_at = self._rested_at = clock()
         self._heartbeat_at = clock() + settings.heartbeat.interval
         self._secrets: Any = None
         self._told: Any = None
@@ -129,17 +129,17 @@ class Service:
         now = self._clock()
         self._notice_a_jump(now)
         passes, committer = self.passes, self.flow.committer
-        if passes.problem and now < passes.retry_at:
+        if committer.due_in == 0.0:
+            committer.save()
+        elif passes.problem and now < passes.retry_at:
             return min(passes.retry_at - now, self._when_to_save())
-        if passes.problem and passes.problem.kind == "halted" and self._secrets != self._secrets_now():
+        elif passes.problem and passes.problem.kind == "halted" and self._secrets != self._secrets_now():
             log.info("token or certificate changed, it is used from now on")
             self._wants_reload = True
         elif passes.problem or now >= self._full_at:
             self._look_at_everything()
         elif self.wake.since is not None and now >= self.wake.since + self.settings.batch.linger:
             self._look_at(self.wake.take())
-        elif committer.due_in == 0.0:
-            committer.save()
         elif now >= self._heartbeat_at and self.settings.heartbeat.interval:
             self._send_heartbeat()
         else:
@@ -178,11 +178,13 @@ class Service:
             self.flow.state.repack()
         manners.give_back_memory()
         interval = self.settings.run.rescan_interval * random.uniform(0.9, 1.1)
-        self._full_at = self._clock() + max(interval, WORTH_OF_RESCANNING * cost)
+        rest = WORTH_OF_RESCANNING * cost
+        self._full_at, self._rested_at = self._clock() + max(interval, rest), self._clock() + rest
 
     def _look_at(self, hints: Hints) -> None:
         if hints.is_everything or not self.passes.few(hints.paths):
-            self._full_at = self._clock()
+            self.passes.doubt()
+            self._full_at = max(self._clock(), self._rested_at)
 
     def _send_heartbeat(self) -> None:
         interval = self.settings.heartbeat.interval
@@ -202,12 +204,17 @@ class Service:
             parts = opening.pop_all()
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
-        self._interrupt = interrupt
-        if self._is_stopping:  # asked for while the flow was made
-            interrupt.set()
+        self._use_interrupt(interrupt)
         self._full_at = self._clock()
+        self._heartbeat_at = min(self._heartbeat_at, self._full_at + settings.heartbeat.interval)
         manners.give_back_memory()
         return parts
+
+    def _use_interrupt(self, interrupt: threading.Event) -> None:
+        """From here on this ends the waiting; a signal that came just before must not be lost with the old one."""
+        self._interrupt = self.flow.deliverer.stop = interrupt
+        if self.is_interrupted:
+            interrupt.set()
 
     def _do_reload(self, state: State, parts: ExitStack) -> None:
         """The configuration as it is now; what is wrong with it is said, and then the old one stays in force."""
@@ -223,12 +230,13 @@ class Service:
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
             log.error("configuration not taken over, the old one stays", reason=reason)
-            self._interrupt = self.flow.deliverer.stop = threading.Event()
+            self._use_interrupt(threading.Event())
             self._secrets, self._full_at = self._secrets_now(), self._clock()
             parts.push(before)
         else:
             before.close()
             configure(settings.log.level, settings.log.format)
+            manners.step_back(settings.run.nice)
             log.info("configuration taken over", **describe(self.flow))
         self.notifier.ready()
 
@@ -274,7 +282,13 @@ class Service:
     @property
     def _news(self) -> Any:
         """Differs when the status does."""
-        return self.passes.changes, self.watcher.mode, self.watcher.reason, self.watcher.restarts
+        return (
+            self.passes.changes,
+            self.flow.committer.problem,
+            self.watcher.mode,
+            self.watcher.reason,
+            self.watcher.restarts,
+        )
 
     def _progress(self) -> None:
         """Called by the main loop wherever it gets something done, or waits on purpose."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from collector.errors import CollectorError
+from collector.errors import CollectorError, ConfigurationError
 from collector.flow import Position
 from collector.notify import Notifier
+from collector.settings import Settings
 from collector.state import Entry
 from tests.build import Home
 from tests.service.steps import Clock, Steps
@@ -328,3 +330,93 @@ def test_making_the_entries_anew_changes_none_of_them(home: Home, steps: Steps) 
     before = dict(steps.state.entries)
     steps.state.repack()
     assert steps.state.entries == before
+
+
+def test_what_was_acknowledged_before_the_sink_went_down_is_saved_meanwhile(
+    home: Home, sink: Sink, clock: Clock
+) -> None:
+    """Else a crash would send it again, and the main loop would turn and turn until the next try."""
+    slow = {"initial_interval": 30.0, "max_interval": 30.0, "max_wait": 0.0}
+    with Steps(home, sink, clock, given={"batch": {"linger": LINGER, "max_events": 1}, "retry": slow}) as steps:
+        session = home.session()
+        session.prompt("before")
+        steps.until_idle()
+        session.prompt("taken")
+        offset = session.path.stat().st_size
+        session.prompt("not taken")
+        sink.then = lambda request: Answer(200 if request.events[0]["text"] == "taken" else 401)
+        steps.hint(session.path)
+        clock.forward(LINGER)
+        clock.forward(steps.until_idle())
+        assert steps.service.describe()["problem"]["kind"] == "halted"
+        assert steps.until_idle() > 5.0
+        assert steps.saved()[session.path.name] == offset
+
+
+def test_a_stop_that_comes_while_a_bad_configuration_is_read_ends_the_next_wait(
+    home: Home, sink: Sink, clock: Clock
+) -> None:
+    with Steps(home, sink, clock) as steps, ExitStack() as parts:
+        service = steps.service
+
+        def stopped_meanwhile() -> Settings:
+            service.stop()
+            raise ConfigurationError("bad")
+
+        service._reread = stopped_meanwhile
+        service.reload()
+        service._do_reload(steps.state, parts)
+        assert service.flow.deliverer.stop.is_set()
+
+
+def test_links_that_change_all_the_time_do_not_make_it_walk_all_the_time(
+    home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a walk over everything tells what a link leads to. Here a walk takes a second of the processor."""
+    seconds = itertools.count(0.0, 1.0)
+    monkeypatch.setattr("time.thread_time", lambda: next(seconds))
+    with Steps(home, sink, clock) as steps:
+        session = home.session()
+        session.prompt("once")
+        steps.until_idle()
+        link = session.path.with_name("link.jsonl")
+        link.symlink_to(session.path)
+        session.prompt("twice")
+        steps.hint(link)
+        clock.forward(LINGER)
+        assert 10.0 < steps.until_idle() <= 50.0
+        assert "twice" not in texts(sink)
+        clock.forward(50.0)
+        steps.until_idle()
+        assert "twice" in texts(sink)
+
+
+def test_events_that_overflowed_are_not_counted_as_missed_hints(home: Home, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("first")
+    steps.until_idle()
+    session.prompt("second")
+    clock.forward(10.0)
+    steps.service.wake.doubt()
+    clock.forward(LINGER)
+    steps.until_idle()
+    assert steps.service.describe()["watcher"]["missed_hints"] == 0
+
+
+def test_a_disk_that_is_full_is_told_of_at_once_and_since_when(home: Home, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    steps.service._progress()
+    directory = Path(steps.given["state"]["path"]).parent
+    directory.rename(directory.with_name("aside"))
+    directory.write_text("in the way, as a full disk would be")
+    session.prompt("two")
+    steps.hint(session.path)
+    clock.forward(LINGER)
+    clock.forward(steps.until_idle())
+    steps.until_idle()
+    assert steps.service._news != steps.service._told
+    since = steps.service.describe()["problem"]["since"]
+    clock.forward(5.0)
+    assert steps.service.describe()["problem"]["since"] == since
