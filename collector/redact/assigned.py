@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 
 from collector.redact.cookies import cookie_spans
+from collector.redact.extent import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
 from collector.redact.names import TELLING, Promise, promise, words, words_of
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.values import Written, has_random_part, is_placeholder, is_salt, is_secret
 
-WIDEST_VALUE = 2048
-MOST_LISTED = 50
 AROUND = 2 * WIDEST_VALUE + 300  # what `locate` looks at: the value, or its line, and the name before
 SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
@@ -84,12 +83,6 @@ _FLAG = (
 
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _spaced_name = re.compile(rb"(?i)(?:api|access|secret|auth|private|account|client|bot|master|encryption|signing)[ _-]$")
-_bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
-_bare_end = re.compile(
-    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)"
-    rb"|&(?:amp|quot|#34);|%26|\x1b"
-)
-_line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
 _scheme = re.compile(
     rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s{0,60}"
 )
@@ -120,6 +113,8 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     begin, first = match.start("name"), match.start("first")
     name = _name(text, begin, match.end("name"), start)
     promised = promise(_with_word_before(text, begin, start, name))
+    if name.lower() == "key" and text[begin : begin + 1] in b"?&":
+        promised = Promise.OWNED
     if promised is Promise.NOTHING or _is_part_of_a_path(text, match, len(name)):
         return []
     if promised is Promise.COOKIE:
@@ -140,14 +135,14 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     scheme = _scheme.match(text, first, stop)
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
-    first, last = _bare_span(text, first, stop)
+    first, last = bare_span(text, first, stop)
     if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
         return []
     if match["sep"].endswith(b"- ") and b":" in match["sep"]:
         promised = min(promised, Promise.KEY)  # a list, as likely of names
     if match["sep"].strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
-    return _judge(text, first, last, promised, written)
+    return _judge(text, first, last, promised, written, stop)
 
 
 def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
@@ -171,7 +166,7 @@ def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
 
 def _adjacent(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
     """What follows a name without any separator: only what nobody writes as a word, and no hash."""
-    first, last = _bare_span(text, first, stop)
+    first, last = bare_span(text, first, stop)
     is_hash = bool(_hash_or_uuid.fullmatch(text[first:last].decode("latin-1")))
     return [] if is_hash else _judge(text, first, last, min(promised, Promise.KEY), Written.BARE)
 
@@ -200,41 +195,35 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
     ]
 
 
-def _listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
-    """The further strings of a list that begins with a secret."""
-    spans: Spans = []
-    for _ in range(MOST_LISTED):
-        following = re.compile(rb"\s{0,4}" + re.escape(quote) + rb"\s{0,4},\s{0,40}" + re.escape(quote)).match(
-            text, end, stop
-        )
-        if not following or (end := quoted_end(text, following.end(), stop, quote)) < 0:
-            break
-        spans.append((following.end(), end))
-    return spans
-
-
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
     separator, first = match["sep"], match.end("open")
     end = quoted_end(text, first, stop, match["open"].rstrip())
-    if end < 0:
+    if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
     is_call = separator.strip().startswith(b"(")
     if is_call and words(name.rpartition(".")[2])[0] not in _SETTERS:
         promised = min(promised, Promise.KEY)
     is_vague = is_call or bool(_vague.search(separator)) or (separator.strip() in _VAGUE_ALONE and separator != b"")
-    value = text[first:end]
-    if is_vague and (promised <= Promise.OWNED or name.lower() == "pass") and not is_salt(value.decode("latin-1")):
+    if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
-    if is_vague and _in_list.fullmatch(value) and not has_random_part(value.decode("latin-1")):
-        return []
-    spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED)
+    spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED, stop)
     if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
         last = quoted_end(text, change.end(), stop, match["open"].rstrip())
         spans += _judge(text, change.end(), last, promised, Written.QUOTED) if last >= 0 else []
     if spans and b"[" in separator:
-        for further, last in _listed(text, end, stop, match["open"].rstrip()):
+        for further, last in listed(text, end, stop, match["open"].rstrip()):
             spans += _judge(text, further, last, promised, Written.QUOTED)
     return spans
+
+
+def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
+    """Whether a string in a list after a telling one is another name, or code, rather than what the name promises."""
+    decoded = value.decode("latin-1")
+    if is_salt(decoded):
+        return False
+    if promised <= Promise.OWNED or name.lower() == "pass":
+        return True
+    return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)
 
 
 def _name(text: bytes, begin: int, last: int, start: int) -> str:
@@ -250,7 +239,8 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
     return text[at:last].decode("latin-1")
 
 
-def _judge(text: bytes, first: int, end: int, promised: Promise, written: Written) -> Spans:
+def _judge(text: bytes, first: int, end: int, promised: Promise, written: Written, stop: int = 0) -> Spans:
+    """The value, if it is a secret; with the rest of it up to `stop` where it is longer than what is judged."""
     while first < end and text[first] == 0x20:
         first += 1
     while first < end and text[end - 1] in b" \r":
@@ -259,41 +249,9 @@ def _judge(text: bytes, first: int, end: int, promised: Promise, written: Writte
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    return [(first, end)] if SHIELDED not in text[first:end] and is_secret(value, promised, written) else []
-
-
-def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
-    """Where a quoted value ends: before a quote at the same level of escaping. -1 where it is too long.
-
-    At level L a quote has 2**L - 1 backslashes before it; an escaped backslash adds 2**(L+1).
-    """
-    slashes = len(quote) - len(quote[:-1].rstrip(b"\\")) - 1
-    limit = min(stop, first + WIDEST_VALUE)
-    at = first
-    while (at := text.find(quote[-1:], at, limit)) >= 0:
-        run = at
-        while run > first and text[run - 1] == 0x5C:
-            run -= 1
-        if (at - run) % (2 * slashes + 2) == slashes:
-            return at - slashes
-        at += 1
-    if limit < stop:
-        return -1
-    end = _line_end.search(text, first, limit)
-    return end.start() if end else limit
-
-
-def _bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
-    found = _bare.match(text, first, min(stop, first + WIDEST_VALUE))
-    end = found.end() if found and text[first : first + 1] != b"," else first
-    cut = _bare_end.search(text, first, end + 1)
-    if cut:
-        end = cut.start()
-    if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
-        return first + 1, end - 1  # ${NAME:-default}
-    while end > first and text[end - 1] in b",;.)]}:|?\\":
-        end -= 1
-    return first, end
+    if SHIELDED in text[first:end] or not is_secret(value, promised, written):
+        return []
+    return [(first, whole_end(text, first, end, stop))]
 
 
 def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Written:

@@ -171,7 +171,10 @@ def promise(name: str) -> Promise:
         return Promise.PASSWORD
     if last in _COOKIES and before not in {"same", "http", "no"}:
         return Promise.COOKIE
-    if last not in _CREDENTIALS and (_DESCRIBERS.intersection(parts[:-1]) or last in _DESCRIBERS):
+    described = _DESCRIBERS.intersection(parts[:-1])
+    if described == {"public"} and last == "token" and before != "key":
+        described = frozenset()
+    if last not in _CREDENTIALS and (described or last in _DESCRIBERS):
         return Promise.NOTHING
     if (
         last == "authorization"

@@ -113,6 +113,7 @@ _words_joined = re.compile(
     r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+"
 )
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
 _closing = {"(": ")", "[": "]", "{": "}"}
 _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
@@ -245,7 +246,9 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         return False
     if written is Written.BARE:
         shortest = max(shortest, 12)
-    if len(value) < shortest or " " in value.strip() or "\n" in value:
+    if promise is Promise.OWNED and written in (Written.QUOTED, Written.ENVIRONMENT):
+        shortest = 16
+    if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
         return False
     if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value)):
         return False
@@ -254,7 +257,8 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY
     if not _key_letters.fullmatch(value):
-        return written <= Written.QUOTED and len(value) >= 16 and _mixes(value) and not _is_nested(value)
+        is_odd = not _is_nested(value) or (len(value) >= 32 and entropy(value) >= 4.5 and has_random_part(value))
+        return written <= Written.QUOTED and len(value) >= 16 and _mixes(value) and is_odd
     if len(value) < 16 and _hex.fullmatch(value):
         return False
     if (

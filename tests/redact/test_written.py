@@ -59,6 +59,13 @@ WRITTEN = {
     "credentials of an object": f"OBJECT_STORE_CREDS={RANDOM}",
     "the password of a file": "FILE_PASSWORD={A-Za-z0-9:13}7",
     "words and a number": "DB_PWD=purple-otter-{a-z:8}-{1-9:3}",
+    "the key of a query": "https://host/v1/user?key={0-9a-f:32}",
+    "a salt of a web application": (
+        "define('NONCE_SALT', 'x)9{A-Za-z0-9:7}<$ {A-Za-z0-9:8}^~|{A-Za-z0-9:6};}{A-Za-z0-9:9}% [{0-9:6}');"
+    ),
+    "a value with signs in it": '"acme_token": "{A-Za-z0-9:20}>;{A-Za-z0-9:14}<{A-Za-z0-9:14}"',
+    "a value longer than most, quoted": '"sessionToken": "{A-Za-z0-9+/:5000}"',
+    "a value longer than most, bare": "LONG_CREDENTIAL: {A-Za-z0-9+/:5000}",
     "a user with a domain": "smtps://app@acme.test:{A-Za-z0-9:12}@smtp.acme.test",
 }
 STAYS = (
@@ -84,6 +91,8 @@ STAYS = (
     '"password": {"type": "string", "minLength": 8}',
     "{'password': None, 'host': 'localhost', 'fragment': 'section1'}",
     "FILE_PATTERN=src/**/*.test.ts",
+    "System.Int32, mscorlib, Culture=neutral, PublicKeyToken={0-9a-f:16}",
+    'UNRESERVED_PAT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"',
     "docker_compose_pat = services-and-volumes",
     '{"./shared-key":148}],128:[function(require,module,exports){',
 )

@@ -124,7 +124,7 @@ PACKAGE_RULES = (
         "bundler-credentials",
         "Bundler",
         r"(?:BUNDLE_[A-Z0-9_]{3,80}[\"']?(?:=|:)\s?|bundle config (?:(?:--global|--local|set) ){0,2}[a-z0-9.-]{4,80} )"
-        r"[\"']?[A-Za-z0-9_.-]{1,60}:(?P<secret>[A-Za-z0-9_.~+/=-]{12,120}[A-Za-z0-9_+/=-])",
+        r"\\{0,7}[\"']?[A-Za-z0-9_.-]{1,60}:(?P<secret>[A-Za-z0-9_.~+/=-]{12,120}[A-Za-z0-9_+/=-])",
         before="",
         after="",
         check=has_digit,

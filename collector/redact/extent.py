@@ -1,0 +1,83 @@
+"""How far a value reaches, however it is written: quoted at any level of escaping, bare, in a list, or very long.
+
+In goes a text and the place where a value begins, out comes where it ends. What is looked at to judge a value is at
+most WIDEST_VALUE characters; what is taken out is all of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import Spans
+
+WIDEST_VALUE = 2048
+MOST_LISTED = 50
+
+_bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
+_bare_end = re.compile(
+    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)"
+    rb"|&(?:amp|quot|#34);|%26|\x1b"
+)
+_long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
+_rest = re.compile(rb"[A-Za-z0-9+/=_.~%-]+")
+_line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
+
+
+def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
+    """Where a quoted value ends: before a quote at the same level of escaping. -1 where it is too long.
+
+    At level L a quote has 2**L - 1 backslashes before it; an escaped backslash adds 2**(L+1).
+    """
+    slashes = len(quote) - len(quote[:-1].rstrip(b"\\")) - 1
+    limit = min(stop, first + WIDEST_VALUE)
+    at = first
+    while (at := text.find(quote[-1:], at, limit)) >= 0:
+        run = at
+        while run > first and text[run - 1] == 0x5C:
+            run -= 1
+        if (at - run) % (2 * slashes + 2) == slashes:
+            return at - slashes
+        at += 1
+    if limit < stop:
+        return -1
+    end = _line_end.search(text, first, limit)
+    return end.start() if end else limit
+
+
+def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
+    """A value without quotes: up to a blank, a bracket, an escape or the next parameter."""
+    found = _bare.match(text, first, min(stop, first + WIDEST_VALUE))
+    end = found.end() if found and text[first : first + 1] != b"," else first
+    cut = _bare_end.search(text, first, end + 1)
+    if cut:
+        end = cut.start()
+    if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
+        return first + 1, end - 1  # ${NAME:-default}
+    while end > first and text[end - 1] in b",;.)]}:|?\\":
+        end -= 1
+    return first, end
+
+
+def cut_end(text: bytes, first: int, stop: int) -> int:
+    """Where to stop looking at a quoted value that is too long to see its end; -1 where it is no token."""
+    run = _long_run.match(text, first, stop)
+    return run.end() if run else -1
+
+
+def whole_end(text: bytes, first: int, end: int, stop: int) -> int:
+    """The end of a value that was judged by what stands before `end`: the same, or far behind it where it was cut."""
+    rest = _rest.match(text, end, stop) if end - first >= WIDEST_VALUE - 1 else None
+    return rest.end() if rest else end
+
+
+def listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
+    """The further strings of a list that begins with a secret."""
+    spans: Spans = []
+    for _ in range(MOST_LISTED):
+        following = re.compile(rb"\s{0,4}" + re.escape(quote) + rb"\s{0,4},\s{0,40}" + re.escape(quote)).match(
+            text, end, stop
+        )
+        if not following or (end := quoted_end(text, following.end(), stop, quote)) < 0:
+            break
+        spans.append((following.end(), end))
+    return spans
