@@ -98,6 +98,14 @@ class Deliverer:
                     raise Stopped("Stopped while the sink had not answered; what was in flight is sent again.")
         return future.result()
 
+    def complaint(self, reason: str) -> str:
+        """What a person should know of a sink that does not answer, while it is tried again and at the end."""
+        return (
+            f"The sink {self.transport.address} did not acknowledge: {self.clean(reason)}. "
+            "All offsets are kept, so nothing is lost; the same data is sent at the next try. "
+            "Check that the sink is up and reachable from here."
+        )
+
     def pause(self, seconds: float, abandoned: threading.Event) -> None:
         """Waits, unless a stop is asked for or the pass is given up."""
         deadline = self.clock() + seconds

@@ -144,7 +144,7 @@ class Passes:
         health = self.flow.deliverer.health
         if health.failing_since is not None:
             since = self._wall() - (self._clock() - health.failing_since)
-            return Problem("unavailable", self.flow.deliverer.clean(health.reason), since, health.tries)
+            return Problem("unavailable", self.flow.deliverer.complaint(health.reason), since, health.tries)
         unsaved = self.flow.committer.problem
         self._unsaved_since = (self._unsaved_since or self._wall()) if unsaved else 0.0
         return Problem("state", unsaved, self._unsaved_since) if unsaved else None
@@ -231,7 +231,7 @@ class Passes:
         """Called while requests are in flight: says why it takes so long."""
         health = self.flow.deliverer.health
         if health.failing_since is not None:
-            self._say(SAID["unavailable"], self.flow.deliverer.clean(health.reason))
+            self._say(SAID["unavailable"], self.flow.deliverer.complaint(health.reason))
         self.progress()
 
     def _note_places(self, found: Findings) -> None:

@@ -245,12 +245,7 @@ class Sending:
         if self._must_give_up():
             raise Stopped("Stopped while the sink was failing; what was in flight is sent again.")
         if not decision.may_be_poison or self._has_waited_enough(0.0):
-            reason = self.deliverer.clean(decision.reason)
-            raise SinkUnavailable(
-                f"The sink {self.deliverer.transport.address} did not acknowledge: {reason}. "
-                "All offsets are kept, so nothing is lost; the same data is sent at the next try. "
-                "Check that the sink is up and reachable from here."
-            )
+            raise SinkUnavailable(self.deliverer.complaint(decision.reason))
 
     def _is_enough(self, state: tenacity.RetryCallState) -> bool:
         decision = state.outcome.result() if state.outcome else None

@@ -78,6 +78,7 @@ def test_a_sink_that_is_failing_is_told_of_while_it_is_waited_for(home: Home, si
             assert time.monotonic() < deadline
         assert report["problem"]["kind"] == "unavailable"
         assert "503" in report["problem"]["reason"]
+        assert "Check that the sink is up" in report["problem"]["reason"]
         assert report["lag"] > 0
 
 

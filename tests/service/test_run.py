@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import statistics
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from watchdog.observers import Observer
 
 from collector import settings
 from collector.notify import Notifier
 from collector.service import Service
-from tests.agent import Agent, Running
+from collector.wake import Watcher
+from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home
 from tests.sink import Answer, Sink, only_with_token
 
@@ -51,6 +56,23 @@ def is_watching(agent: Agent, running: Running) -> bool:
     """Whether the first pass is done and changes are hinted at."""
     told = status_of(agent)
     return told.get("pid") == running.process.pid and bool(told.get("last_rescan"))
+
+
+@contextlib.contextmanager
+def serving(home: Home, sink: Sink, **parts: Any) -> Iterator[Service]:
+    """The service in a thread of this process, with parts of our own."""
+    state = home.path.parent / "agent" / "state.json"
+    given = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
+    chosen = settings.load(None, given | {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}})
+    service = Service(chosen, lambda: chosen, **parts)
+    thread = threading.Thread(target=service.run)
+    thread.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+        thread.join(30)
+        service.wake.close()
 
 
 def texts(sink: Sink) -> list[str]:
@@ -135,10 +157,98 @@ def test_while_nothing_happens_it_sleeps_and_holds_no_file_open(home: Home, sink
     assert not [path for path in opened if path.startswith(str(home.root))]
 
 
+def test_a_root_that_is_replaced_while_it_is_watched_is_watched_again(home: Home, sink: Sink, agent: Agent) -> None:
+    """Its watches, and the threads that wait for them, end with it."""
+    home.session().prompt("before")
+    with agent.start(**QUICK_RESCANS) as running:
+        wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
+        sink.wait_for(lambda: texts(sink) == ["before"])
+        shutil.rmtree(home.root)
+        wait_until(lambda: "is waited for" in running.stderr, lambda: running.stderr)
+        wait_until(lambda: status_of(agent)["watcher"]["mode"] == "polling")
+        home.root.mkdir()
+        wait_until(lambda: "all roots are there" in running.stderr, lambda: running.stderr)
+        home.session().prompt("after")
+        sink.wait_for(lambda: texts(sink) == ["before", "after"])
+        wait_until(lambda: status_of(agent)["watcher"]["mode"] == "events")
+        assert running.stop() == 0
+    assert "Traceback" not in running.stderr
+
+
+class Mortal(Observer):  # type: ignore[misc, valid-type]
+    """watchdog, one of whose threads ends at its first event."""
+
+    has_died = False
+
+    def start(self) -> None:
+        for emitter in self.emitters if not Mortal.has_died else ():
+            emitter.queue_event = self._die
+        super().start()
+
+    def _die(self, event: object) -> None:
+        Mortal.has_died = True
+        raise LookupError("somebody's file name")
+
+
+def test_when_a_thread_of_the_watcher_dies_another_one_watches_on(
+    home: Home, sink: Sink, capfd: pytest.CaptureFixture[str]
+) -> None:
+    session = home.session()
+    session.prompt("before")
+    with serving(home, sink, make_watcher=functools.partial(Watcher, observer=Mortal)) as service:
+        sink.wait_for(lambda: texts(sink) == ["before"])
+        wait_until(lambda: service.watcher.mode == "events")
+        session.prompt("its death")
+        sink.wait_for(lambda: texts(sink) == ["before", "its death"])
+        wait_until(lambda: service.watcher.restarts == 1)
+        session.prompt("long before the next rescan")
+        sink.wait_for(lambda: texts(sink)[2:] == ["long before the next rescan"])
+    said = "".join(capfd.readouterr())
+    assert "a thread died" in said
+    assert "somebody" not in said
+
+
+IN_A_NAMESPACE = ("unshare", "--user", "--map-root-user", "sh", "-c")
+
+
+def can_limit() -> bool:
+    """Whether this machine lets us have limits of our own."""
+    command = [*IN_A_NAMESPACE, "echo 1 >/proc/sys/user/max_inotify_instances"]
+    return (
+        shutil.which("unshare") is not None
+        and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    )
+
+
+@pytest.mark.skipif(
+    not can_limit(), reason="needs user namespaces; tests/test_wake.py has the same with a made-up limit"
+)
+@pytest.mark.parametrize(
+    ("limit", "modes"), [("max_inotify_watches=3", ["events", "polling"]), ("max_inotify_instances=0", ["polling"])]
+)
+def test_at_a_limit_of_inotify_rescans_find_everything_and_the_status_says_so(
+    home: Home, sink: Sink, agent: Agent, limit: str, modes: list[str]
+) -> None:
+    for number in range(5):
+        home.session(project=f"-work-{number}").prompt(f"before {number}")
+    name, _, value = limit.partition("=")
+    limited = f'echo {value} >/proc/sys/user/{name} && exec "$0" "$@"'
+    command = [*IN_A_NAMESPACE, limited, *COLLECTOR, "run", *agent.places()]
+    with Running(command, agent.environment | QUICK_RESCANS, agent.directory) as running:
+        sink.wait_for(lambda: len(sink.ids()) == 5)
+        for number in range(5):
+            home.session(project=f"-work-{number}").prompt(f"after {number}")
+        sink.wait_for(lambda: len(sink.ids()) == 10)
+        wait_until(lambda: "inotify" in status_of(agent)["watcher"]["reason"], lambda: status_of(agent))
+        assert status_of(agent)["watcher"]["mode"] in modes
+        assert running.stop() == 0
+
+
 # Stopping
 
 
 STAGES: dict[str, tuple[Answer, dict[str, str]]] = {
+    "reading": (Answer(), {"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "1"}),
     "in flight": (Answer(ending="silence"), {}),
     "waiting to try again": (Answer(503), SLOW_RETRIES),
     "halted": (Answer(401), SLOW_RETRIES),
@@ -150,7 +260,8 @@ STAGES: dict[str, tuple[Answer, dict[str, str]]] = {
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_at_any_stage_and_loses_nothing(home: Home, sink: Sink, stage: str, how: signal.Signals) -> None:
     session = home.session()
-    for number in range(8):
+    count = 400 if stage == "reading" else 8
+    for number in range(count):
         session.prompt(f"prompt {number}")
     sink.then, environment = STAGES[stage]
     agent = Agent(home, sink, environment | {"COLLECTOR_RUN__SHUTDOWN_TIMEOUT": "0.3"})
@@ -159,9 +270,10 @@ def test_it_stops_at_any_stage_and_loses_nothing(home: Home, sink: Sink, stage: 
         before = time.monotonic()
         assert running.stop(how) == 0
         assert time.monotonic() - before < 8
+        assert stage != "reading" or len(sink.posts) < count
     sink.clear_script()
     assert Agent(home, sink).scan().code == 0
-    assert set(texts(sink)) == {f"prompt {number}" for number in range(8)}
+    assert set(texts(sink)) == {f"prompt {number}" for number in range(count)}
     assert "Traceback" not in running.stderr
 
 
@@ -345,25 +457,17 @@ def test_a_main_loop_that_hangs_starves_the_watchdog(home: Home, sink: Sink, man
         return is_over.wait(60)
 
     home.session().prompt("one")
-    state = home.path.parent / "agent" / "state.json"
-    given = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
-    chosen = settings.load(None, given | {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}})
-    service = Service(chosen, lambda: chosen, notifier=Notifier(f"@collector-test-{os.getpid()}", 0.3))
-    thread = threading.Thread(target=service.run)
-    thread.start()
-    try:
-        sink.wait_for(lambda: texts(sink) == ["one"])
-        hear(manager, "^WATCHDOG=1$")
-        service.flow.is_wanted = hang
-        service.wake.doubt()
-        assert hanging.wait(30)
-        drain(manager)
-        with pytest.raises(TimeoutError):  # ten feeds would fall into this second
-            hear(manager, "", timeout=1.0)
-        is_over.set()
-        hear(manager, "^WATCHDOG=1$")
-    finally:
-        is_over.set()
-        service.stop()
-        thread.join(30)
-        service.wake.close()
+    with serving(home, sink, notifier=Notifier(f"@collector-test-{os.getpid()}", 0.3)) as service:
+        try:
+            sink.wait_for(lambda: texts(sink) == ["one"])
+            hear(manager, "^WATCHDOG=1$")
+            service.flow.is_wanted = hang
+            service.wake.doubt()
+            assert hanging.wait(30)
+            drain(manager)
+            with pytest.raises(TimeoutError):  # ten feeds would fall into this second
+                hear(manager, "", timeout=1.0)
+            is_over.set()
+            hear(manager, "^WATCHDOG=1$")
+        finally:
+            is_over.set()
