@@ -244,6 +244,20 @@ def test_at_a_limit_of_inotify_rescans_find_everything_and_the_status_says_so(
         assert running.stop() == 0
 
 
+def test_after_it_was_frozen_it_goes_on(home: Home, sink: Sink, agent: Agent) -> None:
+    """As when the machine sleeps."""
+    session = home.session()
+    session.prompt("before")
+    with agent.start(**NO_RESCANS) as running:
+        wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
+        running.process.send_signal(signal.SIGSTOP)
+        session.prompt("meanwhile")
+        home.session(project="-work-new").prompt("elsewhere")
+        running.process.send_signal(signal.SIGCONT)
+        sink.wait_for(lambda: sorted(texts(sink)) == ["before", "elsewhere", "meanwhile"])
+        assert running.stop() == 0
+
+
 # Stopping
 
 
@@ -356,6 +370,31 @@ def test_sighup_with_a_bad_configuration_keeps_the_old_one_and_says_why(home: Ho
         sink.wait_for(lambda: texts(sink) == ["one", "two"])
         assert running.stop() == 0
     assert "collector.toml" in running.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
+@pytest.mark.parametrize("broken", ["", "this is no TOML"], ids=["good", "bad"])
+def test_reloading_again_and_again_leaves_no_descriptor_and_no_thread_behind(
+    home: Home, sink: Sink, broken: str
+) -> None:
+    configured = Configured(home, sink)
+    home.session().prompt("one")
+    with configured.agent.start() as running:
+        wait_until(lambda: is_watching(configured.agent, running), lambda: running.stderr)
+        wait_until(lambda: texts(sink) == ["one"])
+        held = []
+        for number in range(1, 7):
+            configured.write(sink, broken)
+            running.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: running.stderr.count('"event": "configuration ') == number)  # noqa: B023
+            configured.write(sink)
+            home.session().prompt(f"after {number}")
+            sink.wait_for(lambda: f"after {number}" in texts(sink))  # noqa: B023
+            place = Path(f"/proc/{running.process.pid}")
+            held.append((len(os.listdir(place / "fd")), len(os.listdir(place / "task"))))
+        assert running.stop() == 0
+    # A thread that has just sent something may be there still; one that is left behind each time makes five.
+    assert all(last <= first + 2 for first, last in zip(held[0], held[-1], strict=True)), held
 
 
 def test_sighup_ends_the_wait_for_a_halted_sink(home: Home, sink: Sink, tmp_path: Path) -> None:

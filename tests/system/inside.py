@@ -188,6 +188,25 @@ def the_token_is_optional_and_a_home_may_come_late() -> None:
     unit.control("stop", unit.name)
 
 
+def an_upgrade_restarts_what_ran_and_nothing_else() -> None:
+    """Both kinds at once, each with its own state; the agent of bob was stopped and stays so."""
+    alice().sink.clear_script()
+    configuration = Path("/home/alice/.config/collector/collector.toml")
+    configuration.write_text(CONFIGURATION.format(url=alice().sink.url))
+    owned_by_alice()
+    command("collector", "service", "install", user="alice")
+    before = {unit: unit.show("MainPID") for unit in (SYSTEM_UNIT, USER_UNIT)}
+    assert "0" not in before.values()
+    command("dpkg", "--install", str(EXCHANGE / "collector.deb"))
+    for unit, process in before.items():
+        wait_for(functools.partial(_is_another, unit, process), f"the new {unit.name}")
+    assert not Unit("collector@bob.service", "", Path("/var/lib/collector/bob")).is_active()
+    alice().writes()
+    alice().expects_everything()
+    command("collector", "service", "uninstall", user="alice")
+    configuration.unlink()
+
+
 def a_user_without_namespaces_is_told_and_helped() -> None:
     """What Ubuntu does by AppArmor is done here by a filter on alice's service manager."""
     path = Path("/etc/systemd/system/user@.service.d/filter.conf")
@@ -239,6 +258,7 @@ CHECKS: list[Callable[[], None]] = [
     the_system_unit_stopped_mid_batch_loses_nothing,
     the_frozen_system_unit_is_restarted,
     the_token_is_optional_and_a_home_may_come_late,
+    an_upgrade_restarts_what_ran_and_nothing_else,
     a_user_without_namespaces_is_told_and_helped,
     removal_leaves_nothing_but_state,
 ]
@@ -252,6 +272,11 @@ def _is_running_and_ships(unit: Unit) -> None:
     alice().expects_everything()
     wait_for(lambda: _status(unit)["lag"] == 0, "no lag in `collector status`")
     assert _status(unit)["is_running"]
+
+
+def _is_another(unit: Unit, process: str) -> bool:
+    """Whether the unit runs in another process than this."""
+    return unit.is_active() and unit.show("MainPID") != process
 
 
 def _status(unit: Unit) -> dict[str, Any]:
