@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from collector import __version__
@@ -10,12 +11,26 @@ from collector import __version__
 def main() -> None:
     """Runs the command line; the exit code says how it went."""
     if sys.argv[1:] == ["--version"]:
-        print(f"collector {__version__}")
+        _say_version()
         return
-    _leave_out_what_nobody_uses()
-    from collector.cli import run
+    import signal
 
-    sys.exit(run())
+    try:
+        _leave_out_what_nobody_uses()
+        from collector.cli import run
+
+        code = run()
+    except KeyboardInterrupt:  # while it was loading
+        code = 128 + signal.SIGINT
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the interpreter's own end would show where it was interrupted
+    sys.exit(code)
+
+
+def _say_version() -> None:
+    try:
+        os.write(1, f"collector {__version__}\n".encode())
+    except OSError as error:
+        sys.exit(f"collector: Cannot write to standard output: {error.strerror}.")
 
 
 def _leave_out_what_nobody_uses() -> None:

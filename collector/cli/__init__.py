@@ -6,11 +6,13 @@ in a traceback.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import traceback
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,17 +77,19 @@ def _options(
 def run(arguments: list[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
     os.umask(os.umask(0o077) | 0o022)  # whatever the umask was: nobody else may write what is made here
+    _prepare_streams()
     log.configure()
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        application(*(name for name in given[:1] if name in COMMANDS))(given)
+        try:
+            application(*(name for name in given[:1] if name in COMMANDS))(given)
+        finally:
+            sys.stdout.flush()
     except SystemExit as end:  # how a command ends; usage errors are 2
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except CollectorError as error:
         return _fail(str(error), error.exit_code)
-    except BrokenPipeError:
-        # Whoever read stdout has gone; nothing may be written to it any more, not even by the interpreter at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read stdout has gone
         return 1
     except MemoryError:
         return _fail(OUT_OF_MEMORY, 1)
@@ -94,6 +98,36 @@ def run(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _prepare_streams() -> None:
+    """What was closed is /dev/null, or the next file would get its number; what cannot be encoded is escaped."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as the process lives
+    old = sys.stdout
+    if old is sys.__stdout__ and isinstance(old, io.TextIOWrapper):
+        output = io.BufferedWriter(_Output(old.fileno(), "wb", closefd=False))
+        sys.stdout = io.TextIOWrapper(output, old.encoding, "backslashreplace", line_buffering=old.line_buffering)
+
+
+class _Output(io.FileIO):
+    """Standard output. That it cannot be written is nobody's bug, and is said as what it is."""
+
+    def write(self, data: Any) -> int:
+        """Writes, as any file does."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            # What is left of it goes nowhere, also what the interpreter writes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise CollectorError(CANNOT_PRINT.format(error.strerror)) from None
+
+
+CANNOT_PRINT = (
+    "Cannot write to standard output: {}. What is printed ends there; what was acknowledged before is remembered. "
+    "Make room, or let it be printed elsewhere."
+)
 OUT_OF_MEMORY = (
     "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "
     "A line needs about ten times its size; give this process more, or look for what else uses it up."
@@ -102,7 +136,8 @@ OUT_OF_MEMORY = (
 
 def _fail(message: str, code: int) -> int:
     lines = [log.printable(line) for line in message.splitlines()]
-    typer.echo("collector: " + "\n  ".join(lines), err=True)
+    with contextlib.suppress(OSError):  # then the exit code has to say it
+        typer.echo("collector: " + "\n  ".join(lines), err=True)
     return code
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from collector import settings
 from collector.cli.scan import Config
 from collector.errors import ConfigurationError
+from collector.log import printable
 
 app = typer.Typer(help="Write, check and show the configuration.", no_args_is_help=True)
 
@@ -44,7 +45,7 @@ def init(
         target.write_text(commented(), encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(f"Cannot write {target}: {error.strerror}. Give another path.") from None
-    typer.echo(f"Wrote {target}")
+    typer.echo(printable(f"Wrote {target}"))
 
 
 @app.command()
@@ -56,7 +57,7 @@ def check(config: Config = None) -> None:
     chosen.sink_token()
     make_redactor(chosen, b"check")
     path = settings.config_file(config)
-    typer.echo(f"{path or 'The defaults and the environment'}: valid.")
+    typer.echo(printable(f"{path or 'The defaults and the environment'}: valid."))
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -13,6 +14,7 @@ import typer
 
 from collector import cut, settings
 from collector.errors import CollectorError
+from collector.log import printable
 from collector.redact import Finding, Redactor, TimeOut, TooMany
 
 
@@ -35,23 +37,28 @@ def redact(
     installation = load_installation(chosen.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(chosen, installation.key)
     try:
-        with contextlib.nullcontext(sys.stdin.buffer) if file is None else file.open("rb") as stream:
+        with contextlib.nullcontext(sys.stdin.buffer) if file is None else _opened(file) as stream:
             if jsonl:
                 _redact_lines(stream, redactor, explain=explain)
             else:
                 _redact_text(stream.read(), redactor, explain=explain)
-    except OSError as error:
-        raise CollectorError(f"Cannot read {file}: {error.strerror}. Give another file.") from None
     except (TimeOut, TooMany):
         raise CollectorError(
             "There is too much to redact at once, and the rest was not printed. Give it in smaller parts."
         ) from None
 
 
+def _opened(file: Path) -> BinaryIO:
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise CollectorError(f"Cannot read {file}: {error.strerror}. Give another file.") from None
+
+
 def _redact_lines(stream: BinaryIO, redactor: Redactor, *, explain: bool) -> None:
     for number, line in enumerate(stream, 1):
         if line.strip():
-            typer.echo(_redacted_line(line, number, redactor, explain=explain))
+            typer.echo(_shown(_redacted_line(line, number, redactor, explain=explain).decode()))
 
 
 def _redact_text(data: bytes, redactor: Redactor, *, explain: bool) -> None:
@@ -59,7 +66,7 @@ def _redact_text(data: bytes, redactor: Redactor, *, explain: bool) -> None:
     if explain:
         _explain(text, redactor)
     else:
-        typer.echo(redactor.text(text).encode("utf-8", "surrogateescape"), nl=False)
+        typer.echo(_shown(redactor.text(text)), nl=False)
 
 
 def _redacted_line(line: bytes, number: int, redactor: Redactor, *, explain: bool) -> bytes:
@@ -111,4 +118,11 @@ def _explain(text: str, redactor: Redactor) -> None:
         typer.echo(f"line {line}, column {column}, {finding.end - finding.start} characters: {finding.rule}")
         typer.echo(f"  {redactor.reason(finding)}")
     if findings:
-        typer.echo(f"\n{redacted}".encode("utf-8", "surrogateescape"))
+        typer.echo(_shown(f"\n{redacted}"))
+
+
+def _shown(text: str) -> bytes:
+    """The text as it is; on a terminal without what would move its cursor."""
+    if sys.stdout.isatty():
+        text = "".join(part if part in "\t\n" else printable(part) for part in re.split(r"([\t\n])", text))
+    return text.encode("utf-8", "surrogateescape")

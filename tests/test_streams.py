@@ -1,0 +1,86 @@
+"""Where a command prints: a full disk, a closed stream, a reader that goes, a small encoding, a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.agent import COLLECTOR, Agent
+from tests.build import Home
+
+ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b\x7f\u202e"
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Agent:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    return Agent(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+
+
+def in_shell(agent: Agent, redirection: str, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """The command with its streams as a shell makes them: its exit code, and what came out."""
+    command = ["sh", "-c", f'"$@" {redirection}', "sh", *COLLECTOR, *arguments]
+    made = {**agent.environment, **environment}
+    done = subprocess.run(command, capture_output=True, env=made, cwd=agent.home.path, timeout=60, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "command",
+    [["--version"], ["config", "show"], ["scan"], ["scan", "--json"], ["preview", "--all"], ["report"]],
+    ids=str,
+)
+def test_a_full_disk_for_the_output_is_named(agent: Agent, command: list[str], unbuffered: str) -> None:
+    agent.run("scan")
+    code, _, told = in_shell(agent, ">/dev/full", *command, PYTHONUNBUFFERED=unbuffered)
+    assert code == 1
+    assert told.splitlines()[-1].startswith("collector: Cannot write to standard output: No space left on device.")
+    assert "Traceback" not in told
+    assert "Internal error" not in told
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("command", [["scan", "--json"], ["report"], ["redact"]], ids=str)
+def test_a_closed_stream_is_no_accident(agent: Agent, command: list[str], closed: str) -> None:
+    agent.run("scan")
+    code, _, told = in_shell(agent, closed, *command)
+    assert (code, told) == (0, "")
+
+
+def test_a_reader_that_goes_is_no_accident(agent: Agent) -> None:
+    assert in_shell(agent, "| head -n 1", "config", "show") == (0, "{\n", "")
+
+
+def test_what_an_encoding_lacks_is_escaped(agent: Agent) -> None:
+    (agent.home.path / "\u2603.toml").touch()
+    result = agent.run("config", "check", "--config", "\u2603.toml", env={"PYTHONIOENCODING": "latin-1"})
+    assert (result.code, result.stdout) == (0, "\\u2603.toml: valid.\n")
+
+
+def test_ctrl_c_while_it_loads_is_no_traceback(agent: Agent, tmp_path: Path) -> None:
+    (tmp_path / "httpx.py").write_text("raise KeyboardInterrupt\n")
+    result = agent.run("status", env={"PYTHONPATH": f"{tmp_path}:{agent.environment['PYTHONPATH']}"})
+    assert (result.code, result.stdout, result.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("flags", [[], ["--explain"], ["--jsonl"]], ids=str)
+def test_what_is_redacted_cannot_move_the_cursor_of_a_terminal(agent: Agent, flags: list[str]) -> None:
+    path = agent.home.path / "given"
+    text = f"{ESCAPES}\tAKIA2E0A8F3B244C9986\n"
+    path.write_text(json.dumps(text, ensure_ascii=False) if "--jsonl" in flags else text)
+    terminal, end = pty.openpty()
+    command = [*COLLECTOR, "redact", *flags, str(path)]
+    subprocess.run(command, stdout=end, env=agent.environment, timeout=60, check=True)
+    os.close(end)
+    shown = os.read(terminal, 65536).decode()
+    os.close(terminal)
+    assert not [each for each in ESCAPES.replace("]0;title", "").replace("[2J", "") if each in shown]
+    assert "\\x1b]0;title" in shown or "\\u001b]0;title" in shown
+    assert ESCAPES.encode() in agent.run("redact", str(path)).stdout.encode() or "--jsonl" in flags
