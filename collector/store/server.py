@@ -11,11 +11,14 @@ from pathlib import Path
 
 import uvicorn
 
+from collector.log import get_logger, place_of
 from collector.store.body import Limits
 from collector.store.connection import MAX_CONNECTIONS, Connection
 from collector.store.database import StoreError, Writer
 from collector.store.receiver import application
 from collector.store.worker import Worker
+
+log = get_logger()
 
 MAX_HEADER_BYTES = 32 * 1024
 STOP_SECONDS = 5
@@ -82,6 +85,9 @@ def running(server: Server, listener: socket.socket) -> Iterator[None]:
     def serve() -> None:
         try:
             server.run(sockets=[listener])
+        except Exception as error:  # noqa: BLE001 - on the way out the listener may be closed already
+            if not server.should_exit:
+                log.error("the embedded receiver ended", error=type(error).__name__, place=place_of(error))
         finally:
             server.is_listening.set()
 

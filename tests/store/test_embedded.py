@@ -29,7 +29,8 @@ def test_it_can_be_started_and_stopped_again_and_again(database: Path) -> None:
             with client.http:
                 client.send(event())
                 assert client.report()["events"] == number
-    assert (threading.active_count(), descriptors()) == (threads, open_files)
+    assert threading.active_count() <= threads  # one of an earlier test may have been ending
+    assert descriptors() == open_files
 
 
 def test_a_client_that_keeps_its_connection_does_not_hold_up_the_stop(database: Path) -> None:
