@@ -31,6 +31,8 @@ def _listed(value: object) -> object:
 
 
 def _expanded(value: object) -> object:
+    if value == "":
+        raise ValueError("must not be empty")
     return os.path.expanduser(value) if isinstance(value, str) else value
 
 
@@ -38,6 +40,8 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(_listed)]
+YEAR = 31_536_000
+Seconds = Annotated[float, Field(le=YEAR)]  # the clocks of the system cannot wait for much more, and never for ever
 FilePath = Annotated[Path, BeforeValidator(_expanded)]
 
 
@@ -86,8 +90,8 @@ class SinkSettings(Section):
         default=None, examples=["application/json"], description="overrides the Content-Type that the format implies"
     )
     compression: Literal["gzip", "none"] = Field(default="gzip", description="of request bodies")
-    timeout: float = Field(default=30.0, gt=0, description="seconds to wait for an answer")
-    connect_timeout: float = Field(default=10.0, gt=0, description="seconds to wait for a connection")
+    timeout: Seconds = Field(default=30.0, gt=0, description="seconds to wait for an answer")
+    connect_timeout: Seconds = Field(default=10.0, gt=0, description="seconds to wait for a connection")
     window: int = Field(default=4, ge=1, le=32, description="requests in flight at once")
     ca_file: FilePath | None = Field(
         default=None,
@@ -135,7 +139,7 @@ class SinkSettings(Section):
 class BatchSettings(Section):
     """How many events travel together."""
 
-    linger: float = Field(default=1.0, ge=0, description="seconds an event waits for company in `run`")
+    linger: Seconds = Field(default=1.0, ge=0, description="seconds an event waits for company in `run`")
     max_events: int = Field(default=1000, ge=1, description="events in one request")
     max_bytes: int = Field(default=1_000_000, ge=1_000, description="bytes in one request, before compression")
     max_event_bytes: int = Field(default=500_000, ge=1_000, description="longer events are cut to this")
@@ -144,9 +148,9 @@ class BatchSettings(Section):
 class RetrySettings(Section):
     """How a failing sink is tried again: exponential, with full jitter."""
 
-    initial_interval: float = Field(default=0.5, gt=0, description="seconds before the second try, at most")
-    max_interval: float = Field(default=60.0, gt=0, description="the longest wait between tries")
-    max_wait: float = Field(default=60.0, ge=0, description="seconds `scan` waits for a failing sink in all")
+    initial_interval: Seconds = Field(default=0.5, gt=0, description="seconds before the second try, at most")
+    max_interval: Seconds = Field(default=60.0, gt=0, description="the longest wait between tries")
+    max_wait: Seconds = Field(default=60.0, ge=0, description="seconds `scan` waits for a failing sink in all")
     poison_tries: int = Field(
         default=6, ge=2, description="5xx answers to one batch before it is searched for a poison event"
     )
@@ -155,8 +159,8 @@ class RetrySettings(Section):
 class RunSettings(Section):
     """The long run."""
 
-    rescan_interval: float = Field(default=60.0, gt=0, description="seconds between full discoveries, jittered")
-    shutdown_timeout: float = Field(default=10.0, ge=0, description="seconds to finish what is in flight at a stop")
+    rescan_interval: Seconds = Field(default=60.0, gt=0, description="seconds between full discoveries, jittered")
+    shutdown_timeout: Seconds = Field(default=10.0, ge=0, description="seconds to finish what is in flight at a stop")
     watch: bool = Field(default=True, description="use change notifications as a hint")
     nice: int = Field(default=10, ge=0, le=19, description="CPU niceness")
 
@@ -177,7 +181,7 @@ class ProjectSettings(Section):
 class HeartbeatSettings(Section):
     """The sign of life a fleet sees."""
 
-    interval: float = Field(default=300.0, ge=0, description="seconds between heartbeats; 0 turns them off")
+    interval: Seconds = Field(default=300.0, ge=0, description="seconds between heartbeats; 0 turns them off")
 
 
 class SweptSettings(Section):

@@ -11,7 +11,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin
 
 import httpx
 import platformdirs
@@ -216,7 +216,8 @@ def load(given: Path | None = None, flags: Mapping[str, Any] | None = None) -> S
     except ValidationError as error:
         raise ConfigurationError(_explain(error, path, tables)) from None
     except SettingsError as error:
-        raise ConfigurationError(f"The environment: {error}.") from None
+        names = " or ".join(sorted(set(os.environ) & set(_json_variables(Settings)))) or str(error)
+        raise ConfigurationError(f"The environment variable {names} must hold JSON, and does not.") from None
     _check(settings)
     return settings
 
@@ -240,6 +241,17 @@ def _keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple
             yield from _keys(field.annotation, (*above, name))
 
 
+def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator[str]:
+    """The variables that hold more than a word: sections, tables, and lists that are not split at commas."""
+    for name, field in model.model_fields.items():
+        variable = above + name.upper()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield variable
+            yield from _json_variables(field.annotation, f"{variable}__")
+        elif get_origin(field.annotation) in (dict, list) and NoDecode not in field.metadata:
+            yield variable
+
+
 def _unknown_variable(name: str, known: set[str]) -> str:
     close = difflib.get_close_matches(name, sorted(known), n=1)
     advice = f"Did you mean {close[0]}?" if close else "`collector config show` lists what can be set."
@@ -252,8 +264,8 @@ def _explain(error: ValidationError, path: Path | None, tables: Mapping[str, Any
     lines = []
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"])
-        variable = ENV_PREFIX + key.upper().replace(".", "__")
-        if variable in os.environ:
+        variable = _variable_of(problem["loc"])
+        if variable:
             place = f"the environment variable {variable}"
         else:
             place = str(path) if path and _holds(tables, problem["loc"]) else "a command line flag"
@@ -265,6 +277,12 @@ def _explain(error: ValidationError, path: Path | None, tables: Mapping[str, Any
             reason = problem["msg"].removeprefix("Value error, ")
             lines.append(f"{key} (in {place}): {reason[0].lower()}{reason[1:].rstrip('.')}.")
     return "\n".join(lines)
+
+
+def _variable_of(keys: Sequence[int | str]) -> str:
+    """The variable that sets this key, or as JSON one above it; empty when none does."""
+    names = [ENV_PREFIX + "__".join(map(str, keys[:count])).upper() for count in range(len(keys), 0, -1)]
+    return next((name for name in names if name in os.environ), "")
 
 
 def _holds(tables: Any, keys: Sequence[int | str]) -> bool:

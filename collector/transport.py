@@ -53,7 +53,7 @@ class Transport:
             headers["Authorization"] = f"Bearer {token}"
         # A proxy of the environment would get what http:// may carry only because it never leaves this machine.
         may_use_proxy = not is_loopback(url)
-        trust = _trust(settings) if transport is None and url.startswith("https") else NO_TRUST
+        trust = _trust(settings) if transport is None and httpx.URL(url).scheme == "https" else NO_TRUST
 
         def client() -> httpx.Client:
             return httpx.Client(

@@ -59,6 +59,24 @@ def test_a_wrong_value_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("COLLECTOR_SINK__TIMEOUT", "inf", "sink.timeout (in the environment variable COLLECTOR_SINK__TIMEOUT): "),
+        ("COLLECTOR_RUN__RESCAN_INTERVAL", "1e12", "run.rescan_interval (in the environment variable "),
+        ("COLLECTOR_STATE__PATH", "", "state.path (in the environment variable COLLECTOR_STATE__PATH): must not be"),
+        ("COLLECTOR_SINK", '{"window": 0}', "sink.window (in the environment variable COLLECTOR_SINK): "),
+        ("COLLECTOR_SINK__HEADERS", '{"a": 1}', "sink.headers.a (in the environment variable COLLECTOR_SINK__HEADERS)"),
+        ("COLLECTOR_SINK__HEADERS", "a", "The environment variable COLLECTOR_SINK__HEADERS must hold JSON, and does"),
+    ],
+)
+def test_what_a_variable_cannot_hold_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert complaint().startswith(message)
+
+
+@pytest.mark.parametrize(
     ("url", "part"),
     [
         ("ftp://a.example/", "must look like https://host/path"),

@@ -100,6 +100,13 @@ def test_a_deadline_holds_inside_tls(tmp_path_factory: pytest.TempPathFactory) -
         transport.close()
 
 
+def test_a_scheme_in_capitals_is_the_same_scheme(tmp_path_factory: pytest.TempPathFactory) -> None:
+    authority = Authority(tmp_path_factory.mktemp("authority"))
+    with Sink(tls=authority.server()) as sink:
+        url = sink.url.replace("https:", "HTTPS:")
+        assert isinstance(post(url, SinkSettings(ca_file=authority.certificate)), Answer)
+
+
 def test_many_small_pieces_of_an_answer_cost_no_more_than_one_large_one() -> None:
     def talk(connection: socket.socket, closing: threading.Event) -> None:
         connection.sendall(
