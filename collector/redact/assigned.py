@@ -15,7 +15,7 @@ from collector.redact.names import TELLING, Promise, promise, words, words_of
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.values import Written, has_random_part, is_placeholder, is_salt, is_secret
 
-AROUND = 2 * WIDEST_VALUE + 300  # what `locate` looks at: the value, or its line, and the name before
+AROUND = WIDEST_VALUE + 300  # what `locate` looks at: the value, and the name before it
 SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
 _QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
@@ -188,11 +188,10 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
         return []
     if promised is Promise.COOKIE:
         return cookie_spans(text, first, stop)
-    return [
-        span
-        for part in _parts.finditer(text, first, stop)
-        for span in _judge(text, part.start(), part.end(), promised, Written.KEY)
-    ]
+    spans: Spans = []
+    for part in _parts.finditer(text, first, stop):
+        spans += _judge(text, part.start(), part.end(), promised, Written.KEY)
+    return [*spans, (stop, stop)]
 
 
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
@@ -209,7 +208,8 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED, stop)
     if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
         last = quoted_end(text, change.end(), stop, match["open"].rstrip())
-        spans += _judge(text, change.end(), last, promised, Written.QUOTED) if last >= 0 else []
+        is_near = 0 <= last <= first + WIDEST_VALUE
+        spans += _judge(text, change.end(), last, promised, Written.QUOTED) if is_near else []
     if spans and b"[" in separator:
         for further, last in listed(text, end, stop, match["open"].rstrip()):
             spans += _judge(text, further, last, promised, Written.QUOTED)
@@ -337,6 +337,7 @@ ASSIGNED_RULES = (
         provider="structure",
         pattern=rf"[^\x90\x91]{{1,160}}\x91\s{{0,20}}{_FIRST}",
         locate=locate_key_value,
+        around=180,
         folds=True,
         trigger=AT_KEYS,
         reach_back=162,

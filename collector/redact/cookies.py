@@ -11,7 +11,7 @@ SHORTEST = 8
 
 # A pair, or an attribute without a value, and what separates it from the next.
 _part = re.compile(
-    rb"""[ \t]*([!#$%&*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?([;,]?)"""
+    rb"""[ \t]{0,99}([!#$%&*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?([;,]?)"""
 )
 _attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite", b"version", b"comment", b"priority"])
 

@@ -19,16 +19,18 @@ from typing import Any, Protocol
 
 from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.literals import needles
+from collector.redact.marker import OPENING
 from collector.redact.matching import Windows, blocks, scan_pattern, scan_widths
 from collector.redact.rule import AT_KEYS, Rule, width
 
+MARKERS = -1
 KEY_END = b"\x91"  # see segments.py
-MOST_ENDS = 2000  # that one scan of an ordinary text gives
-_key_place = re.compile(rb"[^\x91]\x91(?=[^\x91])")
+MOST_ENDS = 500  # that one scan of a text may give, and one more for every 256 characters; few texts give so many
+_key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # of one key, or many in a row
 
 
 class Engine(Protocol):
-    """Says where rules may match: {index of the rule: windows}."""
+    """Says where rules may match: {index of the rule: windows}; MARKERS is among them where markers may be."""
 
     name: str
 
@@ -50,6 +52,9 @@ class Hyperscan:
             if rule.trigger == AT_KEYS:
                 continue
             self._sharing.setdefault(scan_pattern(rule), []).append(index)
+        self._sharing.setdefault(re.escape(OPENING.decode()), []).append(
+            MARKERS
+        )  # costs a scan nothing, and a look of its own 0.5 us
         self._indexes = list(self._sharing.values())
         self._database = _database(list(self._sharing), cache_dir)
         self._local = threading.local()
@@ -57,7 +62,7 @@ class Hyperscan:
     def windows(self, text: bytes) -> dict[int, Windows]:
         """Scans once, and turns the ends of the candidates into windows of begins."""
         ends: list[tuple[int, int]] = []
-        most = MOST_ENDS + len(text) // 64
+        most = MOST_ENDS + len(text) // 256
         try:
             self._scan(text, (ends, most))
             windows = self._merge(ends) if ends else {}
@@ -109,6 +114,8 @@ class Hyperscan:
         }
 
     def _windows_of(self, rule: int, ends: list[int]) -> Windows:
+        if rule == MARKERS:
+            return []
         if rule not in self._widths:
             self._widths[rule] = scan_widths(self._rules[rule])
         return _windows(ends, *self._widths[rule])
@@ -135,8 +142,12 @@ def _rules_at_keys(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:
 
 def _windows_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Windows]:
     """The windows of the rules for the values of telling keys; too rare and too little for a scanner to look for."""
-    ends = [place.end() for place in _key_place.finditer(text)]
-    return {index: _windows(ends, 1, rule.reach_back) for index, rule in rules} if ends else {}
+    places = [(place.start() + 2, place.end()) for place in _key_places.finditer(text)]
+    return (
+        {index: _joined((first - rule.reach_back, last - 1) for first, last in places) for index, rule in rules}
+        if places
+        else {}
+    )
 
 
 def _collect(rule: int, _begin: int, end: int, _flags: int, into: tuple[list[tuple[int, int]], int]) -> bool:
@@ -169,6 +180,8 @@ class Python:
         """The whole text, for every rule that cannot be ruled out by its literals."""
         everywhere = [(0, len(text))]
         windows = dict.fromkeys(self._everywhere, everywhere)
+        if OPENING in text:
+            windows[MARKERS] = []
         for searched, known in ((text, self._exact), (text.lower(), self._folded)):
             for literal, rules in known.items():
                 if literal in searched:

@@ -18,6 +18,7 @@ _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)"
     rb"|&(?:amp|quot|#34);|%26|\x1b"
 )
+_bare_end_sign = re.compile(rb"[\\&;,%\x1b]")  # which each of them begins with
 _long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
 _rest = re.compile(rb"[A-Za-z0-9+/=_.~%-]+")
 _line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
@@ -48,9 +49,9 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
     """A value without quotes: up to a blank, a bracket, an escape or the next parameter."""
     found = _bare.match(text, first, min(stop, first + WIDEST_VALUE))
     end = found.end() if found and text[first : first + 1] != b"," else first
-    cut = _bare_end.search(text, first, end + 1)
-    if cut:
-        end = cut.start()
+    sign = _bare_end_sign.search(text, first, end + 1)
+    cut = _bare_end.search(text, sign.start(), end + 1) if sign else None
+    end = cut.start() if cut else end
     if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
         return first + 1, end - 1  # ${NAME:-default}
     while end > first and text[end - 1] in b",;.)]}:|?\\":

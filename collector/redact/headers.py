@@ -15,6 +15,7 @@ from collector.redact.names import Promise
 from collector.redact.rule import Rule, Spans
 from collector.redact.values import Written, entropy, is_placeholder, is_secret, looks_random
 
+WIDEST_JUDGED = 2048  # of a token that may be longer
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
 _header = re.compile(
     rb"(?i)authorization\\{0,7}[\"'\])]{0,2}\s{0,3}[:=,>]{1,2}\s{0,3}\\{0,7}[fb]?[\"'`]?(?:[a-z-]{3,12})\s"
@@ -31,7 +32,7 @@ def _to_end_of_token(text: bytes, match: re.Match[bytes], start: int, stop: int)
     end = run.end() if run else match.end()
     while end > first and text[end - 1] in b".-~/":
         end -= 1
-    value = text[first:end].decode("latin-1")
+    value = text[first : min(end, first + WIDEST_JUDGED)].decode("latin-1")
     if _header.search(text, max(start, match.start() - 40), match.end()):
         is_word = value.isalpha() and value.islower() and len(value) < 16 and reads_like_words(value)
         is_token = not is_word and is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT)
@@ -160,7 +161,7 @@ HEADER_RULES = (
         provider="structure",
         pattern=r"(?i:bearer|ntlm|negotiate|authorization\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?token|ssws|geniekey)(?:\s|%20|\+)(?P<secret>[A-Za-z0-9_.~+/=-]{8})",
         locate=_to_end_of_token,
-        around=4200,
+        around=WIDEST_JUDGED + 100,
         after="",
         examples=("Authorization: Bearer {A-Za-z0-9:40}",),
         near_misses=("Authorization: Bearer <your-token>", "Bearer authentication-is-required"),

@@ -60,7 +60,7 @@ class Matcher:
         """The secrets of this rule in the windows; `starts` are where the pieces of the text begin."""
         texts = (text, text.lower() if self.folds else text)
         found: Spans = []
-        barren: set[object] = set()
+        barren: dict[object, int] = {}
         at = 0
         for low, high in windows:
             at = max(at, low)
@@ -86,7 +86,7 @@ class Matcher:
         last: int,
         piece: tuple[int, int],
         found: Spans,
-        barren: set[object],
+        barren: dict[object, int],
     ) -> int:
         """A part of a window. One that is like another in which nothing was found, in itself and around, holds nothing
         either: a text that repeats itself a thousand times is read once."""
@@ -96,11 +96,11 @@ class Matcher:
         low = max(piece[0], at - before)
         seen = (at - low, last - at, texts[0][low : min(piece[1], last + after)])
         if seen in barren:
-            return last + 1
+            return last + barren[seen]
         known = len(found)
         end = self._in_piece(texts, at, last, piece, found)
-        if end == last + 1 and len(found) == known:
-            barren.add(seen)
+        if len(found) == known and end <= last + after:
+            barren[seen] = end - last
         return end
 
     def _in_piece(self, texts: tuple[bytes, bytes], at: int, high: int, piece: tuple[int, int], found: Spans) -> int:

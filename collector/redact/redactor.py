@@ -17,11 +17,11 @@ from typing import Any
 
 from collector.errors import ConfigurationError
 from collector.redact.copies import replace
-from collector.redact.engines import Engine, make_engine
+from collector.redact.engines import MARKERS, Engine, make_engine
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original, merged
-from collector.redact.marker import MARKER, MARKER_BYTES, OPENING
-from collector.redact.matching import Matcher, TimeOut
+from collector.redact.marker import MARKER, MARKER_BYTES
+from collector.redact.matching import Matcher, TimeOut, Windows
 from collector.redact.rule import Rule
 from collector.redact.segments import KeyBook, Piece, encode, gather, pieces
 from collector.redact.table import RULES
@@ -70,8 +70,7 @@ class Redactor:
     def event(self, event: dict[str, Any]) -> dict[str, int]:
         """Redacts an event in place; returns (and notes in the event) how often each rule was needed."""
         texts = gather(event, self._book)
-        text = self._encode(texts)
-        windows = self._engine.windows(text)
+        text, windows = self._scan(texts)
         if not windows and not self._fields:
             return {}
         counts: dict[str, int] = {}
@@ -91,8 +90,7 @@ class Redactor:
         """Any JSON value, redacted in place, and what was found in it."""
         holder = [value]
         texts = gather(holder, self._book)
-        text = self._encode(texts)
-        findings = self._redact(holder, texts, text, self._engine.windows(text))
+        findings = self._redact(holder, texts, *self._scan(texts))
         return holder[0], [finding._replace(path=finding.path[1:]) for finding in in_original(findings)]
 
     def explain(self, text: str) -> list[tuple[Finding, str]]:
@@ -112,13 +110,17 @@ class Redactor:
             reason += ", and its check agrees" if rule.check else ""
         return f"{reason} (a copy of a value found elsewhere)" if finding.is_copy else reason
 
-    def _encode(self, texts: list[str]) -> bytes:
+    def _scan(self, texts: list[str]) -> tuple[bytes, dict[int, Windows]]:
+        """The text the rules see, and where they may match; what stands in a marker already they never see again."""
         text = encode(texts)
-        if OPENING in text:  # what stands in a marker already is never looked at again
+        windows = self._engine.windows(text)
+        if windows.pop(MARKERS, None) is not None:
             text = MARKER_BYTES.sub(lambda found: b"[" + b"\x8f" * (len(found[0]) - 2) + b"]", text)
-        return text
+            windows = self._engine.windows(text)
+            windows.pop(MARKERS, None)
+        return text, windows
 
-    def _redact(self, event: Any, texts: list[str], text: bytes, windows: dict[int, Any]) -> list[Finding]:
+    def _redact(self, event: Any, texts: list[str], text: bytes, windows: dict[int, Windows]) -> list[Finding]:
         """Redacts until nothing is found any more, so that doing it twice changes nothing."""
         findings: list[Finding] = []
         deadline = self._options.clock() + self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
@@ -135,11 +137,12 @@ class Redactor:
                 break
             findings += [finding._replace(round=number) for finding in found]
             texts = gather(event, self._book)
-            text = self._encode(texts)
-            windows = self._engine.windows(text)
+            text, windows = self._scan(texts)
         return findings
 
-    def _marks(self, text: bytes, windows: dict[int, Any], texts: list[str], deadline: float) -> dict[int, list[Mark]]:
+    def _marks(
+        self, text: bytes, windows: dict[int, Windows], texts: list[str], deadline: float
+    ) -> dict[int, list[Mark]]:
         """The spans to replace, per piece of the text."""
         starts = list(accumulate((len(piece) + 1 for piece in texts[:-1]), initial=0))
         found: dict[int, list[Mark]] = {}

@@ -323,6 +323,6 @@ def _is_drawn(value: str) -> bool:
 
 def _shuffled(value: str) -> bool:
     """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
-    if len(value) < 16 or entropy(value) <= 3.5:
+    if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # of fewer letters it cannot be more
         return False
     return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))
