@@ -95,6 +95,7 @@ _letter = re.compile(r"[^\W\d_]")
 _digit = re.compile(r"\d")
 _sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
 _turn = re.compile("[a-z\xdf-\xf6\xf8-\xff][A-Z\xc0-\xd6\xd8-\xde]")  # from lower to upper case, in Latin-1
+_digit_or_sign = re.compile(r"[0-9!@#$%^&*+=~?|\\/]")
 _consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
 _keyboard = re.compile(r"[^\w\s./-]")
 _hex = re.compile(r"[0-9a-fA-F]+")
@@ -219,6 +220,8 @@ def _has_long_part(value: str) -> bool:
 
 def _mixes(value: str) -> bool:
     """Letters and digits, or either beside a special character that words do not have."""
+    if not _digit_or_sign.search(value):
+        return False
     letter, digit = _letter.search(value), _digit.search(value)
     return bool((letter and digit) or ((letter or digit) and _sign.search(value.rstrip("!?"))))
 
