@@ -97,6 +97,11 @@ _KEYS = words_of(
     ingestion instrumentation insights report tunnel sas primary secondary maps search query
     """
 )
+# What these mean no name of a product before them changes (LABEL_STUDIO_API_KEY), only what is done to them.
+_PAIRS = frozenset((one, two) for one in ("api", "access", "auth", "bot", "refresh") for two in ("key", "token"))
+_MEASURES = words_of(
+    "count counts counter max min num number total hash hashed digest fingerprint checksum public cache"
+)
 _CREDENTIALS = frozenset(["credential", "credentials", "creds"])
 _COOKIES = frozenset(["cookie", "cookies", "setcookie"])
 _WEAK = words_of(
@@ -172,6 +177,8 @@ def promise(name: str) -> Promise:
     if last in _COOKIES and before not in {"same", "http", "no"}:
         return Promise.COOKIE
     described = _DESCRIBERS.intersection(parts[:-1])
+    if (before, last) in _PAIRS:
+        described = described & _MEASURES
     if described == {"public"} and last == "token" and before != "key":
         described = frozenset()
     if last not in _CREDENTIALS and (described or last in _DESCRIBERS):

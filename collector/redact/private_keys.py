@@ -118,6 +118,12 @@ def _from_body(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> S
 
 _EXAMPLE_BODY = r"\n".join(["{A-Za-z0-9:64}"] * 3)
 
+
+def _whole_run(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    run = _run.match(text, match.start(), stop)
+    return [run.span() if run else match.span()]
+
+
 PRIVATE_KEY_RULES = (
     Rule(
         id="private-key",
@@ -156,6 +162,21 @@ PRIVATE_KEY_RULES = (
         after="",
         examples=("MIIEpAIBAAKC{A-Za-z0-9:52}\n{A-Za-z0-9:64}",),
         near_misses=("MIIDXTCCAkWgAwIBAgIJ{A-Za-z0-9:44}",),
+    ),
+    Rule(
+        id="base64-private-key",
+        provider="structure",
+        # base64 of BEGIN and what kind of private key follows, as in the data of Kubernetes and in variables of CI
+        pattern=(
+            r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJ|BFQyBQUklW|BPUEVOU1NI|BEU0EgUFJJ|BFTkNSWVBU|BQR1AgUFJJ)"
+            r"[A-Za-z0-9+/]{40}"
+        ),
+        locate=_whole_run,
+        before="0-9A-Za-z+/",
+        after="",
+        about="a private key, encoded once more",
+        examples=("LS0tLS1CRUdJTiBSU0EgUFJJVkFURS{A-Za-z0-9+/:2000}==",),
+        near_misses=("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS{A-Za-z0-9+/:800}",),
     ),
     Rule(
         id="putty-private-key",

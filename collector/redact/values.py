@@ -104,15 +104,15 @@ _path = re.compile(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
 )
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
-_passphrase = re.compile(r"(?:[A-Za-z]{3,12}([-_.]))(?:[A-Za-z]{3,12}\1){1,6}[A-Za-z]{3,12}\1?\d{2,3}")
+_passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
 _digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
-# words-joined/like.these2, sums of words, and the rules of validators: required|min:8
-_words_joined = re.compile(
-    r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+"
-)
+# words-joined/like.these2, and the rules of validators: required|min:8
+_words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
+_sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
+_setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
 _closing = {"(": ")", "[": "]", "{": "}"}
@@ -172,13 +172,21 @@ def _is_password(value: str, written: Written) -> bool:
         return False
     if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value):
         return False
-    if _identifier.match(value) and _telling_identifier.search(value):
+    is_sum = _sum if written is Written.CONFIGURATION else _setting
+    if written in (Written.CONFIGURATION, Written.ENVIRONMENT) and is_sum.fullmatch(value):
+        return False
+    if _identifier.match(value) and _telling_identifier.search(value) and not _shuffled(value):
         return any(c.isdigit() for c in value) and written is not Written.QUOTED
     if _words_with_dashes.match(value) and not value.isalpha() and not value.isalnum():
-        return written is Written.ENVIRONMENT and bool(_passphrase.fullmatch(value))
+        return written <= Written.ENVIRONMENT and _is_passphrase(value)
     if value.isdigit():
         return len(value) >= (16 if written is Written.CONFIGURATION else 4)
     return len(value) >= 4
+
+
+def _is_passphrase(value: str) -> bool:
+    """Words and a number, joined, that say nothing of what they are for."""
+    return bool(_passphrase.fullmatch(value)) and not _telling_identifier.search(value)
 
 
 def _is_phrase(value: str) -> bool:
@@ -236,7 +244,7 @@ def _looks_chosen(value: str) -> bool:
         return False
     if _identifier.match(value) and _telling_identifier.search(value):
         return False
-    if _words_joined.fullmatch(value):
+    if _words_joined.fullmatch(value) or _sum.fullmatch(value):
         return False
     return value[0] not in "[({" and not (value[0] in "!=<>&|+-*/)}]" and not any(c.isdigit() for c in value))
 
@@ -249,11 +257,11 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         return False
     if written is Written.BARE:
         shortest = max(shortest, 12)
-    if promise is Promise.OWNED and written in (Written.QUOTED, Written.ENVIRONMENT):
+    if promise is Promise.OWNED and written in (Written.QUOTED, Written.ENVIRONMENT, Written.CONFIGURATION):
         shortest = 16
     if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
         return False
-    if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value)):
+    if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
         return False
     if _looks_like_code(value) or (_plain_number.match(value) and not value.isdigit()):
         return False

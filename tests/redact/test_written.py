@@ -66,6 +66,9 @@ WRITTEN = {
     "a value with signs in it": '"acme_token": "{A-Za-z0-9:20}>;{A-Za-z0-9:14}<{A-Za-z0-9:14}"',
     "a value longer than most, quoted": '"sessionToken": "{A-Za-z0-9+/:5000}"',
     "a value longer than most, bare": "LONG_CREDENTIAL: {A-Za-z0-9+/:5000}",
+    "a word, a sign and a number": 'password = "{A-Z:1}{a-z:8}!{0-9:3}7777777"',
+    "letters that spell a short word": 'export MAILER_PASSWORD="q{b-df-hj-np-tv-xz:3}PwD{A-Z:4}{a-z:4}{A-Z:2}z"',
+    "a product whose name means something": "LABEL_STUDIO_API_KEY={0-9a-f:40}",
     "a user with a domain": "smtps://app@acme.test:{A-Za-z0-9:12}@smtp.acme.test",
 }
 STAYS = (
@@ -91,6 +94,8 @@ STAYS = (
     '"password": {"type": "string", "minLength": 8}',
     "{'password': None, 'host': 'localhost', 'fragment': 'section1'}",
     "FILE_PATTERN=src/**/*.test.ts",
+    "file: path=/var/secret owner=mongod group=mongod",
+    'secret := "test-secret-123"',
     "System.Int32, mscorlib, Culture=neutral, PublicKeyToken={0-9a-f:16}",
     'UNRESERVED_PAT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"',
     "docker_compose_pat = services-and-volumes",

@@ -49,9 +49,14 @@ MODELS = (
     Rule(
         "sk-key",
         "OpenAI, DeepSeek, Moonshot, Qwen, Stability and others",
-        r"sk-[A-Za-z0-9]{20,120}",
+        r"sk-(?:[A-Za-z0-9_-]{20,120}T3BlbkFJ[A-Za-z0-9_-]{20,120}|[A-Za-z0-9]{20,120})",
         check=has_digit,
-        examples=("sk-{A-Za-z0-9:20}T3BlbkFJ{A-Za-z0-9:20}", "sk-{0-9a-f:32}", "sk-{A-Za-z0-9:48}"),
+        examples=(
+            "sk-{A-Za-z0-9:20}T3BlbkFJ{A-Za-z0-9:20}",
+            "sk-{0-9a-f:32}",
+            "sk-{A-Za-z0-9:48}",
+            "sk-{A-Za-z0-9_-:74}T3BlbkFJ{A-Za-z0-9_-:73}z",
+        ),
         near_misses=("sk-{A-Za-z0-9:12}", "task-{A-Za-z0-9:40}", "sk-abcdefghijklmnopqrstuvwxyz"),
     ),
     Rule(
@@ -68,7 +73,7 @@ MODELS = (
         "Hugging Face",
         r"(?:hf_[A-Za-z0-9]{30,64}|api_org_[A-Za-z0-9]{34,64})",
         before=NOT_IN_A_NAME,
-        check=has_digit,  # or case that changes often: names in code begin so too
+        check=lambda secret: len(secret.rpartition("_")[2]) == 34 or has_digit(secret),  # names in code begin so, too
         examples=("hf_{A-Za-z:34}", "api_org_{A-Za-z:34}"),
         near_misses=("hf_{A-Za-z:16}", "self.hf_{a-z:6}_{a-z:12}", "shelf_hf_{A-Za-z:34}"),
     ),

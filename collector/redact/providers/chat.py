@@ -20,7 +20,7 @@ CHAT = (
     Rule(
         "slack-token",
         "Slack",
-        r"(?:xox[a-z](?:\.xox[a-z])?|xapp|xwfp)-[A-Za-z0-9-]{20,300}",
+        r"(?:(?:xox[a-z](?:\.xox[a-z])?|xapp|xwfp)-[A-Za-z0-9-]{20,300}|xox[ar]-[0-9]-[A-Za-z0-9]{8,48})",
         check=has_digit,
         examples=(
             "xoxb-{0-9:12}-{0-9:13}-{A-Za-z0-9:24}",
@@ -28,6 +28,7 @@ CHAT = (
             "xapp-1-A{A-Z0-9:10}-{0-9:13}-{0-9a-f:64}",
             "xoxe.xoxp-1-{A-Za-z0-9:160}",
             "xoxe-1-{A-Za-z0-9:140}",
+            "xoxr-6-{A-Za-z0-9:12}",
         ),
         near_misses=("xoxb-{0-9:4}", "foxoxb-{0-9:12}-{A-Za-z0-9:24}", "xoxb-your-own-bot-token-goes-here"),
     ),

@@ -238,12 +238,12 @@ MICROSOFT = (
         # The first generation: storage, functions, search, cache, Cosmos, bus and hubs sign the end of their keys.
         r"(?:[A-Za-z0-9+/]{76}(?:\+ASt|\+ABa|\+AMC|\+ACDb|ACDb|APIM)[A-Za-z0-9+/]{5,6}=="
         r"|[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|\+ARm|AIoT|AZEG)[A-Za-z0-9+/]{5,6}="
-        r"|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5,6}==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9]{33}AzCa[A-Za-z0-9]{6}="
+        r"|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5,6}==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}|[A-Za-z0-9+/]{33}AzCa[A-Za-z0-9+/]{6}="
         r"|[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6})",
         trigger=(
             r"(?:(?:\+ASt|\+ABa|\+AMC|\+ACDb|ACDb|APIM)[A-Za-z0-9+/]{5,6}=="
             r"|(?:\+ASb|\+AEh|\+ARm|AIoT|AZEG)[A-Za-z0-9+/]{5,6}=|AzFu[A-Za-z0-9_-]{5,6}==|AzSe[A-Za-z0-9]{6}"
-            r"|AzCa[A-Za-z0-9]{6}=|\+ACR[A-Za-z0-9+/]{6})"
+            r"|AzCa[A-Za-z0-9+/]{6}=|\+ACR[A-Za-z0-9+/]{6})"
         ),
         reach_back=92,
         before="0-9A-Za-z+/_-",

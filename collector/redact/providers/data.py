@@ -121,7 +121,7 @@ DATA_RULES = (
     Rule(
         "databricks-token",
         "Databricks",
-        r"(?:dapi|dose|dkea|dsapi)[0-9a-f]{28,40}(?:-[0-9])?",
+        r"(?:dapi|dose|dkea|dsapi)[0-9a-h]{28,40}(?:-[0-9])?",
         before=NOT_IN_BASE64,
         examples=("dapi{0-9a-f:32}", "dapi{0-9a-f:32}-2", "dose{0-9a-f:32}", "dkea{0-9a-f:32}"),
         near_misses=("dapi{0-9a-f:12}", "adapi{0-9a-f:32}"),

@@ -31,8 +31,10 @@ MAIL = (
     Rule(
         "mailgun-key",
         "Mailgun",
-        r"key-[0-9a-f]{32}",
+        r"key-[0-9a-zA-Z]{32}",
         before=NOT_IN_A_SLUG,
+        after=NOT_IN_A_SLUG,
+        check=has_digit,
         examples=("key-{0-9a-f:32}",),
         near_misses=("key-{0-9a-f:12}", "cache-key-{0-9a-f:32}", "pubkey-{0-9a-f:32}"),
     ),

@@ -123,7 +123,7 @@ WATCHING = (
     Rule(
         "dynatrace-token",
         "Dynatrace",
-        r"dt0[a-z][0-9]{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}",
+        r"dt0[a-zA-Z][0-9]{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}",
         examples=("dt0c01.{A-Z0-9:24}.{A-Z0-9:64}", "dt0s16.{A-Z0-9:8}.{A-Z0-9:64}"),
         near_misses=("dt0c01.{A-Z0-9:24}.{A-Z0-9:12}", "adt0c01.{A-Z0-9:24}.{A-Z0-9:64}"),
     ),

@@ -126,9 +126,9 @@ PAYMENT = (
     Rule(
         "flutterwave-key",
         "Flutterwave",
-        r"FLWSECK(?:_TEST|_LIVE|_PROD)?-[0-9A-Za-z]{12,64}(?:-X)?",
+        r"FLW(?:SEC|PUB)K(?:_TEST|_LIVE|_PROD)?-[0-9A-Za-z]{12,64}(?:-X)?",
         examples=("FLWSECK-{0-9a-f:32}-X", "FLWSECK_TEST-{0-9a-f:32}-X", "FLWSECK_TEST-{0-9a-f:12}"),
-        near_misses=("FLWSECK-{0-9a-f:4}", "FLWPUBK-{0-9a-f:32}-X"),
+        near_misses=("FLWSECK-{0-9a-f:4}", "AFLWSECK-{0-9a-f:32}-X"),
     ),
     Rule(
         "shopify-token",

@@ -110,6 +110,15 @@ SERVICE_RULES = (
         near_misses=("https://acme.tines.com/webhook/{0-9a-f:32}",),
     ),
     Rule(
+        "thingsboard-token",
+        "ThingsBoard",
+        r"thingsboard[a-z.-]{0,40}(?::[0-9]{2,5})?/api/v1/(?P<secret>[A-Za-z0-9]{20})",
+        before="",
+        check=has_digit,
+        examples=("http://thingsboard.cloud/api/v1/{A-Za-z0-9:20}/telemetry",),
+        near_misses=("http://thingsboard.cloud/api/v1/provision",),
+    ),
+    Rule(
         "healthchecks-ping",
         "Healthchecks.io",
         rf"hc-ping\.com/(?P<secret>{UUID}|[A-Za-z0-9_-]{{22}})",
@@ -190,6 +199,7 @@ SERVICE_RULES = (
     _prefixed("intra-42-secret", "42", "s-s4t2(?:ud|af)-", "0-9a-f", 64, "s-s4t2ud-{0-9a-f:64}", before=NOT_IN_A_SLUG),
     _prefixed("ionic-token", "Ionic", "ion_", _ALNUM, 42, "ion_{A-Za-z0-9:42}"),
     _prefixed("iterative-token", "Iterative Studio", "isat_", _ALNUM, 32, "isat_{A-Za-z0-9:40}"),
+    _prefixed("kolide-key", "Kolide", "k2sk_v[0-9]_", _ALNUM, 24, "k2sk_v1_{A-Za-z0-9:24}"),
     _prefixed("kong-token", "Kong", "(?:k|s)pat_", _ALNUM, 40, "kpat_{A-Za-z0-9:49}", "spat_{A-Za-z0-9:49}"),
     _prefixed("lichess-token", "Lichess", "li[po]_", _ALNUM, 20, "lip_{A-Za-z0-9:20}"),
     _prefixed("logfire-token", "Logfire", "pylf_v[0-9]_(?:[a-z]{2,8}_)?", _ALNUM, 32, "pylf_v1_us_{A-Za-z0-9:43}"),
