@@ -206,6 +206,7 @@ class _Walk:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
+            found.skip("unlisted")
             found.errors[directory.key] = error.strerror or type(error).__name__
         return True
 

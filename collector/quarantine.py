@@ -79,7 +79,10 @@ class Quarantine:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise StateError(f"Cannot read the quarantine {self.path}: {error.strerror}.") from None
+            raise StateError(
+                f"Cannot read the quarantine {self.path}: {error.strerror}. It was left as it is. "
+                "Make it readable to this user."
+            ) from None
         return list(found.values())
 
     def drop(self, ids: set[str]) -> int:

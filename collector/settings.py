@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -84,7 +85,7 @@ class Settings(BaseSettings):
     def state_path(self) -> Path:
         """The state file; everything else the agent keeps lies beside it."""
         if self.state.path is not None:
-            return self.state.path / "state.json" if self.state.path.is_dir() else self.state.path
+            return self.state.path / "state.json" if os.path.isdir(self.state.path) else self.state.path
         return _state_directory() / "state.json"
 
     @property
@@ -183,10 +184,20 @@ def config_file(given: Path | None) -> Path | None:
     """The one file in force: the flag's, $COLLECTOR_CONFIG's, the user's, the system's, or none."""
     named = given or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None)
     if named is not None:
-        if not named.is_file():
+        if not _is_file(named):
             raise ConfigurationError(f"There is no configuration file {named}. `collector config init` writes one.")
         return named
-    return next((path for path in (user_config(), SYSTEM_CONFIG) if path.is_file()), None)
+    return next((path for path in (user_config(), SYSTEM_CONFIG) if _is_file(path)), None)
+
+
+def _is_file(path: Path) -> bool:
+    """A file that cannot be looked at is not passed over: it may say what is to be left out."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
 
 
 def load(given: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
@@ -230,7 +241,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ConfigurationError(f"{path} is not valid TOML: it is not UTF-8 text.") from None
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {path}: {error.strerror}.") from None
+        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
 
 
 def _keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -315,8 +326,8 @@ def _check(settings: Settings) -> None:
         ("client_cert", sink.client_cert),
         ("client_key", sink.client_key),
     ):
-        if path is not None and not path.is_file():
-            raise ConfigurationError(f"sink.{name}: there is no file {path}.")
+        if path is not None and not os.path.isfile(path):
+            raise ConfigurationError(f"sink.{name}: there is no file {path} that this user can reach.")
 
 
 def masked(settings: Settings) -> dict[str, Any]:

@@ -140,6 +140,11 @@ def test_a_missing_file_is_named() -> None:
     assert complaint(Path("/nowhere.toml")).startswith("There is no configuration file /nowhere.toml.")
 
 
+def test_a_file_that_cannot_be_looked_at_is_not_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 300)
+    assert complaint(path) == f"Cannot read {path}: File name too long. Make it readable to this user."
+
+
 def test_a_secret_is_one_line_of_a_file_and_never_repeated(tmp_path: Path) -> None:
     path = write(tmp_path / "token", "not-a-token\n")
     assert settings.load(None, {"sink": {"token_file": str(path)}}).sink_token() == "not-a-token"

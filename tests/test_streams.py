@@ -64,6 +64,15 @@ def test_what_an_encoding_lacks_is_escaped(agent: Agent) -> None:
     assert (result.code, result.stdout) == (0, "\\u2603.toml: valid.\n")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reaches everything")
+def test_a_place_that_may_not_be_reached_is_named(agent: Agent) -> None:
+    closed = agent.home.path / "closed"
+    closed.mkdir(0)
+    result = agent.run("report", "--database", str(closed / "events.db"))
+    assert result.code == 1
+    assert result.stderr.startswith(f"collector: Cannot reach {closed / 'events.db'}: Permission denied.")
+
+
 def test_ctrl_c_while_it_loads_is_no_traceback(agent: Agent, tmp_path: Path) -> None:
     (tmp_path / "httpx.py").write_text("raise KeyboardInterrupt\n")
     result = agent.run("status", env={"PYTHONPATH": f"{tmp_path}:{agent.environment['PYTHONPATH']}"})

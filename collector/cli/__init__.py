@@ -93,6 +93,8 @@ def run(arguments: list[str] | None = None) -> int:
         return 1
     except MemoryError:
         return _fail(OUT_OF_MEMORY, 1)
+    except PermissionError as error:
+        return _fail(_forbidden(error) if error.filename else _unexpected(error), 1)
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user
         return _fail(_unexpected(error), 1)
     return 0
@@ -139,6 +141,13 @@ def _fail(message: str, code: int) -> int:
     with contextlib.suppress(OSError):  # then the exit code has to say it
         typer.echo("collector: " + "\n  ".join(lines), err=True)
     return code
+
+
+def _forbidden(error: PermissionError) -> str:
+    return (
+        f"Cannot reach {os.fsdecode(error.filename)}: {error.strerror}. Nothing that was acknowledged is lost. "
+        "Make it, and the directories above it, accessible to this user, or name another place."
+    )
 
 
 def _unexpected(error: Exception) -> str:

@@ -38,9 +38,9 @@ def init(
     if str(target) == "-":
         typer.echo(commented(), nl=False)
         return
-    if target.exists() and not force:
-        raise ConfigurationError(f"{target} is already there. Give --force to replace it.")
     try:
+        if target.exists() and not force:
+            raise ConfigurationError(f"{target} is already there. Give --force to replace it.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(commented(), encoding="utf-8")
     except OSError as error:

@@ -20,7 +20,7 @@ from collector.errors import RootNotFound
 from collector.ledger import Ledger
 
 SOME_LEFT = 3
-LEFT_BEHIND = ("unreadable", "read_error", "incomplete", "internal_error")
+LEFT_BEHIND = ("unreadable", "unlisted", "read_error", "incomplete", "internal_error")
 
 Config = Annotated[Path | None, typer.Option("--config", help="The configuration file.", show_default=False)]
 Roots = Annotated[
@@ -65,7 +65,9 @@ def scan(
     with stopping_on_signals(stop), assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, stop=stop) as flow:
         try:
             with _progress() as flow.on_receipt:
-                run_pass(flow, ledger)
+                found = run_pass(flow, ledger)
+            for path, reason in found.errors.items():
+                log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
         finally:
             print_ledger(ledger, as_json=json, is_dry_run=dry_run)
     is_left = any(ledger.skipped_files.get(reason) for reason in LEFT_BEHIND)

@@ -205,8 +205,25 @@ def test_a_directory_without_permission_forgets_nothing(reachable: Path, mode: i
     path.parent.chmod(mode)
     counts = run_as_nobody(world, reachable)
     assert counts["lines"] == 0
+    assert counts["files"]["skipped"] == ({"unlisted": 1} if mode != 0o400 else {"unreadable": 1})
     path.parent.chmod(0o700)
     with path.open("ab") as file:
         file.write(records(4))
     assert run_as_nobody(world, reachable)["delivered"] == 1
     assert len(world.sink.posted) == 4
+
+
+def test_a_directory_that_cannot_be_listed_is_named_and_no_success(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    inner = os.open(home.project(), os.O_RDONLY)
+    for _ in range(20):  # deeper than a path can be long: nobody can list that, not even root
+        os.mkdir("d" * 250, dir_fd=inner)
+        outer, inner = inner, os.open("d" * 250, os.O_RDONLY, dir_fd=inner)
+        os.close(outer)
+    os.close(inner)
+    with Sink() as sink:
+        result = Agent(home, sink).scan().assert_balanced()
+        assert len(sink.ids()) == 1
+    assert (result.code, result.ledger["files"]["skipped"]) == (3, {"unlisted": 1})
+    assert "a directory cannot be listed" in result.stderr
