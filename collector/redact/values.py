@@ -80,6 +80,7 @@ _WORDS = words_of(
     not_set blank secretstr secretstring securestring uuid guid nonce id sub iss aud exp iat optional_str new
     current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning
     authorization authentication credentials credential webhook is was are not the for and with from that this
+    attribute attributes successful field fields
     should must will can may has have been options option flag flags argument arguments parameter and or in on to
     """
 )
@@ -112,6 +113,8 @@ _digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
 # words-joined/like.these2, and the rules of validators: required|min:8
 _words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
 _sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
+_term = re.compile(r"\([A-Za-z_]\w*")  # (BASE + 1)
+_constant = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
 _setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
@@ -173,7 +176,7 @@ def _is_password(value: str, written: Written) -> bool:
     if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value):
         return False
     is_sum = _sum if written is Written.CONFIGURATION else _setting
-    if written in (Written.CONFIGURATION, Written.ENVIRONMENT) and is_sum.fullmatch(value):
+    if written in (Written.CONFIGURATION, Written.ENVIRONMENT) and (is_sum.fullmatch(value) or _term.fullmatch(value)):
         return False
     if _identifier.match(value) and _telling_identifier.search(value) and not _shuffled(value):
         return any(c.isdigit() for c in value) and written is not Written.QUOTED
@@ -260,6 +263,8 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
     if promise is Promise.OWNED and written in (Written.QUOTED, Written.ENVIRONMENT, Written.CONFIGURATION):
         shortest = 16
     if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
+        return False
+    if written >= Written.CONFIGURATION and _constant.fullmatch(value) and not has_random_part(value):
         return False
     if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
         return False
