@@ -52,6 +52,7 @@ class Held:
         self.settings = settings
         self.is_dry_run = is_dry_run
         self.left_out = 0
+        self.alive: Callable[[], None] = lambda: None  # called while files are copied, which may take minutes
         self._files: list[HeldFile] | None = None
         self._read_as: dict[int, Source] = {}  # what each held file is read as in this pass: itself, or its original
 
@@ -199,7 +200,7 @@ class Held:
                     copy.write(original.read_fully(min(FINGERPRINT_BYTES, start), 0))
                     copy.seek(max(0, start - FINGERPRINT_BYTES))
                     copy.write(original.before(start))
-                    _pour(original, start, copy)
+                    self._pour(original, start, copy)
                 mtime = original.stamp.mtime_ns
             os.utime(temporary, ns=(mtime, mtime))
             os.replace(temporary, path)
@@ -208,6 +209,14 @@ class Held:
             temporary.unlink(missing_ok=True)
             return False
         return True
+
+    def _pour(self, original: SourceFile, start: int, copy: Any) -> None:
+        """Copies from an offset to the end, a piece at a time."""
+        copy.seek(start)
+        while piece := original.read(COPY_BYTES, start):
+            copy.write(piece)
+            start += len(piece)
+            self.alive()
 
     def _complete_copies(self, found: Iterable[Source]) -> None:
         """What was appended to originals since they were copied. A link needs nothing."""
@@ -221,7 +230,7 @@ class Held:
                 size = path.stat().st_size
                 if now.stamp.inode != path.stat().st_ino and now.stamp.size > size:
                     with path.open("ab") as copy:
-                        _pour(now, size, copy)
+                        self._pour(now, size, copy)
                     os.utime(path, ns=(now.stamp.mtime_ns, now.stamp.mtime_ns))
 
     def release(self, state: State) -> None:
@@ -358,14 +367,6 @@ def _contains(there: Source, held: Source) -> bool:
     except (SkipSource, CollectorError):
         return False
     return _begins_as(there, Position(size, digest(head), digest(tail)))
-
-
-def _pour(original: SourceFile, start: int, copy: Any) -> None:
-    """Copies from an offset to the end, a piece at a time."""
-    copy.seek(start)
-    while piece := original.read(COPY_BYTES, start):
-        copy.write(piece)
-        start += len(piece)
 
 
 def _encode(file: HeldFile) -> dict[str, Any]:

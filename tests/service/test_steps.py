@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import socket
@@ -420,3 +421,31 @@ def test_a_disk_that_is_full_is_told_of_at_once_and_since_when(home: Home, steps
     since = steps.service.describe()["problem"]["since"]
     clock.forward(5.0)
     assert steps.service.describe()["problem"]["since"] == since
+
+
+def test_a_long_copy_of_what_must_not_be_swept_is_no_hang(
+    home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state may lie on another mount, where there are no links and a slow disk."""
+
+    def across_mounts(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.link", across_mounts)
+    session = home.session()
+    for _ in range(5):
+        session.prompt("x" * 1_000_000)
+    sink.then = Answer(401)
+    looks = itertools.count(0.0)
+    with Steps(home, sink, clock, notifier=Notifier(None, 120.0, lambda: next(looks))) as steps:
+        before = next(looks)
+        held = steps.service.flow.held
+        steps.service.step()
+        assert held.summary()["files"] == 1
+        asked = next(looks) - before
+        held.forget()
+        monkeypatch.undo()
+        clock.forward(30.0)
+        before = next(looks)
+        steps.service.step()
+        assert asked >= next(looks) - before + 4
