@@ -1,0 +1,219 @@
+"""What the service does when something goes wrong, step by step. No time passes but by the clock."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+from contextlib import ExitStack
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from collector.errors import CollectorError, ConfigurationError
+from collector.flow import Position
+from collector.notify import Notifier
+from collector.settings import Settings
+from collector.state import Entry
+from tests.build import Home
+from tests.service.steps import Clock, Steps
+from tests.sink import Answer, Sink
+
+LINGER = 0.5
+
+
+def texts(sink: Sink) -> list[str]:
+    return [event["text"] for event in sink.events]
+
+
+def test_surprises_in_a_row_end_the_run_so_that_it_is_started_anew(steps: Steps, clock: Clock) -> None:
+    def surprise(project: str) -> bool:
+        raise LookupError("somebody's text")
+
+    steps.home.session().prompt("x")
+    steps.service.flow.is_wanted = surprise
+    for _ in range(9):
+        clock.forward(steps.until_idle())
+    with pytest.raises(CollectorError, match=r"LookupError at test_trouble\.py") as caught:
+        steps.until_idle()
+    assert "somebody" not in str(caught.value)
+    assert steps.service.describe()["problem"]["tries"] == 10
+
+
+def test_a_source_that_surprises_does_not_stop_the_others(home: Home, sink: Sink, steps: Steps) -> None:
+    good, bad = home.session(), home.session()
+    good.prompt("good")
+    bad.prompt("bad")
+    key = f"~/.claude/projects/-work-app/{bad.path.name}"
+    steps.state.entries[key] = Entry(Position(cast("int", 1.5), "", ""))  # no bug of ours should, but one might
+    steps.until_idle()
+    assert texts(sink) == ["good"]
+    assert steps.service.describe()["problem"] is None
+
+
+def test_one_surprise_is_survived(sink: Sink, steps: Steps, clock: Clock) -> None:
+    flow = steps.service.flow
+    usual, calls = flow.is_wanted, []
+
+    def surprise_once(project: str) -> bool:
+        calls.append(project)
+        if len(calls) == 1:
+            raise LookupError(project)
+        return usual(project)
+
+    steps.home.session().prompt("after all")
+    flow.is_wanted = surprise_once
+    clock.forward(steps.until_idle())
+    steps.until_idle()
+    assert texts(sink) == ["after all"]
+    assert steps.service.describe()["last_error"] == "LookupError"
+
+
+def test_with_a_full_disk_it_goes_on_and_says_so(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    directory = Path(steps.given["state"]["path"]).parent
+    aside = directory.rename(directory.with_name("aside"))
+    directory.write_text("in the way, as a full disk would be")
+    clock.forward(5)
+    for text in ("two", "three"):
+        session.prompt(text)
+        steps.hint(session.path)
+        clock.forward(LINGER)
+        steps.until_idle()
+    assert texts(sink) == ["one", "two", "three"]
+    assert steps.service.describe()["problem"]["kind"] == "state"
+    directory.unlink()
+    aside.rename(directory)
+    clock.forward(10)
+    steps.until_idle()
+    assert steps.service.describe()["problem"] is None
+    assert steps.saved()[session.path.name] == session.path.stat().st_size
+
+
+def test_making_the_entries_anew_changes_none_of_them(home: Home, steps: Steps) -> None:
+    home.with_everything()
+    steps.until_idle()
+    assert any(entry.skip for entry in steps.state.entries.values())
+    before = dict(steps.state.entries)
+    steps.state.repack()
+    assert steps.state.entries == before
+
+
+def test_what_was_acknowledged_before_the_sink_went_down_is_saved_meanwhile(
+    home: Home, sink: Sink, clock: Clock
+) -> None:
+    """Else a crash would send it again, and the main loop would turn and turn until the next try."""
+    slow = {"initial_interval": 30.0, "max_interval": 30.0, "max_wait": 0.0}
+    with Steps(home, sink, clock, given={"batch": {"linger": LINGER, "max_events": 1}, "retry": slow}) as steps:
+        session = home.session()
+        session.prompt("before")
+        steps.until_idle()
+        session.prompt("taken")
+        offset = session.path.stat().st_size
+        session.prompt("not taken")
+        sink.then = lambda request: Answer(200 if request.events[0]["text"] == "taken" else 401)
+        steps.hint(session.path)
+        clock.forward(LINGER)
+        clock.forward(steps.until_idle())
+        assert steps.service.describe()["problem"]["kind"] == "halted"
+        assert steps.until_idle() > 5.0
+        assert steps.saved()[session.path.name] == offset
+
+
+def test_a_stop_that_comes_while_a_bad_configuration_is_read_ends_the_next_wait(
+    home: Home, sink: Sink, clock: Clock
+) -> None:
+    with Steps(home, sink, clock) as steps, ExitStack() as parts:
+        service = steps.service
+
+        def stopped_meanwhile() -> Settings:
+            service.stop()
+            raise ConfigurationError("bad")
+
+        service._reread = stopped_meanwhile
+        service.reload()
+        service._do_reload(steps.state, parts)
+        assert service.flow.deliverer.stop.is_set()
+
+
+def test_links_that_change_all_the_time_do_not_make_it_walk_all_the_time(
+    home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a walk over everything tells what a link leads to. Here a walk takes a second of the processor."""
+    seconds = itertools.count(0.0, 1.0)
+    monkeypatch.setattr("time.thread_time", lambda: next(seconds))
+    with Steps(home, sink, clock) as steps:
+        session = home.session()
+        session.prompt("once")
+        steps.until_idle()
+        link = session.path.with_name("link.jsonl")
+        link.symlink_to(session.path)
+        session.prompt("twice")
+        steps.hint(link)
+        clock.forward(LINGER)
+        assert 10.0 < steps.until_idle() <= 50.0
+        assert "twice" not in texts(sink)
+        clock.forward(50.0)
+        steps.until_idle()
+        assert "twice" in texts(sink)
+
+
+def test_events_that_overflowed_are_not_counted_as_missed_hints(home: Home, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("first")
+    steps.until_idle()
+    session.prompt("second")
+    clock.forward(10.0)
+    steps.service.wake.doubt()
+    clock.forward(LINGER)
+    steps.until_idle()
+    assert steps.service.describe()["watcher"]["missed_hints"] == 0
+
+
+def test_a_disk_that_is_full_is_told_of_at_once_and_since_when(home: Home, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    steps.service._progress()
+    directory = Path(steps.given["state"]["path"]).parent
+    directory.rename(directory.with_name("aside"))
+    directory.write_text("in the way, as a full disk would be")
+    session.prompt("two")
+    steps.hint(session.path)
+    clock.forward(LINGER)
+    clock.forward(steps.until_idle())
+    steps.until_idle()
+    assert steps.service._news != steps.service._told
+    since = steps.service.describe()["problem"]["since"]
+    clock.forward(5.0)
+    assert steps.service.describe()["problem"]["since"] == since
+
+
+def test_a_long_copy_of_what_must_not_be_swept_is_no_hang(
+    home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state may lie on another mount, where there are no links and a slow disk."""
+
+    def across_mounts(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.link", across_mounts)
+    session = home.session()
+    for _ in range(5):
+        session.prompt("x" * 1_000_000)
+    sink.then = Answer(401)
+    looks = itertools.count(0.0)
+    with Steps(home, sink, clock, notifier=Notifier(None, 120.0, lambda: next(looks))) as steps:
+        before = next(looks)
+        held = steps.service.flow.held
+        steps.service.step()
+        assert held.summary()["files"] == 1
+        asked = next(looks) - before
+        held.forget()
+        monkeypatch.undo()
+        clock.forward(30.0)
+        before = next(looks)
+        steps.service.step()
+        assert asked >= next(looks) - before + 4
