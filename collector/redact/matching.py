@@ -37,6 +37,7 @@ class Matcher:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.group: str | int = "secret" if "(?P<secret>" in rule.pattern else 0
+        self.has_first = "(?P<first>" in rule.pattern
         self.folds = rule.folds
         self.keywords = tuple(word.lower().encode("latin-1") for word in rule.keywords)
 
@@ -108,9 +109,11 @@ class Matcher:
         start, stop = piece
         limit = min(stop, high + self.widest + 1)
         while at <= high and (match := self.search(searched, at, limit)) and match.start() <= high:
-            spans = self._accept(text, match, start, stop)
-            found += [span for span in spans if span[0] < span[1]]
-            at = max((end for _, end in spans), default=_resume(match))
+            if spans := self._accept(text, match, start, stop):
+                found += [span for span in spans if span[0] < span[1]]
+                at = max(end for _, end in spans)
+            else:  # look on inside of what was refused, for the next may begin there
+                at = max(match.start() + 1, match.start("first") if self.has_first else 0)
         return max(at, min(high, stop) + 1)
 
     def _accept(self, text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -143,11 +146,6 @@ def blocks(text: bytes, low: int, high: int) -> Iterator[int]:
 def _check_time(deadline: float, rule: str) -> None:
     if monotonic() > deadline:
         raise TimeOut(rule)
-
-
-def _resume(match: re.Match[bytes]) -> int:
-    """Where to look on after a match that was refused: inside it, for the next may begin there."""
-    return max(match.start() + 1, match.start("first") if "first" in match.re.groupindex else 0)
 
 
 def _before(inside: str) -> Callable[[bytes, int], re.Match[bytes] | None] | None:

@@ -54,7 +54,7 @@ _BEGINNINGS = (
     ",pw",
     " pw",
 )
-TELLING = f"(?:(?:{'|'.join(_BEGINNINGS)})[a-z0-9_-]{{0,24}}|[_-]pat)"
+TELLING = f"(?:{'|'.join(f'{beginning}[a-z0-9_-]{{0,24}}' for beginning in _BEGINNINGS)}|_pat|-pat)"
 
 
 def words_of(text: str) -> frozenset[str]:
