@@ -61,7 +61,7 @@ HOSTILE = {
     "quoted names": '"password": "',
     "quotes that open": 'PASSWORD="',
     "password is": "password is ",
-    "all of these": f'_pw:auth=secret: token: password= <secret>key={HEX} "password": "',
+    "all of these": '_pw:auth=secret: token: many password= password is <secret> ',
     "Authorization": "Authorization: Bearer ",
     "Cookie": "Cookie: a=",
     "curl -u": "curl -u a:b ",
