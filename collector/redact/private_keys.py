@@ -19,6 +19,9 @@ _END = rf"-{{2,5}}\s?END[ _]{_LABEL}\s?-{{2,5}}"
 _end = re.compile(_END.encode())
 _begin = re.compile(rb"-{2,5}\s?BEGIN[ _]")
 _run = re.compile(rb"[A-Za-z0-9+/]{16,}={0,2}")
+_folded = re.compile(
+    rb"[A-Za-z0-9+/]{16,}={0,2}(?:(?:\r?\n|\\{1,3}n)[ \t]{0,24}(?:[A-Za-z0-9+/]{48,}={0,2}|[A-Za-z0-9+/]{2,47}={1,2}))*"
+)
 _newline = re.compile(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
 # A line of a key: anything that a reader, a diff, a search or a language puts before it, base64, what closes it.
 _body = re.compile(
@@ -120,7 +123,8 @@ _EXAMPLE_BODY = r"\n".join(["{A-Za-z0-9:64}"] * 3)
 
 
 def _whole_run(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    run = _run.match(text, match.start(), stop)
+    """All of the base64, over as many lines as it was folded into."""
+    run = _folded.match(text, match.start(), stop)
     return [run.span() if run else match.span()]
 
 
@@ -175,7 +179,10 @@ PRIVATE_KEY_RULES = (
         before="0-9A-Za-z+/",
         after="",
         about="a private key, encoded once more",
-        examples=("LS0tLS1CRUdJTiBSU0EgUFJJVkFURS{A-Za-z0-9+/:2000}==",),
+        examples=(
+            "LS0tLS1CRUdJTiBSU0EgUFJJVkFURS{A-Za-z0-9+/:2000}==",
+            "LS0tLS1CRUdJTiBPUEVOU1NIIFBS{A-Za-z0-9+/:48}\n{A-Za-z0-9+/:76}\n{A-Za-z0-9+/:30}==",
+        ),
         near_misses=("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS{A-Za-z0-9+/:800}",),
     ),
     Rule(
