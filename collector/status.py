@@ -21,6 +21,8 @@ from collector.flow import Counts, Source, add_counts
 from collector.ledger import Ledger
 from collector.private import created, make_private_directory
 
+WRITTEN = "%Y-%m-%dT%H:%M:%SZ"
+MOMENTS = ("since", "updated", "last_acknowledged", "last_rescan")
 WRITE_EVERY_SECONDS = 1.0
 # At most this part of the time goes into describing what is done.
 WORTH_OF_WRITING = 50
@@ -163,12 +165,24 @@ def read_status(state_path: Path) -> dict[str, Any]:
         report = orjson.loads(status_path(state_path).read_bytes())
     except (OSError, ValueError):
         return {}
-    return report if isinstance(report, dict) else {}
+    return report if isinstance(report, dict) and _is_usable(report) else {}
+
+
+def _is_usable(report: dict[str, Any]) -> bool:
+    """Whether what is read without further care has the right shape."""
+    problem = report.get("problem") or dict.fromkeys(("kind", "reason", "tries"))
+    try:
+        moments = [report.get(name) for name in MOMENTS] + [problem.get("since")]
+        for moment in moments:
+            time.strptime(moment or written(0), WRITTEN)
+        return {"kind", "reason", "tries"} <= problem.keys()
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def written(moment: float) -> str:
     """A moment as RFC 3339 in UTC, to the second."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(moment, UTC).strftime(WRITTEN)
 
 
 def in_words(count: float) -> str:

@@ -78,6 +78,14 @@ def test_a_source_and_a_limit_narrow_it_down(home: Home, agent: Agent) -> None:
     assert len(preview(agent, "--limit", "0")) == 6
 
 
+def test_why_nothing_is_shown_is_said(home: Home, agent: Agent) -> None:
+    assert "0 events shown; there is nothing to read." in agent.run("preview", *agent.places()).stderr
+    home.session().prompt("one")
+    assert "; no source matches zzz." in agent.run("preview", *agent.places(), "--source", "zzz").stderr
+    agent.scan()
+    assert "; everything was sent already, --all shows it." in agent.run("preview", *agent.places()).stderr
+
+
 def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
     session = home.session()
     session.prompt("old")

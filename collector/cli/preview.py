@@ -65,8 +65,14 @@ def preview(
                 break
     what = "event" if shown == 1 else "events"
     rest = f"; --limit {limit} ends it here" if limit and shown >= limit else ""
-    hint = "" if shown or everything else "; everything was sent already, --all shows it"
+    hint = "" if shown else _why_nothing(found, was_asked_for=source or "", everything=everything)
     typer.echo(f"{shown} {what} shown{rest}{hint}. Nothing was sent.", err=True)
+
+
+def _why_nothing(found: Findings, *, was_asked_for: str, everything: bool) -> str:
+    if not found.files:
+        return f"; no source matches {log.printable(was_asked_for)}" if was_asked_for else "; there is nothing to read"
+    return "" if everything else "; everything was sent already, --all shows it"
 
 
 def _events(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Sealed]:

@@ -53,7 +53,7 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     """The report as a person reads it."""
     rows = [("agent", _agent(report, now))]
     rows += [("problem", text) for text in _problem(report, now)]
-    rows += [("sink", f"{report['sink']}, {_acknowledged(report, now)}")]
+    rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
     rows += [("root", _root(each)) for each in report["roots"]]
     rows += [(name, _priority(name, row)) for name, row in report["priorities"].items()]
     rows += [("lag", _size(report["lag"]))]
@@ -89,7 +89,9 @@ def _problem(report: dict[str, Any], now: float) -> list[str]:
 
 def _acknowledged(report: dict[str, Any], now: float) -> str:
     last = report.get("last_acknowledged")
-    return f"last acknowledged {_ago(last, now)} ago" if last else "nothing acknowledged since the start"
+    if last:
+        return f", last acknowledged {_ago(last, now)} ago"
+    return ", nothing acknowledged since the start" if report["is_running"] else ""
 
 
 def _root(root: dict[str, Any]) -> str:

@@ -165,6 +165,21 @@ def test_a_person_reads_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize("is_running", [True, False])
+def test_only_a_running_agent_has_a_start(is_running: bool) -> None:
+    report = REPORT | {"is_running": is_running, "holder": None, "last_acknowledged": None}
+    [line] = [line for line in lines_of(report, NOW) if line.startswith("sink")]
+    assert line == "sink        https://sink.example/" + is_running * ", nothing acknowledged since the start"
+
+
+@pytest.mark.parametrize("damage", ["[]", '{"problem": "x"}', '{"problem": {}}', '{"updated": 5}', '{"since": "x"}'])
+def test_a_damaged_status_file_tells_nothing(home: Home, agent: Agent, damage: str) -> None:
+    agent.directory.mkdir()
+    (agent.directory / "state.status.json").write_text(damage)
+    result = agent.run("status", *agent.places())
+    assert (result.code, result.stdout.splitlines()[0]) == (0, "agent       not running")
+
+
 @pytest.mark.parametrize("path", ["/home/\x1b[2J", "/home/\nroot"])
 def test_names_cannot_move_the_cursor(path: str) -> None:
     report = REPORT | {"roots": [{"path": path, "is_there": True}]}
