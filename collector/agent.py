@@ -37,6 +37,7 @@ from collector.state import State, lock
 from collector.transport import NO_TRUST, Transport
 
 log = get_logger()
+SHORTEST_KEY = 16  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,10 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
 
 def _read_installation(path: Path) -> Installation:
     known = orjson.loads(path.read_bytes())
-    return Installation(str(known["id"]), bytes.fromhex(known["key"]))
+    key = bytes.fromhex(known["key"])
+    if len(key) < SHORTEST_KEY:
+        raise ValueError("with a key that can be guessed, so can what the markers stand for")
+    return Installation(str(known["id"]), key)
 
 
 def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Installation:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from collector.agent import load_installation
 from collector.errors import StateError
 from collector.flow import SetAside
 from collector.private import created
@@ -58,6 +59,15 @@ def test_a_quarantine_from_a_backup_is_closed_to_others(tmp_path: Path) -> None:
     path.chmod(0o644)
     Quarantine(path, 10_000).add([SetAside("a", "b", "c", 0, "d")])
     assert mode(path) == 0o600
+
+
+@pytest.mark.parametrize("key", ["", "00" * 15, "no key"])
+def test_a_key_that_can_be_guessed_is_made_anew(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "installation.json"
+    path.write_text(f'{{"id": "a", "key": "{key}"}}')
+    made = load_installation(path, may_write=True)
+    assert len(made.key) == 32
+    assert load_installation(path, may_write=True) == made
 
 
 @pytest.mark.parametrize("answer", [Answer(), Answer(503)])

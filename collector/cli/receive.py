@@ -47,6 +47,8 @@ def receive(
     limits = Limits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
     with _listening(host, port) as listener, prepared(path, token, limits, certificate, key) as server:
         typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
+        if certificate is None and not _is_loopback(host):
+            typer.echo("Without --certificate, the token and the events travel in the clear.", err=True)
         run_until_signal(server, listener)
     typer.echo("Stopped.", err=True)
 

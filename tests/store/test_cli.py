@@ -63,7 +63,9 @@ def test_receive_stops_cleanly_when_told_to(database: Path, number: signal.Signa
 
 def test_receive_asks_for_the_token_it_was_given(database: Path, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("a long secret\n")
-    with receiving("--database", database, "--token-file", tmp_path / "token", "--host", "0.0.0.0") as (_, url):
+    with receiving("--database", database, "--token-file", tmp_path / "token", "--host", "0.0.0.0") as (process, url):
+        assert process.stderr is not None
+        assert "travel in the clear" in process.stderr.readline()  # without a certificate
         url = url.replace("0.0.0.0", "127.0.0.1")
         headers = {"Content-Type": "application/x-ndjson"}
         assert httpx.post(url, content=lines([event()]), headers=headers).status_code == 401
