@@ -62,6 +62,7 @@ class Writer:
         self._busy_seconds = busy_seconds
         self._connection = _open_to_write(path, busy_seconds)
         self._inode = _inode(path)
+        self._is_open = True
 
     def close(self) -> None:
         """Closes the database; the write-ahead log is folded into it."""
@@ -84,10 +85,11 @@ class Writer:
 
     def _follow_the_path(self) -> None:
         """Opens the database again when its file was moved or deleted: what is written to it now would be lost."""
-        if _inode(self.path) != self._inode:
+        if not self._is_open or _inode(self.path) != self._inode:
             self._connection.close()
+            self._is_open = False  # until it was opened again: the old file may be back before that
             self._connection = _open_to_write(self.path, self._busy_seconds)
-            self._inode = _inode(self.path)
+            self._inode, self._is_open = _inode(self.path), True
 
     def _store(self, rows: Iterable[Row]) -> Stored:
         count, best = 0, dict[str, Row]()

@@ -121,6 +121,19 @@ def test_when_its_place_is_gone_the_store_waits_until_it_is_back(database: Path)
         assert writer.store(rows(1)) == (1, 0)
 
 
+def test_when_the_same_database_is_back_in_its_place_the_store_goes_on_with_it(database: Path) -> None:
+    with closing(Writer(database)) as writer:
+        writer.store(rows(2))
+        aside = database.parent.rename(database.parent.with_name("aside"))
+        database.parent.write_text("in the way")
+        with pytest.raises(StoreUnavailable, match="Cannot open the store"):
+            writer.store(rows(3))
+        database.parent.unlink()
+        aside.rename(database.parent)
+        assert writer.store(rows(3)) == (3, 0)
+    assert summarize(database)["events"] == 5
+
+
 def test_the_store_is_private(database: Path) -> None:
     with closing(Writer(database)) as writer:
         writer.store(rows(1))
