@@ -66,8 +66,10 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
         for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
             flow.committer.commit(receipt, ledger)
             flow.on_receipt(ledger)
-    except (SinkError, Stopped):
-        _hold(found, flow)
+    except (SinkError, Stopped) as error:
+        # A sink that refuses everything answers, and is given up all the same.
+        if isinstance(error, SinkError) or flow.deliverer.health.failing_since is not None:
+            _hold(found, flow)
         raise
     finally:
         if not found.is_partial:  # after a glance the next save that is due takes it along
@@ -84,9 +86,8 @@ def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
 
 def _hold(found: Findings, flow: Flow) -> None:
     """While the sink is failing, what is unsent must not be swept."""
-    if flow.deliverer.health.failing_since is not None:
-        unsent = {source.key: lag for source in found.files if (lag := lag_of(source, flow.state))}
-        flow.held.hold(unsent, found.files, flow.state)
+    unsent = {source.key: lag for source in found.files if (lag := lag_of(source, flow.state))}
+    flow.held.hold(unsent, found.files, flow.state)
 
 
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:

@@ -79,6 +79,19 @@ def test_a_transcript_that_is_deleted_while_the_sink_is_down_is_still_delivered(
     assert (ledger.lag, held(world)) == (0, [])
 
 
+@pytest.mark.parametrize("mood", ["halted", "refuses all", "takes nothing", "rejects"])
+def test_a_sink_that_answers_but_takes_nothing_costs_no_transcript_either(world: World, mood: str) -> None:
+    path = transcript(world, range(1, 40))
+    world.sink.mood, world.sink.poison = mood, b"<<"
+    assert world.run() is None
+    world.join()
+    path.unlink()
+    world.sink.mood, world.sink.poison = "ok", b""
+    works(world)
+    assert world.settled() == names(range(1, 40))
+    assert held(world) == []
+
+
 def test_only_what_was_not_sent_before_is_sent(world: World, linking: str) -> None:
     path = transcript(world, range(40))
     works(world)
