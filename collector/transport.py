@@ -150,7 +150,7 @@ class Exchange:
                 size += len(part)
                 if size > MAX_ANSWER_BYTES:
                     break
-            return Answer(response.status_code, response.headers, b"".join(parts))
+            return Answer(response.status_code, response.headers, b"".join(parts), size > MAX_ANSWER_BYTES)
 
     def _trace(self, event: str, details: Mapping[str, Any]) -> None:
         """httpx tells every step of an exchange; those that open a connection say which stream it is."""

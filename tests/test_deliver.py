@@ -227,6 +227,23 @@ def test_events_that_the_body_names_are_set_aside_with_its_reason() -> None:
     assert [(thing.id, thing.reason) for thing in receipt.refused] == [("a", "rejected by the sink: no such project")]
 
 
+@pytest.mark.parametrize("before", [b"\n", b"\r\n \t", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
+def test_what_a_server_writes_before_its_answer_hides_nothing_it_rejects(before: bytes) -> None:
+    body = before + b'{"rejected":[{"id":"a","reason":"no"}]}'
+    [receipt] = deliver(Receiver(lambda _: httpx.Response(200, content=body)), batch("a", "b"))
+    assert [thing.id for thing in receipt.refused] == ["a"]
+
+
+def test_an_answer_that_rejects_more_than_is_read_loses_nothing() -> None:
+    def rule(ids: list[str]) -> httpx.Response:
+        rejected = [{"id": each, "reason": "x" * 50_000} for each in ids if each != "e7"]
+        body = orjson.dumps({"accepted": len(ids) - len(rejected), "rejected": rejected})
+        return httpx.Response(200, content=(body[at : at + 65536] for at in range(0, len(body), 65536)))
+
+    [receipt] = deliver(Receiver(rule), batch(*names(60)))
+    assert {thing.id for thing in receipt.refused} == set(names(60)) - {"e7"}
+
+
 def rejecting_all(request: httpx.Request) -> httpx.Response:
     ids = [orjson.loads(line)["id"] for line in request.content.splitlines()]
     return httpx.Response(200, json={"accepted": 0, "rejected": [{"id": each, "reason": "no schema"} for each in ids]})

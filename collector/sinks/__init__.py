@@ -21,11 +21,12 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back; the body is cut at a bound, so it may be incomplete."""
+    """What came back; a body beyond a bound is cut."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import orjson
 from collector.flow import Sealed
 from collector.sinks import Accepted, Answer, Halt, Refused, Request, Retry, TooLarge, Verdict
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 RETRY_STATUSES = frozenset({408, 425, 429})
 CHECK_ACCESS = "Check the token (sink.token_file) and that it may write there."
 CHECK_URL = "Check sink.url: the host answers, but takes no events at this path."
@@ -53,7 +54,7 @@ class HttpSink:
         """DESIGN section 9, by status; the body only refines a 2xx."""
         status = answer.status
         if 200 <= status < 300:
-            return _read_receipt(answer.body)
+            return _read_receipt(answer)
         reason = f"HTTP {status}"
         if status in HALT_ADVICE:
             return Halt(reason, HALT_ADVICE[status])
@@ -82,10 +83,13 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         return None
 
 
-def _read_receipt(body: bytes) -> Accepted:
+def _read_receipt(answer: Answer) -> Accepted | TooLarge:
+    body = answer.body.removeprefix(BYTE_ORDER_MARK).lstrip()  # some servers begin every answer with an empty line
     try:
         receipt = orjson.loads(body) if body[:1] == b"{" else None
     except ValueError:
+        if answer.is_cut and b'"rejected"' in body:
+            return TooLarge("it rejects more than is read of its answer")  # the one to a smaller request is shorter
         return Accepted()
     if not isinstance(receipt, dict):
         return Accepted()
