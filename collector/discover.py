@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from collector.flow import Root, Source, SourceKind, Stamp
+from collector.flow import Root, Source, SourceKind, Stamp, stamp_of
 
 TOP = -1  # the depth of the root itself; `projects/` has 0, a project 1
 PROJECTS = "projects"
@@ -249,7 +249,7 @@ class _Walk:
         elif kind is SourceKind.SUBAGENT:
             agent_id = name[len(AGENT) : -len(TRANSCRIPT)]
         key = f"{directory.key}/{_printable(name)}"
-        stamp, before = Stamp(status.st_size, status.st_mtime_ns, status.st_ino), self.known(key)
+        stamp, before = stamp_of(status), self.known(key)
         if stamp == before:
             stamp = before
         priority, project = PRIORITY[kind], directory.project

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.errors import CollectorError, SkipSource
-from collector.flow import FINGERPRINT_BYTES, Position, Root, Source, SourceKind, Stamp, digest
+from collector.flow import FINGERPRINT_BYTES, Position, Root, Source, SourceKind, Stamp, digest, stamp_of
 from collector.log import get_logger
 from collector.options import SweptSettings
 from collector.private import created, fsync_directory, make_private_directory
-from collector.sourcefile import SourceFile, opened, stamp_of
+from collector.sourcefile import SourceFile, opened
 from collector.state import State
 
 log = get_logger()

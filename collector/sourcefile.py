@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from collector.errors import SkipSource, SourceError
-from collector.flow import FINGERPRINT_BYTES, Position, Source, Stamp, digest
+from collector.flow import FINGERPRINT_BYTES, Position, Source, digest, stamp_of
 from collector.parse import load
 
 MAX_META_BYTES = 64 << 10
@@ -128,11 +128,6 @@ def _descend(root: str, below: str) -> tuple[int, int]:
     except OSError:
         os.close(directory)
         raise
-
-
-def stamp_of(status: os.stat_result) -> Stamp:
-    """What an unchanged file keeps."""
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def broken(source: Source, error: OSError) -> SourceError:

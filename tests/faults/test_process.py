@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from collector.redact.providers import PROVIDER_RULES
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
 from tests.faults.crash import CrashServer
+from tests.model.actions import MEMORY
 from tests.model.world import World
 from tests.sink import Answer, Request, Sink
 
@@ -275,3 +277,13 @@ def test_a_clock_that_jumps_makes_no_difference(tmp_path: Path) -> None:
             assert place.agent.scan().ledger["delivered"] == 1, number
             os.utime(place.path, (moment, moment))
         assert len(sink.ids()) == PROMPTS + 5
+
+
+@pytest.mark.skipif(not MEMORY.is_dir(), reason="needs a file system that keeps any time")
+@pytest.mark.parametrize("year", [3000, -3000])
+def test_a_time_that_no_state_could_hold_makes_no_difference(year: int) -> None:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as directory, Sink() as sink:
+        place = Place(Path(directory), sink)
+        os.utime(place.path, (year * 31_556_952, year * 31_556_952))
+        assert place.agent.scan().ledger["delivered"] == PROMPTS + 1
+        assert place.agent.scan().ledger["files"]["unchanged"] == 1
