@@ -334,4 +334,9 @@ def _printable(name: str) -> str:
     if name.isprintable() and "\\" not in name:
         return name
     text = name.replace("\\", "\\\\").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(each if each.isprintable() else _escaped(each) for each in text)
+
+
+def _escaped(sign: str) -> str:
+    """Never as a byte that is no text is escaped: two names must not become one."""
+    return f"\\u{ord(sign):04x}" if "\x80" <= sign <= "\xff" else sign.encode("unicode_escape").decode()

@@ -255,7 +255,8 @@ def test_names_that_are_not_utf8_survive(root: Path) -> None:
 
 
 def test_no_name_can_forge_a_line_or_another_key(root: Path) -> None:
-    names = ["a\nb.jsonl", "a\\nb.jsonl", "a\x1b[31m.jsonl", os.fsdecode(b"\xff.jsonl"), "\\xff.jsonl", "\u202e.jsonl"]
+    names = ["a\x80.jsonl", os.fsdecode(b"a\x80.jsonl"), "a\xad.jsonl", os.fsdecode(b"a\xad.jsonl")]
+    names += ["a\nb.jsonl", "a\\nb.jsonl", "a\x1b[31m.jsonl", os.fsdecode(b"\xff.jsonl"), "\\xff.jsonl", "\u202e.jsonl"]
     for name in names:
         write(root / "projects" / "-work" / name)
     found = keys(walk(root))
