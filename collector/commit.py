@@ -48,6 +48,11 @@ class Committer:
         self._unsaved = 0
         self._saved_at = clock()
 
+    def go_on_from(self, before: Committer) -> None:
+        """Takes over what waits for the disk: the state is the same one, and is not saved before that is written."""
+        self._waiting, self._waiting_bytes = list(before._waiting), before._waiting_bytes
+        self.problem, self.dropped = before.problem, before.dropped
+
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
         """One receipt: move the offsets, count, keep what must be set aside; save when it is time."""
         if self._waiting_bytes > MAX_WAITING_BYTES:  # memory is not for this: the pass ends here until there is room

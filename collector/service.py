@@ -202,6 +202,8 @@ class Service:
             watcher = self._make_watcher(flow.roots, self.wake, is_wanted=settings.run.watch, clock=self._clock)
             opening.callback(watcher.close)
             parts = opening.pop_all()
+        if hasattr(self, "flow"):
+            flow.committer.go_on_from(self.flow.committer)
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
         self._use_interrupt(interrupt)
