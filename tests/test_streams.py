@@ -31,6 +31,17 @@ def in_shell(agent: Agent, redirection: str, *arguments: str, **environment: str
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+def on_terminal(agent: Agent, *arguments: str, **environment: str) -> str:
+    """What the command shows on a terminal."""
+    terminal, end = pty.openpty()
+    made = {**agent.environment, **environment}
+    subprocess.run([*COLLECTOR, *arguments], stdout=end, env=made, timeout=60, check=True)
+    os.close(end)
+    shown = os.read(terminal, 65536).decode()
+    os.close(terminal)
+    return shown
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
     "command",
@@ -84,12 +95,19 @@ def test_what_is_redacted_cannot_move_the_cursor_of_a_terminal(agent: Agent, fla
     path = agent.home.path / "given"
     text = f"{ESCAPES}\tAKIA2E0A8F3B244C9986\n"
     path.write_text(json.dumps(text, ensure_ascii=False) if "--jsonl" in flags else text)
-    terminal, end = pty.openpty()
-    command = [*COLLECTOR, "redact", *flags, str(path)]
-    subprocess.run(command, stdout=end, env=agent.environment, timeout=60, check=True)
-    os.close(end)
-    shown = os.read(terminal, 65536).decode()
-    os.close(terminal)
+    shown = on_terminal(agent, "redact", *flags, str(path))
     assert not [each for each in ESCAPES.replace("]0;title", "").replace("[2J", "") if each in shown]
     assert "\\x1b]0;title" in shown or "\\u001b]0;title" in shown
     assert ESCAPES.encode() in agent.run("redact", str(path)).stdout.encode() or "--jsonl" in flags
+
+
+def test_a_narrow_terminal_costs_neither_a_digit_nor_an_id(agent: Agent) -> None:
+    session = agent.home.session()
+    session.reply("Done.", tokens=1_234_567)
+    session.raw(b"{broken\n")
+    agent.run("scan")
+    shown = on_terminal(agent, "report", COLUMNS="40", NO_COLOR="1")
+    assert "1,234,567" in shown
+    [entry] = agent.run("quarantine", "list", "--json").stdout.splitlines()
+    for listed in (on_terminal(agent, "quarantine", "list", COLUMNS="60"), agent.run("quarantine", "list").stdout):
+        assert json.loads(entry)["id"] in listed

@@ -19,6 +19,8 @@ from collector.quarantine import Quarantine
 from collector.settings import Settings
 
 app = typer.Typer(help="Look at and act on what was set aside.", no_args_is_help=True)
+ID_WIDTH = 32
+PIPE_WIDTH = 200  # of a file or a pipe, where rich would squeeze everything into 80 columns
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids from `quarantine list`.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="Every entry.")]
 
@@ -49,11 +51,14 @@ def list_(
     if not entries:
         typer.echo("Nothing was set aside.")
         return
-    table = Table("id", "time", "reason", "source", "offset", "characters", box=None)
+    table = Table(box=None)
+    table.add_column("id", no_wrap=True, min_width=ID_WIDTH)  # it is what the other commands want to be given
+    for heading in ("time", "reason", "source", "offset", "characters"):
+        table.add_column(heading, overflow="fold")
     for entry in entries:
         cells = [entry["id"], entry["time"], entry["reason"], entry["source"], entry["offset"], len(entry["payload"])]
         table.add_row(*(Text(printable(str(cell))) for cell in cells))
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +16,7 @@ from collector.log import printable, tame_json
 from collector.store.report import summarize
 
 TABLE_ROWS = 15
+LEAST_WIDTH = 80
 PIPE_WIDTH = 160  # of a file or a pipe, where rich would squeeze everything into 80 columns
 HEADINGS = {
     "day": "day",
@@ -52,7 +52,9 @@ def report(
     if json:
         typer.echo(tame_json(summary, indent=2))
     else:
-        _show(summary, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
+        terminal = Console()
+        # Narrower than that, rich would leave out digits: then it is the terminal that breaks the lines.
+        _show(summary, Console(width=max(terminal.width, LEAST_WIDTH) if terminal.is_terminal else PIPE_WIDTH))
 
 
 def _show(summary: dict[str, Any], console: Console) -> None:
