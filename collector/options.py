@@ -152,7 +152,7 @@ class RetrySettings(Section):
     max_interval: Seconds = Field(default=60.0, gt=0, description="the longest wait between tries")
     max_wait: Seconds = Field(default=60.0, ge=0, description="seconds `scan` waits for a failing sink in all")
     poison_tries: int = Field(
-        default=6, ge=2, description="5xx answers to one batch before it is searched for a poison event"
+        default=6, ge=2, description="failures of one batch before it is searched for a poison event"
     )
 
 

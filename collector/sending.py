@@ -114,11 +114,19 @@ class Sending:
             case Refused():
                 self._search(events, decision)
             case Retry():
-                while not self._isolate(events):
-                    decision = self._post_until_decided(events)
-                    if not isinstance(decision, Retry):
-                        self._act(events, decision)
-                        return
+                self._suspect(events, decision)
+
+    def _suspect(self, events: list[Sealed], decision: Retry) -> None:
+        """Whether the sink fails on these events alone is asked before it is given up, however slowly it fails."""
+        deadline = self.deliverer.clock() + self.deliverer.max_wait
+        while not self._isolate(events):
+            if self._has_waited_enough(0.0) or self.deliverer.clock() > deadline:
+                raise self._unavailable(decision)
+            again = self._post_until_decided(events)
+            if not isinstance(again, Retry):
+                self._act(events, again)
+                return
+            decision = again
 
     def _accept(self, events: list[Sealed], decision: Accepted) -> None:
         self.duplicates += decision.duplicates
@@ -213,9 +221,13 @@ class Sending:
         return True
 
     def _canary(self, events: list[Sealed]) -> Sealed | None:
-        """An event that the sink accepts right now: one it took before (ids make that harmless), else one of these."""
+        """An event that the sink accepts right now: one it took before (ids make that harmless), else one of these.
+
+        When the waiting time is over only the one is asked that should be taken at once.
+        """
         known = [self.health.canary] if self.health.canary else []
-        for candidate in [*known, events[0], events[-1]]:
+        others = [] if self._has_waited_enough(0.0) else [events[0], events[-1]]
+        for candidate in [*known, *others]:
             if len(events) == 1 and candidate is events[0]:
                 continue
             if self._is_taken(candidate):
@@ -238,14 +250,14 @@ class Sending:
         )
         decision: Decision = retrying(self._post, events)
         if isinstance(decision, Retry):
-            self._check_patience(decision)
+            if self._must_give_up():
+                raise Stopped("Stopped while the sink was failing; what was in flight is sent again.")
+            if not decision.may_be_poison:
+                raise self._unavailable(decision)
         return decision
 
-    def _check_patience(self, decision: Retry) -> None:
-        if self._must_give_up():
-            raise Stopped("Stopped while the sink was failing; what was in flight is sent again.")
-        if not decision.may_be_poison or self._has_waited_enough(0.0):
-            raise SinkUnavailable(self.deliverer.complaint(decision.reason))
+    def _unavailable(self, decision: Retry) -> SinkUnavailable:
+        return SinkUnavailable(self.deliverer.complaint(decision.reason))
 
     def _is_enough(self, state: tenacity.RetryCallState) -> bool:
         decision = state.outcome.result() if state.outcome else None

@@ -88,8 +88,9 @@ class Transport:
             with exchange.within(seconds):
                 answer = exchange.post(self.url, body, headers)
             return answer, len(body)
-        except httpx.TimeoutException:
-            return Retry(f"no answer within {self.timeout:g} seconds"), 0
+        except httpx.TimeoutException as error:
+            has_seen_it = isinstance(error, httpx.ReadTimeout)
+            return Retry(f"no answer within {self.timeout:g} seconds", may_be_poison=has_seen_it), 0
         except httpx.HTTPError as error:
             if exchange.is_overdue:
                 # Without the seconds for the body: what is said once should be the same the next time.
@@ -210,4 +211,6 @@ def _failure(error: httpx.HTTPError) -> Retry | Halt:
         return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # its text may quote a header's value
         return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
-    return Retry(reason)
+    # A server, or what inspects its traffic, may well hang up because of what it was sent.
+    has_hung_up = isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
+    return Retry(reason, may_be_poison=has_hung_up)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -153,6 +154,50 @@ def test_an_event_that_always_breaks_a_healthy_sink_is_set_aside(bad: set[str]) 
     assert first.refused == []
     assert {thing.id for thing in second.refused} == bad
     assert receiver.stored >= (set(names(9)) - bad)
+
+
+@pytest.mark.parametrize("how", [httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.ReadTimeout])
+def test_an_event_that_makes_a_healthy_sink_hang_up_or_fall_silent_is_set_aside(how: type[httpx.HTTPError]) -> None:
+    def rule(ids: list[str]) -> httpx.Response:
+        if "e3" in ids:
+            raise how("gone")
+        return httpx.Response(200)
+
+    first, second = deliver(Receiver(rule), batch("good"), batch(*names(9)))
+    assert first.refused == []
+    assert [thing.id for thing in second.refused] == ["e3"]
+
+
+def test_a_request_that_a_sink_cannot_answer_in_time_is_not_repeated_for_ever() -> None:
+    def rule(ids: list[str]) -> httpx.Response:
+        if len(ids) > 2:
+            raise httpx.ReadTimeout("no answer")
+        return httpx.Response(200)
+
+    receiver = Receiver(rule)
+    [receipt] = deliver(receiver, batch(*names(9)))
+    assert (receipt.refused, receiver.stored) == ([], set(names(9)))
+
+
+def test_an_event_that_a_healthy_sink_fails_on_slowly_is_set_aside_all_the_same() -> None:
+    passed = 0.0
+
+    def rule(ids: list[str]) -> httpx.Response:
+        nonlocal passed
+        passed += 20.0 if "e3" in ids else 0.1
+        return httpx.Response(504 if "e3" in ids else 200)
+
+    slow = deliverer(Receiver(rule), max_wait=60.0)
+    slow.clock = slow.health.clock = lambda: time.monotonic() + passed
+    first, second = slow.deliver(iter([batch("good"), batch(*names(9))]))
+    assert first.refused == []
+    assert [thing.id for thing in second.refused] == ["e3"]
+
+
+def test_a_sink_that_fails_on_many_and_refuses_each_is_given_up_after_the_waiting_time() -> None:
+    receiver = Receiver(lambda ids: httpx.Response(500 if len(ids) > 1 else 400))
+    with pytest.raises(SinkUnavailable):
+        deliver(receiver, batch(*names(9)), max_wait=0.2)
 
 
 def test_a_sink_that_comes_and_goes_is_not_blamed_on_an_event() -> None:
