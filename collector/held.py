@@ -325,6 +325,14 @@ class Held:
         fsync_directory(self.directory)
 
 
+def unsent_of(source: Source, state: State) -> int:
+    """The bytes that would be lost with a source. One that is as long as what was sent of it may be another by now."""
+    lag, entry = state.lag_of(source), state.entries.get(source.key)
+    if lag or entry is None or state.is_read(source) or _begins_as(source, entry.position):
+        return lag
+    return source.stamp.size
+
+
 def _key(file: HeldFile, source: Source, state: State, taken: dict[str, Source]) -> str:
     """The original's key, unless another file goes by that name now: then one of its own, with the offset so far."""
     key = file.original.key

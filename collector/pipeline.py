@@ -18,7 +18,7 @@ from collector.deliver import Deliverer
 from collector.discover import Findings, discover
 from collector.errors import SinkError, SourceError, Stopped
 from collector.flow import End, Item, Line, Outcome, Root, Skip, Source, SourceKind
-from collector.held import Held
+from collector.held import Held, unsent_of
 from collector.ledger import Ledger
 from collector.log import get_logger, place_of
 from collector.normalize import Context, event
@@ -86,7 +86,7 @@ def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
 
 def _hold(found: Findings, flow: Flow) -> None:
     """While the sink is failing, what is unsent must not be swept."""
-    unsent = {source.key: lag for source in found.files if (lag := lag_of(source, flow.state))}
+    unsent = {source.key: size for source in found.files if (size := unsent_of(source, flow.state))}
     flow.held.hold(unsent, found.files, flow.state)
 
 

@@ -114,7 +114,7 @@ class State:
         entry = self.entries.get(source.key)
         if entry is None:
             return source.stamp.size
-        if entry.skip:
+        if entry.skip and entry.position.stamp == source.stamp:
             return 0
         offset = entry.position.offset
         return source.stamp.size - offset if offset <= source.stamp.size else source.stamp.size

@@ -92,6 +92,36 @@ def test_a_sink_that_answers_but_takes_nothing_costs_no_transcript_either(world:
     assert held(world) == []
 
 
+def test_a_transcript_replaced_by_one_of_the_same_size_is_held(world: World, linking: str) -> None:
+    path = transcript(world, range(10, 20))
+    works(world)
+    replace_atomically(path, b"".join(record(number) for number in range(20, 30)))
+    fails(world)
+    path.unlink()
+    works(world)
+    assert stored(world) == names(range(10, 30))
+
+
+def test_a_stub_that_became_a_transcript_is_held(world: World, linking: str) -> None:
+    path = transcript(world, range(0), "agent-a1")
+    path.write_bytes(b'{"type":"user","message":{"role":"user","content":"Warmup"}}\n')
+    works(world)
+    transcript(world, range(10), "agent-a1")
+    fails(world)
+    path.unlink()
+    works(world)
+    assert stored(world) == names(range(10))
+
+
+def test_what_was_sent_is_not_held_because_its_time_changed(world: World, linking: str) -> None:
+    sent = transcript(world, range(10))
+    works(world)
+    os.utime(sent, (1, 1))
+    transcript(world, range(10, 20), "s2")
+    fails(world)
+    assert len(held(world)) == 1
+
+
 def test_only_what_was_not_sent_before_is_sent(world: World, linking: str) -> None:
     path = transcript(world, range(40))
     works(world)
