@@ -27,6 +27,7 @@ from collector.wake import Hints
 log = get_logger()
 ERRORS_IN_A_ROW = 10
 MANY_BATCHES = 4
+MANY_REASONS = 100
 # A change this old that no hint told of was missed; a younger one may still be on its way.
 HINTS_TAKE_SECONDS = 2.0
 SAID = {
@@ -216,6 +217,8 @@ class Passes:
     def _say(self, event: str, reason: str) -> None:
         """Logs a reason once; again only after things went well in between."""
         if reason not in self._said:
+            if len(self._said) >= MANY_REASONS:  # a redirect may name another place every time
+                self._said.clear()
             self._said.add(reason)
             self.changes += 1
             log.warning(event, reason=reason)

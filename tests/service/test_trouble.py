@@ -217,3 +217,12 @@ def test_a_long_copy_of_what_must_not_be_swept_is_no_hang(
         before = next(looks)
         steps.service.step()
         assert asked >= next(looks) - before + 4
+
+
+def test_reasons_that_differ_at_every_try_are_not_all_remembered(home: Home, steps: Steps, clock: Clock) -> None:
+    places = itertools.count()
+    steps.sink.then = lambda _: Answer(302, {"Location": f"https://login.example/{next(places)}"})
+    home.session().prompt("kept")
+    for _ in range(250):
+        clock.forward(steps.until_idle())
+    assert len(steps.service.passes._said) <= 100
