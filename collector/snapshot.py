@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from collector.errors import SkipSource
-from collector.flow import FINGERPRINT_BYTES, End, Line, Position, Reading, Source, SourceKind
+from collector.flow import FINGERPRINT_BYTES, End, Line, Position, Reading, Source, SourceKind, position_after
 from collector.parse import load
 from collector.sourcefile import opened
 
@@ -22,8 +22,11 @@ NOT_AN_OBJECT = "not a JSON object"
 KNOWN_KEYS = {"version", "entries", "originalPath"}
 
 
-def read(source: Source, position: Position | None = None) -> Iterator[Line | End]:  # noqa: ARG001 - read whole
-    """The entries of the document; SkipSource "incomplete" while it is half written, "too_large" above 64 MB."""
+def read(source: Source, position: Position | None = None) -> Iterator[Line | End]:
+    """The entries of the document; SkipSource "incomplete" while it is half written, "too_large" above 64 MB.
+
+    None where it is what was read before on another inode: some file systems give a file another one every time.
+    """
     with opened(source) as file:
         if file.stamp.size > MAX_BYTES:
             raise SkipSource("too_large", source.key)
@@ -37,11 +40,20 @@ def read(source: Source, position: Position | None = None) -> Iterator[Line | En
         raise SkipSource("incomplete", source.key) from None
     reading = Reading(source, data[:FINGERPRINT_BYTES], stamp)
     tail = data[-FINGERPRINT_BYTES:]
+    end = End(reading, len(data), tail)
+    if position is not None and _without_inode(position) == _without_inode(position_after(end)):
+        yield end
+        return
     for number, entry in enumerate(_entries(source.kind, document)):
         is_record = isinstance(entry, dict)
         problem, raw = ("", b"") if is_record else (NOT_AN_OBJECT, orjson.dumps(entry))
         yield Line(reading, number, len(data), entry if is_record else None, problem, raw, tail, is_safe=False)
-    yield End(reading, len(data), tail)
+    yield end
+
+
+def _without_inode(position: Position) -> Position:
+    stamp = position.stamp
+    return position._replace(stamp=stamp._replace(inode=0) if stamp else None)
 
 
 def _entries(kind: SourceKind, document: Any) -> Iterator[Any]:

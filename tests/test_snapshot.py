@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from collector import snapshot
 from collector.errors import SkipSource
 from collector.flow import End, Line, SourceKind, position_after
 from collector.splice import NOT_AN_OBJECT
+from tests.model.world import replace_atomically
 from tests.reading import source_of
 
 
@@ -45,6 +47,19 @@ def test_the_end_covers_the_whole_document_and_stamps_it(path: Path) -> None:
     position = position_after(end)
     assert (position.offset, position.stamp) == (path.stat().st_size, source_of(path).stamp)
     assert end.tail == path.read_bytes()[-1024:]
+
+
+def test_the_same_document_on_another_inode_gives_no_lines_again(path: Path) -> None:
+    write(path, {"version": 1, "entries": [{"sessionId": "a" * 3000}]})
+    position, status = position_after(read(path)[1]), path.stat()
+    replace_atomically(path, path.read_bytes())
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_ino != status.st_ino
+    (end,) = snapshot.read(source_of(path, SourceKind.SESSION_INDEX), position)
+    assert isinstance(end, End)
+    assert position_after(end).stamp == source_of(path).stamp
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    assert len(list(snapshot.read(source_of(path, SourceKind.SESSION_INDEX), position))) == 2
 
 
 def test_an_empty_index_has_an_end_and_no_lines(path: Path) -> None:
