@@ -57,9 +57,10 @@ class Matcher:
         """The length of the longest match."""
         return self.rule.widths[1]
 
-    def spans(self, text: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
-        """The secrets of this rule in the windows; `starts` are where the pieces of the text begin."""
-        texts = (text, text.lower() if self.folds else text)
+    def spans(self, text: bytes, folded: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
+        """The secrets of this rule in the windows; `starts` are where the pieces of the text begin, and `folded` is the
+        text in lower case."""
+        texts = (text, folded if self.folds else text)
         found: Spans = []
         barren: dict[object, int] = {}
         at = 0

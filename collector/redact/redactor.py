@@ -145,11 +145,12 @@ class Redactor:
     ) -> dict[int, list[Mark]]:
         """The spans to replace, per piece of the text."""
         starts = list(accumulate((len(piece) + 1 for piece in texts[:-1]), initial=0))
+        folded = text.lower()
         found: dict[int, list[Mark]] = {}
         count = 0
         for index in sorted(windows):
             matcher = self._matchers[index]
-            for start, end in matcher.spans(text, windows[index], starts, deadline):
+            for start, end in matcher.spans(text, folded, windows[index], starts, deadline):
                 piece = bisect_right(starts, start) - 1
                 count += 1
                 if count > MOST_FINDINGS:

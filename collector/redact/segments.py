@@ -29,19 +29,22 @@ _name_keys = ("name", "Name", "key", "Key", "header", "variable", "id", "field",
 _scalars = frozenset({int, float, bool, type(None)})
 
 
-class KeyBook(dict[str, int]):
+class KeyBook:
     """What each key asks for: nothing, to stand before its value, or to look at its sibling. Judged once a key."""
 
     def __init__(self, keywords: frozenset[str]) -> None:
-        super().__init__()
+        self.known: dict[str, int] = {}
         self._keywords = re.compile("|".join(map(re.escape, sorted(keywords))) or r"(?!)")
 
-    def __missing__(self, key: str) -> int:
-        verdict = self._judge(key)
-        if len(self) >= MOST_KEYS:
-            self.clear()
-        if len(key) <= 100:
-            self[key] = verdict
+    def judge(self, key: str) -> int:
+        """The verdict on a key that may not be known yet."""
+        verdict = self.known.get(key)
+        if verdict is None:
+            verdict = self._judge(key)
+            if len(self.known) >= MOST_KEYS:
+                self.known.clear()
+            if len(key) <= 100:
+                self.known[key] = verdict
         return verdict
 
     def _judge(self, key: str) -> int:
@@ -66,6 +69,7 @@ class Piece(NamedTuple):
 
 def gather(event: Any, book: KeyBook) -> list[str]:
     """Every string of an event, keys included where they matter."""
+    known = book.known
     found: list[str] = []
     add = found.append
     nodes: list[Any] = [event]
@@ -74,8 +78,12 @@ def gather(event: Any, book: KeyBook) -> list[str]:
         if type(node) is dict:
             for key, value in node.items():
                 kind = type(value)
-                if book[key]:
-                    _tell(node, key, value, book[key], (add, push))
+                try:
+                    verdict = known[key]
+                except KeyError:
+                    verdict = book.judge(key)
+                if verdict:
+                    _tell(node, key, value, verdict, (add, push))
                 elif kind is str:
                     add(value)
                 elif kind is dict or kind is list:
@@ -161,7 +169,7 @@ def pieces(event: Any, book: KeyBook) -> list[Piece]:
         is_dict = isinstance(node, dict)
         items: Any = node.items() if is_dict else enumerate(node)
         for key, value in items:
-            verdict = book[key] if is_dict else PLAIN
+            verdict = book.judge(key) if is_dict else PLAIN
             name = prefix_of(node, key, verdict) if verdict else ""
             owns = verdict in (TELLING, CONTEXT)
             place = (*path, key)

@@ -6,6 +6,7 @@ from collector.redact.providers.named import by_name
 from collector.redact.providers.shapes import (
     A_UUID,
     AN_MD5,
+    DOTTED,
     HEX32,
     IN_URL,
     NOT_IN_A_NAME,
@@ -56,7 +57,7 @@ CHAT = (
         "Discord",
         # base64 of the bot's id, of a time, and a signature
         r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}",
-        trigger=r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
+        trigger=DOTTED,
         reach_back=63,
         before="0-9A-Za-z_.",
         check=is_mixed,
