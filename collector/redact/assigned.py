@@ -15,7 +15,7 @@ from collector.redact.names import TELLING, Promise, promise, words, words_of
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.values import Written, has_random_part, is_placeholder, is_salt, is_secret
 
-AROUND = WIDEST_VALUE + 300  # what `locate` looks at: the value, and the name before it
+AROUND = (128, WIDEST_VALUE + 300)  # what `locate` looks at: the name before, and the value
 SHIELDED = b"[\x8f"  # how a marker looks to a rule
 
 _QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""

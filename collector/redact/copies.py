@@ -18,6 +18,7 @@ from collector.redact.marker import MARKER, marker
 from collector.redact.segments import Piece
 
 SHORTEST = 5
+LONGEST_IN_URL = 8192
 FREE = 9
 
 Marks = dict[int, list[Mark]]
@@ -95,7 +96,9 @@ def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
         once = json.dumps(value, ensure_ascii=False)[1:-1]
         texts = {value, once, json.dumps(once, ensure_ascii=False)[1:-1]}
         if not value.isalnum():
-            texts |= _unescaped(value) | {quote(value, safe="", errors="replace")}
+            texts |= _unescaped(value)
+            if len(value) <= LONGEST_IN_URL:
+                texts.add(quote(value, safe="", errors="replace"))
         forms += [_Copy(value, rule, text) for text in texts if len(text) >= SHORTEST]
     return sorted(forms, key=lambda copy: (-len(copy.text), copy.text))
 

@@ -13,7 +13,6 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +20,7 @@ from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyp
 from collector.redact.literals import needles
 from collector.redact.marker import OPENING
 from collector.redact.matching import Windows, blocks, scan_pattern, scan_widths
-from collector.redact.rule import AT_KEYS, Rule, width
+from collector.redact.rule import AT_KEYS, WIDEST, Rule
 
 MARKERS = -1
 KEY_END = b"\x91"  # see segments.py
@@ -57,6 +56,8 @@ class Hyperscan:
         )  # costs a scan nothing, and a look of its own 0.5 us
         self._indexes = list(self._sharing.values())
         self._database = _database(list(self._sharing), cache_dir)
+        # How far an end can be from where the scanner, or the rule, begins.
+        self._widest = WIDEST + max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
         self._local = threading.local()
 
     def windows(self, text: bytes) -> dict[int, Windows]:
@@ -96,12 +97,6 @@ class Hyperscan:
                 found.setdefault(rule, []).extend((low + begin, low + end) for begin, end in windows)
             low = last + 1
         return {rule: _joined(sorted(windows)) for rule, windows in found.items()}
-
-    @cached_property
-    def _widest(self) -> int:
-        """How far an end can be from where the scanner, or the rule, begins."""
-        rules = [rule for rule in self._rules if rule.trigger != AT_KEYS]
-        return max((max(width(scan_pattern(rule))[1], rule.reach_back) for rule in rules), default=0)
 
     def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Windows]:
         by_pattern: dict[int, list[int]] = {}

@@ -32,19 +32,19 @@ _range = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 class Rule:
     """One row of the table.
 
-    `pattern` may name one group `secret`: then only that part is replaced, else the whole match. `keywords` are
-    lower case; where there are any, one of them must stand within `reach` characters before the match, in the
-    same string or in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret
-    and may refuse it (a checksum, too little entropy). `before` and `after` are the insides of character classes
-    that must not stand directly around the match; empty means anything may. `locate` is for the few rules whose
-    pattern only finds the place: it says which spans, between `start` and `stop`, are the secret (an empty span
-    at its end says only how far it has looked, so that nobody looks again); what it says depends on at most `around`
-    characters on either side of the match, where that is not None. With `folds`
-    the pattern is lower case and letters of either case are alike: `re` finds it ten times faster in a lower-case
-    copy of the text than by ignoring case. `trigger` is what the
-    scanner looks for in place of the pattern: every match must begin with something it finds or, with `reach_back`,
-    at most that many characters before its end. Rules with the same trigger cost the scanner only one. `about`
-    says in a few words what was recognised, for the rules whose pattern does not show it.
+    `pattern` may name one group `secret`: then only that part is replaced, else the whole match. `keywords` are lower
+    case; where there are any, one of them must stand within `reach` characters before the match, in the same string or
+    in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret and may refuse it (a
+    checksum, too little entropy). `before` and `after` are the insides of character classes that must not stand
+    directly around the match; empty means anything may. `locate` is for the few rules whose pattern only finds the
+    place: it says which spans, between `start` and `stop`, are the secret (an empty span at its end says only how far
+    it has looked, so that nobody looks again); what it says depends on at most `around` characters on either side of
+    the match (or before and after its begin and end, where there are two numbers), where that is not None. With `folds`
+    the pattern is lower case and letters of either case are alike: `re` finds it ten times faster in a lower-case copy
+    of the text than by ignoring case. `trigger` is what the scanner looks for in place of the pattern: every match must
+    begin with something it finds or, with `reach_back`, at most that many characters before its end. Rules with the
+    same trigger cost the scanner only one. `about` says in a few words what was recognised, for the rules whose pattern
+    does not show it.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Rule:
     after: str = "0-9A-Za-z"
     reach: int = 100
     locate: Locate | None = None
-    around: int | None = None
+    around: int | tuple[int, int] | None = None
     folds: bool = False
     trigger: str = ""
     reach_back: int = 0
@@ -73,8 +73,11 @@ class Rule:
     def sight(self) -> tuple[int, int] | None:
         """How far before and after its begin a match is decided on; None where nobody can say."""
         around = self.around if self.locate else 0
+        if around is None:
+            return None
+        before, after = around if isinstance(around, tuple) else (around, around)
         reach = self.reach if self.keywords else 0
-        return None if around is None else (max(around, reach) + LONGEST_ESCAPE, around + self.widths[1] + 1)
+        return max(before, reach) + LONGEST_ESCAPE, after + self.widths[1] + 1
 
 
 def width(pattern: str) -> tuple[int, int]:

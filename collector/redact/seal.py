@@ -55,4 +55,5 @@ def unescaped(text: str) -> str:
         escape = match[1]
         return chr(int(escape[1:], 16)) if escape[0] == "u" and len(escape) == 5 else _letters.get(escape, escape)
 
-    return _escape.sub(letter, text)
+    halves = _escape.sub(letter, text)  # an emoji is escaped as two halves, and a torn one is no text
+    return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -115,6 +115,7 @@ _words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+
 _sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
 _term = re.compile(r"\([A-Za-z_]\w*")  # (BASE + 1)
 _constant = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
+_names = re.compile(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
 _setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
@@ -156,7 +157,7 @@ _filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder
 
 def is_secret(value: str, promise: Promise, written: Written) -> bool:
     """Whether a value is a secret, given what its name promises and how it was written."""
-    if len(value) < 3:
+    if len(value) < 3 or _repeats(value) or _is_names(value):
         return False
     if _url.match(value) or _digest_name.match(value):
         return False
@@ -164,6 +165,17 @@ def is_secret(value: str, promise: Promise, written: Written) -> bool:
         return False
     is_one = _is_password(value, written) if promise is Promise.PASSWORD else _is_key(value, promise, written)
     return is_one and not is_placeholder(value)
+
+
+def _repeats(value: str) -> bool:
+    """One short thing over and over, as nobody's secret is."""
+    periods = range(1, min(24, len(value) // 3) + 1) if len(value) >= 24 else ()
+    return any(value.startswith(value[period:]) for period in periods)
+
+
+def _is_names(value: str) -> bool:
+    """Names that wait for a value of their own: what stands between two quotes that both open, `password="token="x`."""
+    return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
 
 
 def _is_password(value: str, written: Written) -> bool:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from collector.redact import Options, Redactor, engines
-from collector.redact.rule import sample
+from collector.redact.matching import scan_pattern
+from collector.redact.rule import AT_KEYS, WIDEST, sample, width
 from collector.redact.table import RULES
 from tests.redact.conftest import KEY
 from tests.redact.contexts import CONTEXTS
@@ -106,3 +107,11 @@ def test_without_a_process_of_its_own_it_compiles_here(tmp_path: Path, monkeypat
     redactor = Redactor(Options(key=KEY, disabled=FEW, cache_dir=tmp_path / "cache"))
     assert "hunter22x" not in redactor.text(TEXT)
     assert cached(tmp_path / "cache")
+
+
+def test_no_rule_looks_further_than_the_scanner_expects() -> None:
+    for rule in RULES:
+        if rule.trigger != AT_KEYS:
+            longest = max((len(word) for word in rule.keywords), default=-rule.reach)
+            assert width(scan_pattern(rule))[1] <= WIDEST + rule.reach + longest, rule.id
+            assert rule.reach_back <= WIDEST, rule.id

@@ -148,3 +148,8 @@ def test_nothing_else_makes_a_sealed_event() -> None:
                 if isinstance(node, ast.Attribute) and ast.unparse(node).endswith(f"{name}._make"):
                     found.add(path.relative_to(COLLECTOR).as_posix())
         assert found == allowed
+
+
+def test_a_torn_line_keeps_its_emoji_and_loses_half_of_one(redactor: Redactor) -> None:
+    aside = set_aside(line(rb'{"text": "\ud83d\ude00 said \ud83d'), redactor)
+    assert aside.payload == '{"text": "\N{GRINNING FACE} said \ufffd'

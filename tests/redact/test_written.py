@@ -103,6 +103,9 @@ STAYS = (
     'UNRESERVED_PAT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"',
     "docker_compose_pat = services-and-volumes",
     '{"./shared-key":148}],128:[function(require,module,exports){',
+    'PASSWORD="TOKEN="PASSWORD="',
+    "password=" * 40,
+    "password: " + "abc-" * 40,
 )
 
 
