@@ -329,6 +329,12 @@ def test_logs_asks_the_journal_about_the_unit(manager: Manager) -> None:
     assert manager.calls == ["journalctl --no-pager --user-unit collector.service --lines 5"]
 
 
+@pytest.mark.parametrize(("signal", "code"), [("PIPE", 0), ("TERM", 143)])
+def test_logs_ends_as_a_shell_would_say_it(manager: Manager, signal: str, code: int) -> None:
+    (manager.directory / "journalctl").write_text(f"#!/bin/sh\nkill -{signal} $$\n")
+    assert run(["service", "logs", *SYSTEMD]) == code
+
+
 def test_a_new_launch_agent_is_started_when_the_one_before_has_ended(
     manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

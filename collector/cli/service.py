@@ -11,6 +11,7 @@ import pwd
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -143,7 +144,14 @@ def logs(
         raise ServiceError(f"{command[0]} is not installed here, so the log cannot be shown.") from None
     except KeyboardInterrupt:
         return
-    raise typer.Exit(code)
+    raise typer.Exit(_exit_code(code))
+
+
+def _exit_code(ended: int) -> int:
+    """As a shell says it: 128 and the signal, where one ended it. That whoever read it has seen enough is no error."""
+    if ended == -signal.SIGPIPE:
+        return 0
+    return 128 - ended if ended < 0 else ended
 
 
 def _kind(asked: Platform | None, *, system: bool) -> Platform:
