@@ -24,7 +24,7 @@ from collector.discover import Findings, discover
 from collector.errors import CollectorError
 from collector.heartbeat import canary
 from collector.pipeline import lag_of
-from collector.redact import Redactor, seal
+from collector.redact import Redactor, cached, seal
 from collector.sending import idempotency_key
 from collector.settings import Settings
 from collector.sinks import Accepted, Answer, Halt
@@ -151,6 +151,10 @@ def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
         yield Check("redaction", "warn" if settings.redaction.engine == "auto" else "ok", "engine python", advice)
     else:
         yield Check("redaction", "ok", f"engine {redactor.engine_name}")
+        cache = configuration.cache_directory()
+        if reason := cached.danger(cache):
+            finding = f"{cache} is not used and rules are compiled at every start: {reason}"
+            yield Check("redaction", "warn", finding, cached.ADVICE)
     if settings.redaction.disable:
         yield Check("redaction", "warn", f"rules turned off: {', '.join(settings.redaction.disable)}")
 

@@ -228,3 +228,13 @@ def test_what_others_may_read_or_replace_is_named(home: Home, agent: Agent) -> N
         f"chmod 700 {agent.directory}",
         f"chmod 600 {agent.directory / 'installation.json'}",
     ]
+
+
+def test_a_cache_that_others_can_write_to_is_named(home: Home, agent: Agent) -> None:
+    cache = home.path / "cache" / "collector"
+    cache.mkdir(parents=True)
+    cache.chmod(0o777)
+    checks, result = examine(agent, XDG_CACHE_HOME=str(cache.parent))
+    assert (levels(checks, "redaction"), result.code) == (["ok", "warn"], 0)
+    assert "chmod 700" in checks["redaction"][1]["advice"]
+    assert list(cache.iterdir()) == []

@@ -1,7 +1,7 @@
 """The two engines that say where a rule may match: hyperscan, and plain Python where its wheel is missing.
 
 Both give windows per rule (see matching.py). The compiled database is cached in a file named after the rules and the
-version of hyperscan; a damaged or foreign file only costs a new compilation.
+version of hyperscan (cached.py); a damaged or foreign file only costs a new compilation.
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ import hashlib
 import os
 import re
 import sys
-import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from collector.redact import cached
 from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.literals import needles
 from collector.redact.marker import OPENING
 from collector.redact.matching import Windows, blocks, scan_pattern, scan_widths
-from collector.redact.rule import AT_KEYS, WIDEST, Rule
+from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample
 
 MARKERS = -1
 KEY_END = b"\x91"  # see segments.py
+CANARIES = 8  # that a cached database must report before it is used
 MOST_ENDS = 500  # that one scan of a text may give, and one more for every 256 characters; few texts give so many
 _key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # of one key, or many in a row
 
@@ -55,7 +56,7 @@ class Hyperscan:
             MARKERS
         )  # costs a scan nothing, and a look of its own 0.5 us
         self._indexes = list(self._sharing.values())
-        self._database = _database(list(self._sharing), cache_dir)
+        self._database = _database(list(self._sharing), rules, cache_dir)
         # How far an end can be from where the scanner, or the rule, begins.
         self._widest = WIDEST + max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
         self._local = threading.local()
@@ -201,45 +202,30 @@ def make_engine(choice: str, rules: Sequence[Rule], cache_dir: Path | None = Non
     return Hyperscan(rules, cache_dir)
 
 
-def _database(patterns: list[str], cache_dir: Path | None) -> Any:
+def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None) -> Any:
     if cache_dir is None:
         return compile_patterns(patterns)
     key = hashlib.sha256("\0".join([hyperscan.__version__, _platform(), *patterns]).encode()).hexdigest()[:24]
     path = cache_dir / f"rules-{key}.hyperscan"
-    cached = _load(path)
-    if cached is not None:
-        return cached
+    if reason := cached.danger(cache_dir):
+        cached.say_unused(cache_dir, reason)
+    known = cached.load(path, _canaries(patterns, rules))
+    if known is not None:
+        return known
     body = compiled_elsewhere(patterns) or hyperscan.dumpb(compile_patterns(patterns))
-    _save(path, body)
+    cached.save(path, body)
     return hyperscan.loadb(body, hyperscan.HS_MODE_BLOCK)
+
+
+def _canaries(patterns: list[str], rules: Sequence[Rule]) -> list[cached.Canary]:
+    """Texts in which a sound database reports a pattern: a marker, and samples of rules from all over the table."""
+    plain = [rule for rule in rules if rule.examples and not rule.keywords and rule.trigger != AT_KEYS]
+    texts = {re.escape(OPENING.decode()): OPENING}
+    for rule in plain[:: len(plain) // CANARIES + 1]:
+        texts[scan_pattern(rule)] = sample(rule.examples[0], 0).encode("latin-1", "replace")
+    return [(text, patterns.index(pattern)) for pattern, text in texts.items()]
 
 
 def _platform() -> str:
     machine = os.uname() if hasattr(os, "uname") else None
     return f"{machine.sysname}-{machine.machine}" if machine else os.name
-
-
-def _load(path: Path) -> Any:
-    """The cached database, or None where there is none that can be used."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    digest, _, body = data.partition(b"\n")
-    if hashlib.sha256(body).hexdigest().encode() != digest:
-        return None
-    try:
-        return hyperscan.loadb(body, hyperscan.HS_MODE_BLOCK)
-    except (hyperscan.error, ValueError):
-        return None
-
-
-def _save(path: Path, body: bytes) -> None:
-    """Writes the database for the next start; a cache that cannot be written costs only time."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:  # mode 0600
-            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-        Path(file.name).replace(path)
-    except OSError:
-        return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import stat
 import sys
 import threading
@@ -9,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from collector.log import configure
 from collector.redact import Options, Redactor, engines
+from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.matching import scan_pattern
 from collector.redact.rule import AT_KEYS, WIDEST, sample, width
 from collector.redact.table import RULES
@@ -64,6 +68,97 @@ def test_a_damaged_database_is_made_again(tmp_path: Path, damage: bytes | None) 
     cached(tmp_path).write_bytes(whole[:-100] if damage is None else damage)
     assert "hunter22x" not in Redactor(Options(key=KEY, disabled=FEW, cache_dir=tmp_path)).text(TEXT)
     assert len(cached(tmp_path).read_bytes()) == len(whole)
+
+
+class Compilations:
+    """How often rules were compiled, and whether anything was loaded that somebody left there."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+
+        def counting(patterns: list[str]) -> bytes:
+            self.count += 1
+            return compiled_elsewhere(patterns)
+
+        patch.setattr(engines, "compiled_elsewhere", counting)
+
+
+@pytest.fixture
+def compilations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compilations:
+    """Counts from a cache on that holds a database already."""
+    assert "hunter22x" not in start(tmp_path / "cache")
+    return Compilations(monkeypatch)
+
+
+def start(directory: Path) -> str:
+    return Redactor(Options(key=KEY, disabled=FEW, cache_dir=directory)).text(TEXT)
+
+
+def blind() -> bytes:
+    """A database that finds nothing, with the checksum it needs."""
+    body: bytes = hyperscan.dumpb(compile_patterns(["nothing is like this"]))
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def test_a_database_that_does_not_find_what_it_must_is_made_again(tmp_path: Path, compilations: Compilations) -> None:
+    file = cached(tmp_path / "cache")
+    sound = file.read_bytes()
+    file.write_bytes(blind())
+    assert "hunter22x" not in start(tmp_path / "cache")
+    assert (compilations.count, file.read_bytes() == sound) == (1, True)
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_database_that_others_can_write_is_made_again(tmp_path: Path, compilations: Compilations, mode: int) -> None:
+    cached(tmp_path / "cache").chmod(mode)
+    assert "hunter22x" not in start(tmp_path / "cache")
+    assert (compilations.count, stat.S_IMODE(cached(tmp_path / "cache").stat().st_mode)) == (1, 0o600)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("what", ["file", "directory"])
+def test_what_belongs_to_somebody_else_is_not_read(tmp_path: Path, compilations: Compilations, what: str) -> None:
+    directory = tmp_path / "cache"
+    os.chown(cached(directory) if what == "file" else directory, 12345, 12345)
+    assert "hunter22x" not in start(directory)
+    assert compilations.count == 1
+
+
+def test_a_database_that_is_a_link_is_not_followed(tmp_path: Path, compilations: Compilations) -> None:
+    file = cached(tmp_path / "cache")
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    assert "hunter22x" not in start(tmp_path / "cache")
+    assert (compilations.count, file.is_symlink()) == (1, False)
+
+
+def test_a_pipe_in_the_place_of_a_database_keeps_nobody_waiting(tmp_path: Path, compilations: Compilations) -> None:
+    file = cached(tmp_path / "cache")
+    file.unlink()
+    os.mkfifo(file, 0o600)
+    assert "hunter22x" not in start(tmp_path / "cache")
+    assert (compilations.count, file.is_file()) == (1, True)
+
+
+def test_a_cache_that_others_can_write_to_is_not_used_and_said_once(
+    tmp_path: Path, compilations: Compilations, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = tmp_path / "cache"
+    directory.chmod(0o770)
+    cached(directory).unlink()
+    configure()
+    for _ in range(2):
+        assert "hunter22x" not in start(directory)
+    assert (compilations.count, list(directory.iterdir())) == (2, [])
+    [line] = capsys.readouterr().err.splitlines()
+    assert [word in line for word in ("the cache is not used", str(directory), "chmod 700")] == [True] * 3
+
+
+def test_all_rules_together_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = Compilations(monkeypatch)
+    for _ in range(2):
+        Redactor(Options(key=KEY, cache_dir=tmp_path / "cache"))
+    assert counted.count == 1
 
 
 def test_other_rules_are_another_database(tmp_path: Path) -> None:
