@@ -1,8 +1,7 @@
 """Rules people add in their configuration, checked when they are loaded and refused with the reason.
 
 A rule must compile in both engines, match something of bounded width, and stay within a time budget on input made to
-hurt it. The tests of cost grow step by step and stop at the first step over the budget, so that checking a pattern
-that explodes does not itself hang.
+hurt it (probing.py).
 """
 
 from __future__ import annotations
@@ -10,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from re import _constants, _parser  # type: ignore[attr-defined]
-from time import process_time
 from typing import Any, Protocol
 
 from collector.errors import ConfigurationError
 from collector.redact.compiling import compile_patterns, hyperscan
-from collector.redact.matching import Matcher, scan_pattern
+from collector.redact.matching import scan_pattern
+from collector.redact.probing import too_slow
 from collector.redact.rule import Rule, width
 
 WIDEST = 4096
-BUDGET_SECONDS = 0.05  # for 64 kB: 1.3 MB/s, and only where a candidate was seen
-LENGTHS = (*range(8, 34, 2), 48, 64, 96, 128, 256, 512, 1024, 4096, 16_384, 65_536)
 _id = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _unsupported = {
     _constants.AT: "an anchor (^, $ or \\b)",
@@ -64,7 +61,7 @@ def user_rule(described: Described) -> Rule:
         before="",
         after="",
     )
-    if reason := _too_slow(rule) or _refused_by_scanner(rule):
+    if reason := too_slow(rule.pattern) or _refused_by_scanner(rule):
         raise ConfigurationError(f"redaction.rules: the pattern of {described.id} {reason}")
     return rule
 
@@ -103,45 +100,6 @@ def _items(sequence: Any) -> Iterator[tuple[Any, Any]]:
             inner = [argument[2]]
         for part in inner:
             yield from _items(part)
-
-
-def _letters(pattern: str) -> str:
-    """Characters a pattern is made of: those that can make it hesitate."""
-    letters: dict[str, None] = {}
-    for operation, argument in _items(_parser.parse(pattern)):
-        if operation is _constants.LITERAL:
-            letters[chr(argument)] = None
-        elif operation is _constants.IN:
-            for kind, value in argument:
-                if kind is _constants.LITERAL:
-                    letters[chr(value)] = None
-                elif kind is _constants.RANGE:
-                    letters[chr(value[0])] = None
-                elif kind is _constants.CATEGORY:
-                    letters["a" if value is _constants.CATEGORY_WORD else "0"] = None
-    return "".join(letters)[:24] + "a \n"
-
-
-def _too_slow(rule: Rule) -> str:
-    """Tries the pattern on runs of its own characters, longer and longer."""
-    search = Matcher(rule).search
-    letters = _letters(rule.pattern)
-    literal = "".join(chr(a) for o, a in _items(_parser.parse(rule.pattern)) if o is _constants.LITERAL)[:64]
-    units = [*letters, letters, literal or "a", literal + letters[0]]
-    for length in LENGTHS:
-        for unit in units:
-            for end in ("\x00", ""):
-                text = ((unit * (length // len(unit) + 1))[:length] + end).encode("latin-1", "replace")
-                before = process_time()
-                at = 0
-                while (match := search(text, at)) and process_time() - before < BUDGET_SECONDS:
-                    at = match.end()
-                if process_time() - before > BUDGET_SECONDS:
-                    return (
-                        f"takes more than {BUDGET_SECONDS * 1000:.0f} ms on {length} characters of {unit[:8]!r}. "
-                        "Avoid repetitions inside repetitions, and begin it with fixed characters."
-                    )
-    return ""
 
 
 def _refused_by_scanner(rule: Rule) -> str:
