@@ -15,6 +15,7 @@ RANDOM = "{A-Za-z0-9:32}"
 WRITTEN = {
     "a PHP string that grows": f'$acmeToken .= "{RANDOM}"',
     "make's assignments": f'ACME_TOKEN :::= "{RANDOM}"',
+    "a word that ends in or": "DB_PASSWORD=falconharbor",
     "a default": f'ACME_TOKEN ?= "{RANDOM}"',
     "an element over lines": f"<acmeToken>\n    {RANDOM}\n</acmeToken>",
     "an element of several words": f"<secret>{{acme AQAAABAAA {RANDOM}}}</secret>",
