@@ -114,7 +114,7 @@ def _cut_strings(event: dict[str, Any], excess: int) -> bool:
         if not isinstance(text, str):  # a note on an earlier one took the place of what was no notes
             continue
         original = len(text.encode("utf-8", "replace"))
-        node[key] = shortened(text, keep, max(original, _noted(event, path)))
+        node[key] = shortened(text, keep, max(original, _noted(event.get("truncated"), path)))
         _note(event, path, original)
     return True
 
@@ -153,8 +153,8 @@ def _before_marker(text: str, end: int) -> int:
     return opening if closing < 0 or closing >= end else end
 
 
-def _noted(event: dict[str, Any], path: str) -> int:
-    notes = event.get("truncated")
+def _noted(notes: Any, path: str) -> int:
+    """What was noted of a path; a record may hold anything under the name of the notes."""
     size = notes.get(path) if isinstance(notes, dict) else None
     return size if isinstance(size, int) else 0
 
@@ -165,9 +165,9 @@ def _note(event: dict[str, Any], path: str, size: int) -> None:
         notes = event["truncated"] = {}
     path = path if len(path) <= 120 else path[:117] + "..."
     if len(notes) < MOST_NOTES or path in notes:
-        notes[path] = max(size, notes.get(path, 0))
+        notes[path] = max(size, _noted(notes, path))
     else:
-        notes["..."] = notes.get("...", 0) + size
+        notes["..."] = _noted(notes, "...") + size
 
 
 def _drop_fields(event: dict[str, Any], max_bytes: int) -> bytes:
@@ -185,7 +185,7 @@ def _drop_fields(event: dict[str, Any], max_bytes: int) -> bytes:
         del event[key]
         for path in [path for path in notes if path.startswith(f"{key}.")]:
             del notes[path]
-        notes[key[:120]] = max(sizes[key], notes.get(key[:120], 0))
+        notes[key[:120]] = max(sizes[key], _noted(notes, key[:120]))
         body = dump(event)
     if len(body) <= max_bytes:
         return body

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from collector import cut
@@ -101,7 +101,8 @@ def test_what_orjson_refuses_is_written_all_the_same(odd: object) -> None:
     assert orjson.loads(cut.fit({"id": "a", "x": odd}, 100_000))["id"] == "a"
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None)
+@example({"id": None, "truncated": {"blocks": None, "...": "x"}, "blocks": "t" * 400}, 200)
 @given(events, st.integers(2, 3000))
 def test_any_event_fits_any_size(event: dict[str, Any], size: int) -> None:
     body = cut.fit(event, size)

@@ -34,7 +34,7 @@ class Model(FileActions):
 
     def __init__(self) -> None:
         super().__init__()
-        self.backup: dict[str, bytes] = {}
+        self.backup: dict[str, bytes] | None = None
 
     def teardown(self) -> None:
         """In the end all is well: one pass, and nothing is missing."""
@@ -71,10 +71,11 @@ class Model(FileActions):
     def back_the_state_up(self) -> None:
         self.backup = self._state_files()
 
-    @precondition(lambda self: self.backup)
+    @precondition(lambda self: self.backup is not None)
     @rule()
     def restore_the_state(self) -> None:
         """What the agent knew some time ago; the quarantine stays, for nobody restores that."""
+        assert self.backup is not None
         for name in self._state_files():
             self.world.state_path.with_name(name).unlink()
         for name, data in self.backup.items():
