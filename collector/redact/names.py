@@ -25,7 +25,7 @@ class Promise(IntEnum):
 # Where a telling name may be hiding in a text; `promise` then decides. By first letter, so that `re` can skip to one;
 # lower case, for texts in lower case.
 _BEGINNINGS = (
-    "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd|sw|sk|rivate[-_ ]?key|rojectkey)",
+    "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd?|sw|sk|rivate[-_ ]?key|rojectkey)",
     "s(?:ecret(?: key)?|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass)",
     "sess(?:ion)?",
     "token",
@@ -41,18 +41,12 @@ _BEGINNINGS = (
     "fernet[-_ ]?key",
     "hmac[-_ ]?key",
     "dsn",
-    "_(?:pw|key|auth)",
-    "-(?:pw|key|auth)",
-    r"\.pw",
+    "_(?:key|auth)",
+    "-(?:key|auth)",
     r"\?(?:key|sig)",
     "&(?:key|sig)",
-    '"(?:pw|auth["\\\\])',
-    "'(?:pw|auth['\\\\])",
-    r"\(pw",
-    "/pw",
-    "\npw",
-    ",pw",
-    " pw",
+    '"auth["\\\\]',
+    "'auth['\\\\]",
 )
 TELLING = f"(?:{'|'.join(f'{beginning}[a-z0-9_-]{{0,24}}' for beginning in _BEGINNINGS)}|_pat|-pat)"
 

@@ -70,9 +70,11 @@ class Redactor:
     def event(self, event: dict[str, Any]) -> dict[str, int]:
         """Redacts an event in place; returns (and notes in the event) how often each rule was needed."""
         texts = gather(event, self._book)
-        text, windows = self._scan(texts)
+        text = encode(texts)
+        windows = self._engine.windows(text)
         if not windows and not self._fields:
             return {}
+        text, windows = self._shielded(text, windows)
         counts: dict[str, int] = {}
         for finding in self._redact(event, texts, text, windows):
             counts[finding.rule] = counts.get(finding.rule, 0) + 1
@@ -113,7 +115,9 @@ class Redactor:
     def _scan(self, texts: list[str]) -> tuple[bytes, dict[int, Windows]]:
         """The text the rules see, and where they may match; what stands in a marker already they never see again."""
         text = encode(texts)
-        windows = self._engine.windows(text)
+        return self._shielded(text, self._engine.windows(text))
+
+    def _shielded(self, text: bytes, windows: dict[int, Windows]) -> tuple[bytes, dict[int, Windows]]:
         if windows.pop(MARKERS, None) is not None:
             text = MARKER_BYTES.sub(lambda found: b"[" + b"\x8f" * (len(found[0]) - 2) + b"]", text)
             windows = self._engine.windows(text)
