@@ -87,15 +87,16 @@ class Hyperscan:
         low = 0
         for number, last in enumerate(blocks(text, 0, len(text) - 1)):
             seen = (last - low, text[low : last + self._widest])
+            does_not_repeat = len(scanned) > 16 + number // 4
+            is_rest = seen not in scanned and (does_not_repeat or last + self._widest >= len(text))
             if seen not in scanned:
                 ends: list[tuple[int, int]] = []
-                if len(scanned) > 16 + number // 4:  # it does not
-                    self._scan(text, (ends, sys.maxsize))
-                    return self._merge(ends)
-                self._scan(seen[1], (ends, sys.maxsize))
+                self._scan(text[low:] if is_rest else seen[1], (ends, sys.maxsize))
                 scanned[seen] = self._merge(ends)
             for rule, windows in scanned[seen].items():
                 found.setdefault(rule, []).extend((low + begin, low + end) for begin, end in windows)
+            if is_rest:
+                break
             low = last + 1
         return {rule: _joined(sorted(windows)) for rule, windows in found.items()}
 
