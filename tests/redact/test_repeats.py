@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from time import process_time
 
 import pytest
@@ -29,6 +30,26 @@ def test_nothing_hides_among_repetitions(redactor: Redactor, python_redactor: Re
     assert value not in once
     assert value[::-1] not in once
     assert python_redactor.value(text) == (once, findings)
+
+
+def test_what_tells_far_behind_a_repetition_is_seen(redactor: Redactor) -> None:
+    """Sixty values that never end, and one that begins as they do and ends after 810 characters."""
+    value = "".join(random.Random(5).choices("abcdefghk9#", k=810))
+    never = f'password="{value}{"#" * 300}\n{"-" * 60}\n'
+    assert redactor.text(never * 60) == never * 60
+    assert value not in redactor.text(f'{never * 60}password="{value}"\n')
+
+
+@pytest.mark.parametrize("place", [8, 20, 31])
+def test_what_tells_far_before_a_repetition_is_seen(redactor: Redactor, place: int) -> None:
+    """Blocks that begin with the end of a name: of a public key, and once of one that is nobody else's to read."""
+    value, public, own = f"{7**34:029d}"[:29].replace("0", "f"), "public_acmecorporation", "acmeco_acmecorporation"
+    unit = f'_key="{value}"\n' + public.rjust(64 - len(value) - 8)
+    text = public.rjust(64) + unit * 512
+    assert redactor.text(text) == text
+    at = place * 512
+    assert text[at:].startswith("_key=")
+    assert value not in redactor.text(text[:at].removesuffix(public) + own + text[at:])
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=repr)

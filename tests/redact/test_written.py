@@ -106,7 +106,7 @@ STAYS = (
     '{"./shared-key":148}],128:[function(require,module,exports){',
     'PASSWORD="TOKEN="PASSWORD="',
     "password=" * 40,
-    "password: " + "abc-" * 40,
+    "api_key=" + "abcd1234" * 20,
 )
 
 
