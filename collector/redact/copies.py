@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from collector.redact.exempt import is_exempt
-from collector.redact.findings import Finding, Mark
+from collector.redact.findings import Finding, Mark, merged
 from collector.redact.marker import MARKER, marker
 from collector.redact.segments import Piece
 
@@ -42,7 +42,7 @@ def replace(
         check()
         text = part.text[part.value_at :]
         own = []
-        for mark in marks.get(index, ()):
+        for mark in merged(marks.get(index, [])):
             if mark.start >= part.value_at:
                 own.append(Mark(mark.start - part.value_at, mark.end - part.value_at, mark.rule))
             elif part.owns_key:
@@ -84,7 +84,8 @@ def _replace_in_keys(
 
 
 def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
-    """Every found value in every way it may be written elsewhere, the longest first."""
+    """Every found value in every way it may be written elsewhere, the longest first. Marks that overlap are not yet one
+    here: the password of a URL that is a value itself stands elsewhere without the URL."""
     values: dict[str, str] = {}
     for index, found in marks.items():
         for mark in found:

@@ -19,7 +19,7 @@ from collector.errors import ConfigurationError
 from collector.redact.copies import replace
 from collector.redact.engines import MARKERS, Engine, make_engine
 from collector.redact.exempt import is_exempt
-from collector.redact.findings import Finding, Mark, in_original, merged
+from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, MARKER_BYTES
 from collector.redact.matching import Matcher, TimeOut, Windows
 from collector.redact.rule import Rule
@@ -182,7 +182,7 @@ class Redactor:
         for index, found in marks.items():
             part = parts[index]
             if found[0].rule == FIELD_RULE or not is_exempt(part.path, part.text[part.value_at :]):
-                kept[index] = merged(found)
+                kept[index] = found
         return replace(event, parts, kept, self._options.key, check) if kept else []
 
 

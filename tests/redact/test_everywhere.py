@@ -125,6 +125,22 @@ def test_copies_in_another_escaping_go_too(redactor: Redactor, value: str) -> No
         assert form not in event["text"] + event["more"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git clone https://x-access-token:@@git.internal/team/app.git",
+        "http --auth admin:@ GET host",
+        "APP_KEY=base64:@",
+    ],
+)
+def test_a_copy_goes_too_where_what_was_found_is_more_than_the_secret(redactor: Redactor, text: str) -> None:
+    laravel = secret("base64", 7)[:43] + "="
+    value = laravel if "base64" in text else DRAWN
+    event = {"text": text.replace("@", value, 1), "output": f"see {value} again"}
+    redactor.event(event)
+    assert value not in text_of(event)
+
+
 def test_short_values_are_not_cut_out_of_words(redactor: Redactor) -> None:
     event: dict[str, Any] = {"attributes": {"password": "cat42"}, "text": "concat42s and cat42 and scat421"}
     redactor.event(event)
