@@ -19,6 +19,7 @@ from collector.redact.providers.mail import MAIL_RULES
 from collector.redact.providers.monitoring import MONITORING_RULES
 from collector.redact.providers.packages import PACKAGE_RULES
 from collector.redact.providers.payment import PAYMENT_RULES
+from collector.redact.providers.prefixed import PREFIXED_RULES
 from collector.redact.providers.selfhosted import SELF_HOSTED_RULES
 from collector.redact.providers.services import SERVICE_RULES
 from collector.redact.rule import Rule
@@ -38,4 +39,5 @@ PROVIDER_RULES: tuple[Rule, ...] = (
     *APPS_RULES,
     *SELF_HOSTED_RULES,
     *SERVICE_RULES,
+    *PREFIXED_RULES,
 )

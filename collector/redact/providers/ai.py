@@ -134,10 +134,11 @@ MODELS = (
     ),
     Rule(
         "elevenlabs-key",
-        "ElevenLabs",
-        r"sk_[0-9a-f]{48,64}",
+        "ElevenLabs, Clearbit and others",
+        r"sk_[0-9a-z]{32,64}",
         before=NOT_IN_A_NAME,
-        examples=("sk_{0-9a-f:48}",),
+        check=has_digit,
+        examples=("sk_{0-9a-f:48}", "sk_{0-9a-z:32}"),
         near_misses=("sk_{0-9a-f:20}", "task_{0-9a-f:48}"),
     ),
     Rule(

@@ -278,7 +278,7 @@ NETWORK = (
     Rule(
         "tailscale-key",
         "Tailscale",
-        r"tskey-(?:[a-z]{2,12}-)?[A-Za-z0-9]{6,24}(?:-[A-Za-z0-9]{16,64})?",
+        r"tskey-(?:[a-z]{2,12}-)?[A-Za-z0-9]{6,64}(?:-[A-Za-z0-9]{16,64})?",
         examples=(
             "tskey-auth-{A-Za-z0-9:12}CNTRL-{A-Za-z0-9:32}",
             "tskey-api-{A-Za-z0-9:12}CNTRL-{A-Za-z0-9:32}",

@@ -69,9 +69,14 @@ VAULTS = (
     Rule(
         "vault-token",
         "HashiCorp Vault",
-        r"hv[sbr]\.[A-Za-z0-9_-]{20,400}",
+        r"(?:hv[sbr]\.[A-Za-z0-9_-]{20,400}|b\.AAAAAQ[A-Za-z0-9_-]{90,400})",
         check=has_digit,
-        examples=("hvs.{A-Za-z0-9_-:23}z", "hvs.CAESI{A-Za-z0-9_-:90}", "hvb.{A-Za-z0-9_-:160}"),
+        examples=(
+            "hvs.{A-Za-z0-9_-:23}z",
+            "hvs.CAESI{A-Za-z0-9_-:90}",
+            "hvb.{A-Za-z0-9_-:160}",
+            "b.AAAAAQ{A-Za-z0-9_-:140}",
+        ),
         near_misses=("hvs.{A-Za-z0-9:8}", "ahvs.{A-Za-z0-9:24}"),
     ),
     Rule(

@@ -160,7 +160,7 @@ PACKAGE_RULES = (
     Rule(
         "clojars-token",
         "Clojars",
-        r"CLOJARS_[0-9a-z]{60}",
+        r"CLOJARS_[0-9A-Za-z]{60}",
         examples=("CLOJARS_{0-9a-f:60}",),
         near_misses=("CLOJARS_{0-9a-f:20}", "CLOJARS_PASSWORD"),
     ),
@@ -174,7 +174,7 @@ PACKAGE_RULES = (
     Rule(
         "deno-deploy-token",
         "Deno",
-        r"dd[pwo]_[A-Za-z0-9]{36,48}",
+        r"dd[a-z]_[A-Za-z0-9]{36,80}",
         examples=("ddp_{A-Za-z0-9:36}", "ddw_{A-Za-z0-9:36}"),
         near_misses=("ddp_{A-Za-z0-9:12}", "addp_{A-Za-z0-9:36}"),
     ),

@@ -211,7 +211,7 @@ PAYMENT = (
     Rule(
         "shippo-token",
         "Shippo",
-        r"shippo_(?:live|test)_[0-9a-f]{40,64}",
+        r"shippo_(?:live|test)_[0-9a-f]{32,64}",
         examples=("shippo_live_{0-9a-f:40}",),
         near_misses=("shippo_live_{0-9a-f:8}",),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from collector.redact.providers.named import by_name
+from collector.redact.providers.named import BETWEEN, by_name
 from collector.redact.providers.shapes import (
     A_SHA1,
     A_UUID,
@@ -14,25 +14,10 @@ from collector.redact.providers.shapes import (
     NOT_IN_BASE64,
     UUID,
     has_digit,
+    has_digit_and_letter,
     is_mixed,
 )
 from collector.redact.rule import Rule, Spans
-
-
-def _prefixed(
-    rule_id: str, provider: str, prefix: str, body: str, shortest: int, *examples: str, before: str = NOT_IN_A_NAME
-) -> Rule:
-    """A telling prefix and a body of one alphabet."""
-    cut = tuple(example.split("{")[0] + "{a-z:5}" for example in examples)
-    return Rule(
-        rule_id,
-        provider,
-        rf"(?:{prefix})[{body}]{{{shortest},{shortest + 160}}}",
-        before=before,
-        check=has_digit,
-        examples=examples,
-        near_misses=cut,
-    )
 
 
 def _by_somebody(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
@@ -43,8 +28,6 @@ def _by_somebody(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -
     is_public = text[first : first + 2] in (b"pk", b"pu")
     return [(first, match.end())] if not is_public and is_mixed(match[0].rpartition(b"_")[2].decode("latin-1")) else []
 
-
-_ALNUM, _URL = "A-Za-z0-9", "A-Za-z0-9_-"
 
 SERVICE_RULES = (
     Rule(
@@ -159,75 +142,6 @@ SERVICE_RULES = (
         examples=("PRD-{0-9a-f:12}-{0-9a-f:4}-{0-9a-f:4}-{0-9a-f:4}-{0-9a-f:4}",),
         near_misses=("PRD-{0-9a-f:12}",),
     ),
-    _prefixed("steel-key", "Steel", "ste-", _ALNUM, 48, "ste-{A-Za-z0-9:64}", before=NOT_IN_A_SLUG),
-    _prefixed("tigris-secret", "Tigris", "tsec_", "A-Za-z0-9_+-", 40, "tsec_{A-Za-z0-9_+-:59}7"),
-    _prefixed("cronofy-secret", "Cronofy", "CRN_", _URL, 32, "CRN_{A-Za-z0-9_-:35}7"),
-    _prefixed("adafruit-key", "Adafruit", "aio_", _ALNUM, 28, "aio_{A-Za-z0-9:28}"),
-    _prefixed("adobe-client-secret", "Adobe", "p8e-", _URL, 32, "p8e-{A-Za-z0-9_-:32}", before=NOT_IN_A_SLUG),
-    _prefixed("asaas-key", "Asaas", r"\$aact_(?:prod_|hmlg_)?", "A-Za-z0-9=:", 60, "$aact_{A-Za-z0-9:90}"),
-    _prefixed("canva-secret", "Canva", "cnvca", _URL, 40, "cnvca{A-Za-z0-9_-:47}"),
-    _prefixed("chief-tools-token", "Chief Tools", "ct[opr]_", _ALNUM, 30, "ctp_{A-Za-z0-9:36}"),
-    _prefixed(
-        "defined-networking-key", "Defined Networking", "dnkey-", "A-Za-z0-9-", 60, "dnkey-{a-z0-9:26}-{a-z0-9:52}"
-    ),
-    _prefixed("devcycle-key", "DevCycle", "dvc_(?:server|mobile|client)_", _URL, 32, "dvc_server_{A-Za-z0-9_:40}"),
-    _prefixed("endor-labs-key", "Endor Labs", r"endr\+", _URL, 16, "endr+{A-Za-z0-9_-:15}7"),
-    _prefixed("fleetbase-key", "Fleetbase", "flb_(?:live|test)_", _ALNUM, 20, "flb_live_{A-Za-z0-9:20}"),
-    _prefixed("flagsmith-key", "Flagsmith", r"ser\.", _ALNUM, 22, "ser.{A-Za-z0-9:22}", before="0-9A-Za-z_.$)"),
-    _prefixed("gitbook-token", "GitBook", "gb_api_", _ALNUM, 32, "gb_api_{A-Za-z0-9:40}"),
-    _prefixed("dependency-track-key", "Dependency-Track", "odt_", _ALNUM, 32, "odt_{A-Za-z0-9:32}"),
-    _prefixed(
-        "devin-key", "Devin", "cog_|apk_(?:user_)?", "A-Za-z0-9+/=_-", 50, "cog_{a-z0-9:52}", "apk_user_{A-Za-z0-9:96}"
-    ),
-    _prefixed(
-        "docker-swarm-token",
-        "Docker",
-        "SWMTKN-1-|SWMKEY-1-",
-        "A-Za-z0-9+/-",
-        40,
-        "SWMTKN-1-{a-z0-9:50}-{a-z0-9:25}",
-        "SWMKEY-1-{A-Za-z0-9:43}",
-        before=NOT_IN_A_SLUG,
-    ),
-    _prefixed("alchemy-auth-token", "Alchemy", "alcht_", _ALNUM, 30, "alcht_{A-Za-z0-9:30}"),
-    _prefixed("besttime-key", "BestTime", "p(?:ri|ub)_", "0-9a-f", 32, "pri_{0-9a-f:32}"),
-    _prefixed("flexport-token", "Flexport", "shltm_", _URL, 40, "shltm_{A-Za-z0-9_-:40}"),
-    _prefixed("onepassword-recovery-key", "1Password", "1PRK", "A-Z0-9-", 50, "1PRK" + "-{A-Z0-9:4}" * 13),
-    _prefixed("pyx-key", "Astral", "sk-pyx-", _ALNUM, 40, "sk-pyx-{A-Za-z0-9:65}", before=NOT_IN_A_SLUG),
-    _prefixed("hop-token", "Hop", "ptk_", _ALNUM, 30, "ptk_{A-Za-z0-9:40}"),
-    _prefixed("infracost-key", "Infracost", "ico-", _ALNUM, 32, "ico-{A-Za-z0-9:32}", before=NOT_IN_A_SLUG),
-    _prefixed("intra-42-secret", "42", "s-s4t2(?:ud|af)-", "0-9a-f", 64, "s-s4t2ud-{0-9a-f:64}", before=NOT_IN_A_SLUG),
-    _prefixed("ionic-token", "Ionic", "ion_", _ALNUM, 42, "ion_{A-Za-z0-9:42}"),
-    _prefixed("iterative-token", "Iterative Studio", "isat_", _ALNUM, 32, "isat_{A-Za-z0-9:40}"),
-    _prefixed("kolide-key", "Kolide", "k2sk_v[0-9]_", _ALNUM, 24, "k2sk_v1_{A-Za-z0-9:24}"),
-    _prefixed("kong-token", "Kong", "(?:k|s)pat_", _ALNUM, 40, "kpat_{A-Za-z0-9:49}", "spat_{A-Za-z0-9:49}"),
-    _prefixed("lichess-token", "Lichess", "li[po]_", _ALNUM, 20, "lip_{A-Za-z0-9:20}"),
-    _prefixed("logfire-token", "Logfire", "pylf_v[0-9]_(?:[a-z]{2,8}_)?", _ALNUM, 32, "pylf_v1_us_{A-Za-z0-9:43}"),
-    _prefixed("mergify-key", "Mergify", "mka_", _URL, 32, "mka_{A-Za-z0-9_-:39}7"),
-    _prefixed("mintlify-key", "Mintlify", "mint_(?:dsc_)?", _ALNUM, 20, "mint_dsc_{A-Za-z0-9:24}"),
-    _prefixed("pagarme-key", "Pagar.me", "[ae]k_live_", _ALNUM, 30, "ak_live_{A-Za-z0-9:30}"),
-    _prefixed("pganalyze-key", "pganalyze", "pga[a-z]?_", _ALNUM, 27, "pgar_{A-Za-z0-9:27}"),
-    _prefixed("wundergraph-key", "WunderGraph", "cosmo_", "0-9a-f", 32, "cosmo_{0-9a-f:32}"),
-    _prefixed("photoroom-key", "Photoroom", "(?:sandbox_)?sk_pr_", "A-Za-z0-9_", 32, "sk_pr_default_{0-9a-f:40}"),
-    _prefixed("teamwork-token", "Teamwork", r"tkn\.v1_", "A-Za-z0-9=", 60, "tkn.v1_{A-Za-z0-9:71}="),
-    _prefixed(
-        "trufflehog-key",
-        "TruffleHog",
-        "thog-(?:key|agent|group)-",
-        "0-9a-f",
-        16,
-        "thog-key-{0-9a-f:16}",
-        before=NOT_IN_A_SLUG,
-    ),
-    _prefixed("twitch-stream-key", "Twitch", "live_[0-9]{6,11}_", _ALNUM, 30, "live_{0-9:9}_{A-Za-z0-9:30}"),
-    _prefixed(
-        "voiceflow-key",
-        "Voiceflow",
-        r"VF\.(?:DM|WS|[A-Z]{2,4})\.[0-9a-f]{24}\.",
-        _ALNUM,
-        16,
-        "VF.DM.{0-9a-f:24}.{A-Za-z0-9:16}",
-    ),
     Rule(
         "pubnub-key",
         "PubNub",
@@ -248,23 +162,6 @@ SERVICE_RULES = (
         examples=("SU{A-Z2-7:56}", "SA{A-Z2-7:56}"),
         near_misses=("SU{A-Z2-7:40}", "SU{A-Z2-7:90}"),
     ),
-    _prefixed("nightfall-key", "Nightfall", "NF-", _ALNUM, 32, "NF-{A-Za-z0-9:32}", before=NOT_IN_A_SLUG),
-    _prefixed("orbit-token", "Orbit", "obu_", _URL, 32, "obu_{A-Za-z0-9:40}"),
-    _prefixed("pangea-token", "Pangea", "p(?:ts|ms|cl)_", "a-z0-9", 32, "pts_{a-z2-7:32}"),
-    _prefixed("percy-token", "Percy", "(?:web|app|auto|ss)_", "0-9a-f", 64, "web_{0-9a-f:64}"),
-    _prefixed("persona-key", "Persona", "persona_(?:production|sandbox)_", _URL, 24, "persona_production_{a-z0-9:32}"),
-    _prefixed("ramp-token", "Ramp", "ramp_(?:sec|tok|id)_", _ALNUM, 32, "ramp_sec_{A-Za-z0-9:48}"),
-    _prefixed("retool-token", "Retool", "retool_", _ALNUM, 20, "retool_01{A-Za-z0-9:24}"),
-    _prefixed("rootly-token", "Rootly", "rootly_", "0-9a-f", 40, "rootly_{0-9a-f:64}"),
-    _prefixed("samsara-token", "Samsara", "samsara_api_", _ALNUM, 24, "samsara_api_{A-Za-z0-9:30}"),
-    _prefixed("scalingo-token", "Scalingo", "tk-[a-z]{2}-", _URL, 40, "tk-us-{A-Za-z0-9_-:47}z", before=NOT_IN_A_SLUG),
-    _prefixed("settlemint-token", "SettleMint", "sm_[aps]at_", _ALNUM, 16, "sm_aat_{A-Za-z0-9:16}"),
-    _prefixed("temporal-key", "Temporal", "tmprl_", "A-Za-z0-9_", 40, "tmprl_{A-Za-z0-9:32}_{A-Za-z0-9:32}"),
-    _prefixed("thunderstore-token", "Thunderstore", "tss_", _ALNUM, 24, "tss_{A-Za-z0-9:32}"),
-    _prefixed("ubidots-token", "Ubidots", "BBFF-", _ALNUM, 24, "BBFF-{A-Za-z0-9:30}"),
-    _prefixed("volcengine-key-id", "Volcengine", "AKLT", _ALNUM, 32, "AKLT{A-Za-z0-9:44}", before=NOT_IN_BASE64),
-    _prefixed("cartesia-key", "Cartesia", "sk_car_", _ALNUM, 20, "sk_car_{A-Za-z0-9:22}"),
-    _prefixed("coze-token", "Coze", "pat_", _ALNUM, 60, "pat_{A-Za-z0-9:64}"),
     Rule(
         "dify-key",
         "Dify",
@@ -340,6 +237,115 @@ SERVICE_RULES = (
         examples=(f"waka_{A_UUID}",),
         near_misses=("waka_{0-9a-f:8}",),
     ),
+    Rule(
+        "netlify-build-hook",
+        "Netlify",
+        r"api\.netlify\.com/(?:build_hooks|preview_servers)/(?P<secret>[0-9a-f-]{24,40})",
+        before="",
+        examples=("https://api.netlify.com/build_hooks/{0-9a-f:24}",),
+        near_misses=("https://api.netlify.com/build_hooks/", "https://api.netlify.com/sites/{0-9a-f:24}"),
+    ),
+    Rule(
+        "mattermost-webhook",
+        "Mattermost",
+        r"/hooks/(?P<secret>[a-z0-9]{26})",
+        before="",
+        after=NOT_IN_A_SLUG,
+        check=has_digit_and_letter,
+        examples=("https://chat.acme.dev/hooks/{a-z0-9:26}",),
+        near_misses=("https://chat.acme.dev/hooks/{a-z:12}", "/hooks/{a-z:26}", "/hooks/{a-z:8}-{a-z:17}"),
+    ),
+    Rule(
+        "vercel-deploy-hook",
+        "Vercel",
+        r"api\.vercel\.com/v1/integrations/deploy/(?P<secret>prj_[A-Za-z0-9]{20,40}/[A-Za-z0-9]{8,40})",
+        before="",
+        examples=("https://api.vercel.com/v1/integrations/deploy/prj_{A-Za-z0-9:28}/{A-Za-z0-9:10}",),
+        near_misses=("https://api.vercel.com/v1/integrations/deploy/",),
+    ),
+    Rule(
+        "render-deploy-hook",
+        "Render",
+        r"api\.render\.com/deploy/srv-[a-z0-9]{10,40}\?key=(?P<secret>[A-Za-z0-9_-]{8,40})",
+        before="",
+        examples=("https://api.render.com/deploy/srv-{a-z0-9:20}?key={A-Za-z0-9_-:11}",),
+        near_misses=("https://api.render.com/deploy/srv-{a-z0-9:20}",),
+    ),
+    Rule(
+        "honeycomb-header",
+        "Honeycomb",
+        r"x-honeycomb-team" + BETWEEN + r"(?P<secret>[a-z0-9]{22,64})",
+        folds=True,
+        before=NOT_IN_A_SLUG,
+        after="0-9A-Za-z_/+=-",
+        check=has_digit,
+        examples=("x-honeycomb-team: {0-9a-f:32}", '-H "X-Honeycomb-Team: {A-Za-z0-9:22}'),
+        near_misses=("x-honeycomb-team: {a-z:8}", "x-honeycomb-dataset: {0-9a-f:32}"),
+    ),
+    Rule(
+        "tableau-token",
+        "Tableau",
+        r"[A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}",
+        trigger="==:[A-Za-z0-9]{32}",
+        reach_back=60,
+        before=NOT_IN_BASE64,
+        examples=("{A-Za-z0-9:22}==:{A-Za-z0-9:32}",),
+        near_misses=("{A-Za-z0-9:22}==:{A-Za-z0-9:8}",),
+    ),
+    Rule(
+        "unleash-token",
+        "Unleash",
+        r":(?:development|production|staging|test|default|\*)\.(?P<secret>[0-9a-f]{50,64})",
+        before="",
+        examples=("default:production.{0-9a-f:56}", "*:development.{0-9a-f:56}"),
+        near_misses=("default:production.{0-9a-f:12}",),
+    ),
+    Rule(
+        "astra-token",
+        "DataStax",
+        r"AstraCS:[A-Za-z0-9]{20,30}:[0-9a-f]{64}",
+        examples=("AstraCS:{A-Za-z:24}:{0-9a-f:64}",),
+        near_misses=("AstraCS:{A-Za-z:24}",),
+    ),
+    Rule(
+        "baidu-cloud-key",
+        "Baidu",
+        r"bce-v3/ALTAK-[A-Za-z0-9]{16,32}/[0-9a-f]{40}",
+        before=NOT_IN_A_SLUG,
+        examples=("bce-v3/ALTAK-{A-Za-z0-9:21}/{0-9a-f:40}",),
+        near_misses=("bce-v3/ALTAK-{A-Za-z0-9:21}",),
+    ),
+    Rule(
+        "yandex-api-key",
+        "Yandex",
+        r"(?:pdct|dict|trnsl)\.1\.1\.[0-9]{8}T[0-9]{6}Z\.[0-9a-f]{16}\.[0-9a-f]{40}",
+        examples=("trnsl.1.1.20{0-9:6}T{0-9:6}Z.{0-9a-f:16}.{0-9a-f:40}",),
+        near_misses=("trnsl.1.1.20{0-9:6}T{0-9:6}Z",),
+    ),
+    Rule(
+        "configcat-key",
+        "ConfigCat",
+        r"configcat-(?:sdk|proxy)-[0-9](?:/[A-Za-z0-9_-]{22}){2}",
+        before=NOT_IN_A_SLUG,
+        examples=("configcat-sdk-1/{A-Za-z0-9_-:22}/{A-Za-z0-9_-:21}7",),
+        near_misses=("configcat-sdk-1/{A-Za-z0-9:8}",),
+    ),
+    Rule(
+        "cashfree-key",
+        "Cashfree",
+        r"cfsk_ma_(?:prod|test)_[0-9a-f]{32}_[0-9a-f]{8}",
+        examples=("cfsk_ma_prod_{0-9a-f:32}_{0-9a-f:8}",),
+        near_misses=("cfsk_ma_prod_{0-9a-f:8}",),
+    ),
+    Rule(
+        "lambda-cloud-key",
+        "Lambda",
+        r"secret_[a-z0-9-]{1,40}_[0-9a-f]{32}\.[A-Za-z0-9]{32}",
+        before=NOT_IN_A_NAME,
+        examples=("secret_work_{0-9a-f:32}.{A-Za-z0-9:32}",),
+        near_misses=("secret_work_{0-9a-f:32}.txt",),
+    ),
+    by_name("cypress-record-key", "Cypress", "cypress", UUID, A_UUID, telling="key", name="RECORD_KEY"),
     by_name("meraki-key", "Cisco Meraki", "meraki", HEX40, A_SHA1),
     by_name("baseten-key", "Baseten", "baseten", r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}", "{A-Za-z0-9:8}.{A-Za-z0-9:32}"),
     by_name("checkr-key", "Checkr", "checkr", HEX40, A_SHA1),
