@@ -237,7 +237,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
+        raise ConfigurationError(
+            f"{path} is not valid TOML: {error}. Correct it there; what holds a backslash stands in 'single quotes'."
+        ) from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{path} is not valid TOML: it is not UTF-8 text.") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The compiled rules, kept in the cache directory from one start to the next.
+"""The compiled rules, and which of a user's were tried, kept in the cache directory from one start to the next.
 
 In: a path, the compiled body, canaries. Out: a database, or None where there is none that can be trusted. What lies
 there is native code's input, and whoever replaces it turns redaction off; its checksum only tells damage. So it is read
@@ -28,7 +28,7 @@ log = get_logger()
 
 def load(path: Path, canaries: list[Canary]) -> Any:
     """The cached database, or None where there is none that can be used."""
-    body = _body(_read(path))
+    body = read(path)
     if not body:
         return None
     try:
@@ -39,8 +39,13 @@ def load(path: Path, canaries: list[Canary]) -> Any:
         return None
 
 
+def read(path: Path) -> bytes:
+    """What was saved, if only this user or root can have written it; else nothing."""
+    return _body(_read(path))
+
+
 def save(path: Path, body: bytes) -> None:
-    """Writes the database for the next start; a cache that cannot be written costs only time."""
+    """Writes something for the next start; a cache that cannot be written costs only time."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     with contextlib.suppress(OSError):
         make_private_directory(path.parent)

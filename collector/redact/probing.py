@@ -1,35 +1,50 @@
-"""Tries a pattern on texts made to hurt it; run as a program, it does so in a process of its own.
+"""Tries patterns on texts made to hurt them, and in both engines; run as a program, in a process of its own.
 
-In: a pattern of bounded width. Out: why it is too slow, or nothing. `re` cannot be interrupted, and a pattern that
-explodes would keep an agent from ever starting: as a program this is given by its path, reads the pattern as JSON from
-stdin, writes the reason as JSON to stdout, and is ended by the kernel when it has used up its time. It needs only the
-standard library. Where no process can be started, what has too many ways to match is refused without a trial.
+In: patterns of bounded width. Out: why one cannot be used, or nothing. Neither `re` nor a compilation can be
+interrupted, and a pattern that explodes would keep an agent from ever starting: as a program this is given by its
+path, reads the patterns as JSON from stdin, writes a verdict a line to stdout, and is ended by the kernel when one of
+them has used up its time or memory. It needs only the standard library, and hyperscan where it is installed. Where no
+process can be started, what has too many ways to match is refused without a trial.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from itertools import product
 from re import _constants, _parser  # type: ignore[attr-defined]
 from time import process_time
 from typing import Any, NamedTuple
 
 BUDGET_SECONDS = 0.05  # for 64 kB: 1.3 MB/s, and only where a candidate was seen
 LENGTHS = (*range(8, 34, 2), 40, 48, 64, 96, 128, 256, 512, 1024, 4096, 16_384, 65_536)
+MATCH_SECONDS = 2e-6  # and this for every match: where one is refused, the search goes on inside of it
 CPU_SECONDS = 3.0  # for all trials of one pattern; an honest one needs a tenth of that
-SECONDS = 30  # on a machine that is very busy
+MEGABYTES = 1024  # of address space; 30 are used
+SECONDS = 30  # on a machine that is very busy, and one more for every pattern
 RANKS = 3  # letters of a class that are tried
 MOST_BRANCHES = 24
 MOST_ATTACKS = 600
 MOST_WAYS = 10_000  # in which a match may be attempted at one place, where it cannot be tried out
+ORDINARY = b"All 12 tests of src/main.py have passed, so the change that you asked for is ready."
 ADVICE = "Avoid repetitions in and beside each other that take the same characters, and begin with fixed ones."
+UNTRIED = f"has more than {MOST_WAYS} ways to match at one place, and no process can be started to try it."
 _categories = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
+
+
+class Trial(NamedTuple):
+    """What is tried: the pattern, what the scanner is to look for, and a keyword that it wants before it."""
+
+    pattern: str
+    scanned: str
+    keyword: str = ""
 
 
 class Letters(NamedTuple):
@@ -61,35 +76,85 @@ class Repeat(NamedTuple):
 Part = Letters | Sequence | Choice | Repeat
 
 
-@lru_cache(maxsize=64)
-def too_slow(pattern: str) -> str:
-    """Why a pattern would take too long; empty where it would not."""
-    reason = _told_elsewhere(pattern)
-    if reason is not None:
-        return reason
-    if ways(_parsed(pattern)) > MOST_WAYS:
-        return (
-            f"has more than {MOST_WAYS} ways to match at one place, and no process can be started to try it. {ADVICE}"
-        )
-    return slowness(pattern)
+def verdicts(trials: list[Trial]) -> list[str]:
+    """Why each pattern cannot be used, empty where it can; the last one is the first with a reason."""
+    found = _told_elsewhere(trials)
+    if found is not None:
+        return found
+    found = []
+    for trial in trials:
+        explodes = ways(_parsed(trial.pattern)) > MOST_WAYS
+        found.append(f"{UNTRIED} {ADVICE}" if explodes else tried(trial))
+        if found[-1]:
+            break
+    return found
 
 
-def _told_elsewhere(pattern: str) -> str | None:
+def _told_elsewhere(trials: list[Trial]) -> list[str] | None:
     """What another process found out; None where none can be started, or it broke."""
     if getattr(sys, "frozen", False) or not sys.executable:  # then there is no interpreter to start
         return None
-    command = [sys.executable, "-P", "-S", __file__]
+    command = [sys.executable, "-P", __file__]
+    seconds = SECONDS + len(trials)
     try:
         done = subprocess.run(
-            command, input=json.dumps(pattern).encode(), capture_output=True, timeout=SECONDS, check=False
+            command, input=json.dumps(trials).encode(), capture_output=True, timeout=seconds, check=False
         )
-        if done.returncode != -signal.SIGPROF:
-            return str(json.loads(done.stdout)) if done.returncode == 0 else None
-    except subprocess.TimeoutExpired:
-        return f"could not be tried out within {SECONDS} seconds. {ADVICE}"
-    except (OSError, ValueError):
+        output, code = done.stdout, done.returncode
+        reason = f"takes more than {CPU_SECONDS:.0f} seconds or {MEGABYTES} MB to be tried. {ADVICE}"
+    except subprocess.TimeoutExpired as error:
+        output, code = error.stdout or b"", -signal.SIGKILL
+        reason = f"could not be tried within {seconds} seconds. Start again when the machine is less busy."
+    except OSError:
         return None
-    return f"takes more than {CPU_SECONDS:.0f} seconds on a short text made to hurt it. {ADVICE}"
+    if code > 0:
+        return None
+    found = [str(json.loads(line)) for line in output.splitlines()]
+    return [*found, reason] if code < 0 else found
+
+
+def tried(trial: Trial) -> str:
+    """Why a pattern cannot be used; empty where it can."""
+    return slowness(trial.pattern) or misread(trial) or takes_all(trial)
+
+
+def misread(trial: Trial) -> str:
+    """Why the scanner cannot look for a pattern; it must see every sample that `re` sees."""
+    try:
+        import hyperscan
+    except ImportError:  # no wheel for this platform
+        return ""
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    try:
+        expression = trial.scanned.encode("latin-1")
+        database.compile(expressions=[expression], ids=[0], elements=1, flags=[hyperscan.HS_FLAG_DOTALL])
+        scratch = hyperscan.Scratch(database)
+    except hyperscan.error as error:
+        return f"is refused by the scanner: {error}. Write it in a simpler form."
+    for sample in _samples(_parsed(trial.pattern)):
+        seen: list[int] = []
+        text = trial.keyword.encode("latin-1") + sample
+        database.scan(text, match_event_handler=lambda number, *_, seen=seen: seen.append(number), scratch=scratch)
+        if not seen and re.search(trial.pattern.encode("latin-1"), sample, re.DOTALL):
+            return "means something else to the scanner than to Python, as {,5} does. Write {0,5}."
+    return ""
+
+
+def takes_all(trial: Trial) -> str:
+    """Why a rule would leave nothing to read, where it would."""
+    matches = re.finditer(trial.pattern.encode("latin-1"), ORDINARY, re.DOTALL)
+    if trial.keyword or sum(len(match[0]) for match in matches) * 2 < len(ORDINARY):
+        return ""
+    return (
+        "matches most of any text, and nothing would be left to read. Begin it with fixed characters, or add keywords."
+    )
+
+
+def _samples(part: Part) -> Iterator[bytes]:
+    """Texts that a pattern matches: with few and with many repetitions, and each branch once."""
+    rank = _ranking(part)
+    for branch, least, number in product(range(max(1, min(_most_branches(part), MOST_BRANCHES))), (0, 2), (0, 1)):
+        yield _sample(part, rank, number, branch, least).encode("latin-1")
 
 
 def slowness(pattern: str) -> str:
@@ -129,13 +194,13 @@ def _is_slow(search: Any, text: str) -> bool:
 
 
 def _seconds(search: Any, data: bytes) -> float:
+    """What the search takes where every match is refused, for want of a keyword; less what each of them may take."""
     before = process_time()
-    at = 0
+    at = count = 0
     while match := search(data, at):
-        at = match.end()
-        if process_time() - before > 4 * BUDGET_SECONDS:
-            break
-    return process_time() - before
+        at = match.start() + 1
+        count += 1
+    return process_time() - before - count * MATCH_SECONDS
 
 
 def _parsed(pattern: str) -> Part:
@@ -287,8 +352,14 @@ def ways(part: Part) -> int:
 def main() -> None:
     """The program."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-    os.write(1, json.dumps(slowness(json.load(sys.stdin))).encode())
+    with contextlib.suppress(OSError, ValueError):  # not every system has this limit
+        resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20, MEGABYTES << 20))
+    for trial in json.load(sys.stdin):
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+        reason = tried(Trial(*trial))
+        os.write(1, json.dumps(reason).encode() + b"\n")
+        if reason:
+            break
 
 
 if __name__ == "__main__":

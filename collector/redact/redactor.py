@@ -25,12 +25,13 @@ from collector.redact.matching import Matcher, TimeOut, Windows
 from collector.redact.rule import Rule
 from collector.redact.segments import KeyBook, Piece, encode, gather, pieces
 from collector.redact.table import RULES
-from collector.redact.user_rules import Described, user_rule
+from collector.redact.user_rules import Described, user_rules
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event: what holds more is withheld, as it would take memory and time without end
 BYTES_FOR_THE_TIME = 5_000_000
 FIELD_RULE = "field"
+WITHHELD = "withheld"  # what seal counts under this name, no rule has found
 
 
 class TooMany(Exception):
@@ -207,7 +208,10 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
             f"redaction.disable names no rule: {', '.join(sorted(unknown))}; "
             "`collector redact --explain` shows the ids of rules"
         )
-    if taken := own & known:
-        raise ConfigurationError(f"redaction.rules uses the id of a built-in rule: {', '.join(sorted(taken))}")
-    added = tuple(user_rule(rule) for rule in options.rules)
+    if taken := own & (known | {FIELD_RULE, WITHHELD}):
+        raise ConfigurationError(
+            f"redaction.rules uses the id of a built-in rule: {', '.join(sorted(taken))}. Give yours another one; "
+            "redaction.disable leaves out the built-in one."
+        )
+    added = user_rules(options.rules, options.cache_dir)
     return tuple(rule for rule in (*RULES, *added) if rule.id not in options.disabled)

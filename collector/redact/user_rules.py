@@ -1,24 +1,32 @@
 """Rules people add in their configuration, checked when they are loaded and refused with the reason.
 
-A rule must compile in both engines, match something of bounded width, and stay within a time budget on input made to
-hurt it (probing.py).
+A rule must mean the same in both engines, match something of bounded width that is not just any text, and stay within a
+time budget on input made to hurt it (probing.py). What was tried is remembered in the cache directory.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, Protocol
 
+from collector import __version__
 from collector.errors import ConfigurationError
-from collector.redact.compiling import compile_patterns, hyperscan
+from collector.redact import cached
+from collector.redact.compiling import hyperscan
 from collector.redact.matching import scan_pattern
-from collector.redact.probing import too_slow
+from collector.redact.probing import Trial, verdicts
 from collector.redact.rule import Rule, width
 
 WIDEST = 4096
+TRIED = "rules-tried"
 _id = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_flags_first = re.compile(r"\A\(\?i\)(.*)", re.DOTALL)
 _unsupported = {
     _constants.AT: "an anchor (^, $ or \\b)",
     _constants.ASSERT: "a lookaround",
@@ -41,8 +49,18 @@ class Described(Protocol):
     def keywords(self) -> Sequence[str]: ...
 
 
-def user_rule(described: Described) -> Rule:
-    """The rule that a configuration describes; raises with the reason where it cannot be used."""
+def user_rules(described: Sequence[Described], cache_dir: Path | None) -> tuple[Rule, ...]:
+    """The rules that a configuration describes; raises with the reason where one cannot be used."""
+    rules = tuple(map(read_rule, described))
+    for number, rule in enumerate(rules):
+        if any(rule.id == other.id for other in rules[:number]):
+            raise ConfigurationError(f"redaction.rules: there are two rules {rule.id}. Rename one.")
+    _try([rule for rule, given in zip(rules, described, strict=True) if rule is not given], cache_dir)
+    return rules
+
+
+def read_rule(described: Described) -> Rule:
+    """One rule, as far as it can be judged by reading it."""
     if isinstance(described, Rule):
         return described
     if not _id.fullmatch(described.id):
@@ -50,41 +68,94 @@ def user_rule(described: Described) -> Rule:
             f"redaction.rules: the id {described.id!r} is not made of a-z, 0-9, _, . and - (64 at most). "
             "Rename the rule."
         )
-    reason = refusal(described.pattern)
+    pattern = _flags_first.sub(r"(?i:\1)", described.pattern)
+    keywords = tuple(word.lower() for word in described.keywords if word)
+    reason = unseen("".join(keywords)) or refusal(pattern)
     if reason:
-        raise ConfigurationError(f"redaction.rules: the pattern of {described.id} {reason}")
-    rule = Rule(
-        id=described.id,
-        provider="configuration",
-        pattern=described.pattern,
-        keywords=tuple(word.lower() for word in described.keywords if word),
-        before="",
-        after="",
+        raise ConfigurationError(f"redaction.rules: the rule {described.id} {reason}")
+    return Rule(described.id, "configuration", pattern, keywords, before="", after="")
+
+
+def _try(rules: list[Rule], cache_dir: Path | None) -> None:
+    """Tries the rules that were not tried at an earlier start; raises with the reason where one cannot be used."""
+    path = cache_dir / TRIED if cache_dir else None
+    known = set(cached.read(path).decode().split()) if path else set()
+    trials = {rule: trial_of(rule) for rule in rules}
+    names = {rule: name_of(trial) for rule, trial in trials.items()}
+    new = [rule for rule in rules if names[rule] not in known]
+    if not new:
+        return
+    found = verdicts([trials[rule] for rule in new])
+    accepted = {names[rule] for rule, reason in zip(new, found, strict=False) if not reason}
+    if path and accepted:
+        cached.save(path, "\n".join(sorted(accepted | known.intersection(names.values()))).encode())
+    if found[-1]:
+        raise ConfigurationError(f"redaction.rules: the rule {new[len(found) - 1].id} {found[-1]}")
+
+
+def trial_of(rule: Rule) -> Trial:
+    """What is to be tried of a rule."""
+    return Trial(rule.pattern, scan_pattern(rule), "".join(rule.keywords[:1]))
+
+
+def name_of(trial: Trial) -> str:
+    """What a trial is remembered by: all that its outcome depends on."""
+    engine = hyperscan.__version__ if hyperscan else ""
+    return hashlib.sha256("\0".join([__version__, sys.version, engine, *trial]).encode()).hexdigest()
+
+
+def unseen(text: str) -> str:
+    """Why a pattern or a keyword with such a character would never be found; empty where there is none."""
+    char = next((char for char in text if char > "\xff" or char == "\0"), "")
+    return (
+        f"holds the character {char!r}, which no rule can see. Leave it out, or write . in its place." if char else ""
     )
-    if reason := too_slow(rule.pattern) or _refused_by_scanner(rule):
-        raise ConfigurationError(f"redaction.rules: the pattern of {described.id} {reason}")
-    return rule
 
 
 def refusal(pattern: str) -> str:
     """Why a pattern cannot be used; empty where it can."""
+    if reason := unseen(pattern):
+        return reason
     try:
-        re.compile(pattern.encode("latin-1"))
-        parsed = _parser.parse(pattern)
-    except (re.error, UnicodeEncodeError, OverflowError, RecursionError) as error:
-        return f"does not compile: {error}. Correct it; it must be ASCII, in Python's syntax."
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of what other engines read otherwise: [[:alpha:]]
+            groups = re.compile(pattern.encode("latin-1")).groupindex
+            parsed = _parser.parse(pattern)
+    except (re.error, FutureWarning, DeprecationWarning, OverflowError, RecursionError, ValueError) as error:
+        return f"has a pattern that does not compile: {error}. Correct it; it must be in the syntax of Python's re."
     shortest, longest = width(pattern)
     if shortest < 1:
-        return "matches the empty text. Make at least one part of it required."
+        return "matches the empty text. Make at least one part of its pattern required."
     if longest > WIDEST:
         return f"has no bounded width (at most {WIDEST} characters). Write {{1,200}} in place of * and +."
-    groups = set(re.compile(pattern).groupindex)
-    if groups - {"secret"}:
+    if set(groups) - {"secret"}:
         return "has a named group other than `secret`. Only (?P<secret>...) has a meaning: what is to be replaced."
-    for operation, _ in _items(parsed):
+    if groups and not _always_holds(parsed, groups["secret"]):
+        return "may match without its group `secret`. Let the group stand in every match, with one character at least."
+    if parsed.state.flags not in (0, re.UNICODE):
+        return "uses flags for all of its pattern. Only (?i:...) is known."
+    for operation, argument in _items(parsed):
         if operation in _unsupported:
             return f"uses {_unsupported[operation]}, which the scanner does not know. Leave it out."
+        if operation is _constants.SUBPATTERN and (argument[1] not in (0, re.IGNORECASE) or argument[2]):
+            return "uses flags other than (?i:...), which the scanner does not know. Leave them out."
     return ""
+
+
+def _always_holds(sequence: Any, group: int) -> bool:
+    """Whether a group takes part in every match, with a character at least."""
+    for operation, argument in sequence:
+        if operation is _constants.SUBPATTERN:
+            if argument[0] == group:
+                return bool(argument[-1].getwidth()[0])
+            inner = argument[-1]
+        elif operation in (_constants.MAX_REPEAT, _constants.MIN_REPEAT) and argument[0]:
+            inner = argument[2]
+        else:
+            continue
+        if _always_holds(inner, group):
+            return True
+    return False
 
 
 def _items(sequence: Any) -> Iterator[tuple[Any, Any]]:
@@ -100,13 +171,3 @@ def _items(sequence: Any) -> Iterator[tuple[Any, Any]]:
             inner = [argument[2]]
         for part in inner:
             yield from _items(part)
-
-
-def _refused_by_scanner(rule: Rule) -> str:
-    if hyperscan is None:
-        return ""
-    try:
-        compile_patterns([scan_pattern(rule)])
-    except hyperscan.error as error:
-        return f"is refused by the scanner: {error}. Write it in a simpler form."
-    return ""
