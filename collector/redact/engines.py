@@ -57,7 +57,9 @@ class Hyperscan:
         self._indexes = list(self._sharing.values())
         self._database = _database(list(self._sharing), rules, cache_dir)
         # How far an end can be from where the scanner, or the rule, begins.
-        self._widest = WIDEST + max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
+        widths = [scan_widths(rule)[1] for rule in rules if not rule.examples]  # the user's: they may be wider
+        reach = max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
+        self._widest = max(WIDEST, *widths, 0) + reach
         self._local = threading.local()
 
     def windows(self, text: bytes) -> dict[int, Windows]:

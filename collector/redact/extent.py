@@ -14,11 +14,12 @@ WIDEST_VALUE = 1024
 MOST_LISTED = 50
 
 _bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
+_SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # which what ends a bare value begins with
+_bare_without_signs = re.compile(rb"[^\s\"'`<>\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)"
     rb"|&(?:amp|quot|#34);|%26|\x1b"
 )
-_bare_end_sign = re.compile(rb"[\\&;,%\x1b]")  # which each of them begins with
 _long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
 _rest = re.compile(rb"[A-Za-z0-9+/=_.~%-]+")
 _line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
@@ -47,16 +48,25 @@ def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
 
 def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
     """A value without quotes: up to a blank, a bracket, an escape or the next parameter."""
-    found = _bare.match(text, first, min(stop, first + WIDEST_VALUE))
-    end = found.end() if found and text[first : first + 1] != b"," else first
-    sign = _bare_end_sign.search(text, first, end + 1)
-    cut = _bare_end.search(text, sign.start(), end + 1) if sign else None
-    end = cut.start() if cut else end
+    if text[first : first + 1] == b",":
+        return first, first
+    limit = min(stop, first + WIDEST_VALUE)
+    end = _run(_bare_without_signs, text, first, limit)
+    if text[end : end + 1] in _SIGNS:
+        sign, end = end, _run(_bare, text, end, limit)
+        cut = _bare_end.search(text, sign, end + 1)
+        end = cut.start() if cut else end
     if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
         return first + 1, end - 1  # ${NAME:-default}
     while end > first and text[end - 1] in b",;.)]}:|?\\":
         end -= 1
     return first, end
+
+
+def _run(pattern: re.Pattern[bytes], text: bytes, first: int, limit: int) -> int:
+    """Where a run of characters ends that may be empty."""
+    found = pattern.match(text, first, limit)
+    return found.end() if found else first
 
 
 def cut_end(text: bytes, first: int, stop: int) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-WIDEST = 4096
+WIDEST = 2048  # between the begin of a match and where the scanner sees it, for the rules of the table
 LONGEST_ESCAPE = 8  # that may stand before a match: an escape or a colour code
 AT_KEYS = "at keys"  # a trigger: the rule is for the values of telling keys, and looked for only behind them
 Sample = str | Callable[[random.Random], str]

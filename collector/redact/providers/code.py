@@ -36,6 +36,7 @@ HOSTING = (
         # Installation tokens may be a JWT behind the prefix: about 520 characters with two dots.
         r"(?:ghs_[0-9]{1,12}_eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{20,1500}\.[A-Za-z0-9_-]{20,800}"
         r"|gh[pousr]_[A-Za-z0-9_]{30,300})",
+        trigger=r"(?:ghs_[0-9]{1,12}_eyJ[A-Za-z0-9_-]{10}|gh[pousr]_[A-Za-z0-9_]{30})",
         examples=(
             _github,
             "gho_{A-Za-z0-9:36}",

@@ -63,6 +63,7 @@ SERVICE_RULES = (
         "JSON Web Token",
         # base64 of `eyJ`, as in the data of Kubernetes
         r"ZXlK[A-Za-z0-9+/]{80,4000}={0,2}",
+        trigger="ZXlK[A-Za-z0-9+/]{80}",
         before=NOT_IN_BASE64,
         after="",
         check=is_mixed,
