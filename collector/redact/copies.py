@@ -2,13 +2,15 @@
 
 A value found beside its name in one field often stands bare in another, in another escaping, or in a key. Short
 values are only replaced where they stand apart, and very short ones only where they were found: `abcd` is also in
-`abcdefg`.
+`abcdefg`. What this takes grows with the text and the values, not with one times the other.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -20,6 +22,9 @@ from collector.redact.segments import Piece
 SHORTEST = 5
 LONGEST_IN_URL = 8192
 FREE = 9
+FEW = 400  # forms that are looked for one by one
+
+_needs_escapes = re.compile(r'["\\\x00-\x1f]')
 
 Marks = dict[int, list[Mark]]
 
@@ -31,11 +36,11 @@ class _Copy(NamedTuple):
 
 
 def replace(
-    event: Any, parts: list[Piece], marks: Marks, key: bytes, check: Callable[[], None] = lambda: None
+    event: Any, parts: list[Piece], marks: Marks, key: bytes, check: Callable[[], None] = lambda: None, number: int = 0
 ) -> list[Finding]:
-    """Puts markers over the marks and over every copy of their values; returns the findings. `check` is called for
-    every string, as the time this takes grows with strings times values, and raises when there was enough of it."""
-    forms = _forms(parts, marks)
+    """Puts markers over the marks and over every copy of their values; returns the findings, as of round `number`.
+    `check` is called for every string and raises when this takes too long."""
+    copier = _Copier(parts, marks, key)
     findings: list[Finding] = []
     key_marks: dict[tuple[int, str], list[Mark]] = {}
     for index, part in enumerate(parts):
@@ -50,37 +55,92 @@ def replace(
                 key_marks.setdefault((id(part.node), part.key), []).append(found)
         if not own and is_exempt(part.path, text):
             continue
-        spans = _with_copies(text, own, forms)
+        spans = copier.with_copies(text, own)
         if spans:
-            part.node[part.key] = _rewritten(text, spans, key)
-            findings += [
-                Finding(m.rule, part.path, m.start, m.end, text[m.start : m.end], False, m.is_copy) for m in spans
-            ]
-    return findings + _replace_in_keys(event, key_marks, forms, key, check)
-
-
-def _replace_in_keys(
-    event: Any,
-    key_marks: dict[tuple[int, str], list[Mark]],
-    forms: list[_Copy],
-    key: bytes,
-    check: Callable[[], None],
-) -> list[Finding]:
-    findings = []
+            part.node[part.key] = copier.rewritten(text, spans)
+            findings += _findings(text, spans, part.path, False, number)
     for node, path in _dicts(event):
         names: dict[str, str] = {}
         for name in node:
             check()
-            spans = _with_copies(name, key_marks.get((id(node), name), []), forms)
+            spans = copier.with_copies(name, key_marks.get((id(node), name), []))
             if spans:
-                names[name] = _rewritten(name, spans, key)
-                place = (*path, name)
-                findings += [
-                    Finding(m.rule, place, m.start, m.end, name[m.start : m.end], True, m.is_copy) for m in spans
-                ]
+                names[name] = copier.rewritten(name, spans)
+                findings += _findings(name, spans, (*path, name), True, number)
         if names:
             _rename(node, names)
     return findings
+
+
+def _findings(text: str, spans: list[Mark], path: tuple[Any, ...], in_key: bool, number: int) -> Iterable[Finding]:
+    for mark in spans:
+        value = text[mark.start : mark.end]
+        yield Finding(mark.rule, path, mark.start, mark.end, value, in_key, mark.is_copy, number)
+
+
+class _Copier:
+    """Every found value in every way it may be written elsewhere, and the markers for them."""
+
+    def __init__(self, parts: list[Piece], marks: Marks, key: bytes) -> None:
+        self._key = key
+        self._markers: dict[tuple[str, str], str] = {}
+        self._forms = _forms(parts, marks)
+
+    def with_copies(self, text: str, marks: list[Mark]) -> list[Mark]:
+        """The marks and those of every copy, in order, apart from each other and from markers."""
+        found = list(marks)
+        taken = bytearray()
+        for copy, at in self._places(text):
+            if not taken:
+                taken = _taken(text, found)
+            end = at + len(copy.text)
+            if 1 not in taken[at:end] and (_is_free(copy.text) or _stands_apart(text, at, end)):
+                found.append(Mark(at, end, copy.rule, copy.value, True))
+                taken[at:end] = b"\1" * (end - at)
+        return sorted(found)
+
+    def rewritten(self, text: str, marks: list[Mark]) -> str:
+        """The text with markers in place of the marks."""
+        out: list[str] = []
+        at = 0
+        for mark in marks:
+            same = (mark.rule, mark.value or text[mark.start : mark.end])
+            if same not in self._markers:
+                self._markers[same] = marker(*same, self._key)
+            out += [text[at : mark.start], self._markers[same]]
+            at = mark.end
+        return "".join([*out, text[at:]])
+
+    def _places(self, text: str) -> Iterable[tuple[_Copy, int]]:
+        """Where each form stands in a text, the longest forms first."""
+        if len(self._forms) <= min(FEW, len(text)):
+            return _found_one_by_one(text, self._forms)
+        lengths, ranks = self._index
+        places = [
+            (ranks[form], at)
+            for at in range(len(text) - SHORTEST + 1)
+            for length in lengths.get(text[at : at + SHORTEST], ())
+            if (form := text[at : at + length]) in ranks
+        ]
+        return [(self._forms[rank], at) for rank, at in sorted(places)]
+
+    @cached_property
+    def _index(self) -> tuple[dict[str, set[int]], dict[str, int]]:
+        """How long the forms are that begin with the same letters, and where among all forms each is."""
+        lengths: dict[str, set[int]] = {}
+        ranks: dict[str, int] = {}
+        for rank, copy in enumerate(self._forms):
+            lengths.setdefault(copy.text[:SHORTEST], set()).add(len(copy.text))
+            ranks.setdefault(copy.text, rank)
+        return lengths, ranks
+
+
+def _found_one_by_one(text: str, forms: list[_Copy]) -> Iterable[tuple[_Copy, int]]:
+    for copy in forms:
+        at = text.find(copy.text)
+        while at >= 0:
+            yield copy, at
+            at = text.find(copy.text, at + len(copy.text))
 
 
 def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
@@ -92,16 +152,19 @@ def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
             values.setdefault(parts[index].text[mark.start : mark.end], mark.rule)
     forms = []
     for value, rule in values.items():
-        if len(value) < SHORTEST:
-            continue
-        once = json.dumps(value, ensure_ascii=False)[1:-1]
-        texts = {value, once, json.dumps(once, ensure_ascii=False)[1:-1]}
-        if not value.isalnum():
-            texts |= _unescaped(value)
-            if len(value) <= LONGEST_IN_URL:
-                texts.add(quote(value, safe="", errors="replace"))
-        forms += [_Copy(value, rule, text) for text in texts if len(text) >= SHORTEST]
+        texts = {value}
+        if _needs_escapes.search(value):
+            once = json.dumps(value, ensure_ascii=False)[1:-1]
+            texts |= {once, json.dumps(once, ensure_ascii=False)[1:-1]} | _unescaped(value)
+        if not value.isalnum() and len(value) <= LONGEST_IN_URL:
+            texts.add(quote(value, safe="", errors="replace"))
+        forms += [_Copy(value, rule, text) for text in texts if len(value) >= SHORTEST and _can_be_copied(text)]
     return sorted(forms, key=lambda copy: (-len(copy.text), copy.text))
+
+
+def _can_be_copied(text: str) -> bool:
+    """Not what is so short that it may well be a word or a number somewhere else."""
+    return len(text) >= SHORTEST and not (len(text) < 8 and (text.isdigit() or text.isalpha()))
 
 
 def _unescaped(value: str) -> set[str]:
@@ -125,45 +188,12 @@ def _is_free(value: str) -> bool:
     return len(value) >= FREE and not value.isalpha()
 
 
-def _is_ordinary(value: str) -> bool:
-    """A short value that may well be a word or a number somewhere else."""
-    return len(value) < 8 and (value.isdigit() or value.isalpha())
-
-
-def _with_copies(text: str, marks: list[Mark], forms: list[_Copy]) -> list[Mark]:
-    """The marks and those of every copy, in order, apart from each other and from markers."""
-    found = list(marks)
-    taken = bytearray()
-    for copy in forms:
-        at = text.find(copy.text)
-        if at < 0 or _is_ordinary(copy.text):
-            continue
-        if not taken:
-            taken = _taken(text, found)
-        while at >= 0:
-            end = at + len(copy.text)
-            if 1 not in taken[at:end] and (_is_free(copy.text) or _stands_apart(text, at, end)):
-                found.append(Mark(at, end, copy.rule, copy.value, True))
-                taken[at:end] = b"\1" * (end - at)
-            at = text.find(copy.text, end)
-    return sorted(found)
-
-
 def _taken(text: str, marks: list[Mark]) -> bytearray:
     """One byte a character: 1 where a mark or a marker stands."""
     taken = bytearray(len(text))
     for start, end in [(mark.start, mark.end) for mark in marks] + [m.span() for m in MARKER.finditer(text)]:
         taken[start:end] = b"\1" * (end - start)
     return taken
-
-
-def _rewritten(text: str, marks: list[Mark], key: bytes) -> str:
-    out: list[str] = []
-    at = 0
-    for mark in marks:
-        out += [text[at : mark.start], marker(mark.rule, mark.value or text[mark.start : mark.end], key)]
-        at = mark.end
-    return "".join([*out, text[at:]])
 
 
 def _dicts(event: Any) -> list[tuple[dict[str, Any], tuple[Any, ...]]]:

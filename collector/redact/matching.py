@@ -17,6 +17,7 @@ from collector.redact.rule import Rule, Spans, width
 from collector.redact.values import is_filler
 
 Windows = list[tuple[int, int]]
+_Read = dict[object, tuple[int, Spans]]  # how far a block was read and what it holds, both counted from its end
 BLOCK = 512  # characters of a long window that are looked at together
 FEW = 50
 
@@ -62,7 +63,7 @@ class Matcher:
         text in lower case."""
         texts = (text, folded if self.folds else text)
         found: Spans = []
-        barren: dict[object, int] = {}
+        read: _Read = {}
         at = 0
         for low, high in windows:
             at = max(at, low)
@@ -73,7 +74,7 @@ class Matcher:
                 at = max(at, starts[index])
                 if len(windows) > FEW or high - at > BLOCK:
                     for last in blocks(text, at, min(high, stop)):
-                        at = self._in_block(texts, at, last, piece, found, barren)
+                        at = self._in_block(texts, at, last, piece, found, read)
                         _check_time(deadline, self.rule.id)
                 else:
                     at = self._in_piece(texts, at, high, piece, found)
@@ -88,21 +89,24 @@ class Matcher:
         last: int,
         piece: tuple[int, int],
         found: Spans,
-        barren: dict[object, int],
+        read: _Read,
     ) -> int:
-        """A part of a window. One that is like another in which nothing was found, in itself and around, holds nothing
-        either: a text that repeats itself a thousand times is read once."""
+        """A part of a window. One that is like another, in itself and in all that is looked at around it, holds what
+        that one holds: a text that repeats itself a thousand times is read once."""
         if not self.rule.sight or at > last:
             return self._in_piece(texts, at, last, piece, found)
         before, after = self.rule.sight
         low = max(piece[0], at - before)
         seen = (at - low, last - at, texts[0][low : min(piece[1], last + after)])
-        if seen in barren:
-            return last + barren[seen]
+        if seen in read:
+            end, spans = read[seen]
+            found += [(last + low, last + high) for low, high in spans]
+            return last + end
         known = len(found)
         end = self._in_piece(texts, at, last, piece, found)
-        if len(found) == known and end <= last + after:
-            barren[seen] = end - last
+        spans = [(low - last, high - last) for low, high in found[known:]]
+        if end + self.rule.beyond <= last + after:
+            read[seen] = (end - last, spans)
         return end
 
     def _in_piece(self, texts: tuple[bytes, bytes], at: int, high: int, piece: tuple[int, int], found: Spans) -> int:

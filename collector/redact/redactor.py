@@ -23,7 +23,7 @@ from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, MARKER_BYTES
 from collector.redact.matching import Matcher, TimeOut, Windows
 from collector.redact.rule import Rule
-from collector.redact.segments import KeyBook, Piece, encode, gather, pieces
+from collector.redact.segments import SHIELD, KeyBook, Piece, encode, gather, pieces
 from collector.redact.table import RULES
 from collector.redact.user_rules import Described, user_rules
 
@@ -94,7 +94,7 @@ class Redactor:
         holder = [value]
         texts = gather(holder, self._book)
         findings = self._redact(holder, texts, *self._scan(texts))
-        return holder[0], [finding._replace(path=finding.path[1:]) for finding in in_original(findings)]
+        return holder[0], [Finding(found.rule, found.path[1:], *found[2:]) for found in in_original(findings)]
 
     def explain(self, text: str) -> list[tuple[Finding, str]]:
         """What would be found in a text, and why."""
@@ -137,10 +137,10 @@ class Redactor:
             if len(parts) != len(texts):
                 raise ValueError("the pieces of an event are not those of its text")
             self._mark_fields(parts, marks)
-            found = self._replace(event, parts, marks, deadline)
+            found = self._replace(event, parts, marks, deadline, number)
             if not found:
                 break
-            findings += [finding._replace(round=number) for finding in found]
+            findings += found
             texts = gather(event, self._book)
             text, windows = self._scan(texts)
         return findings
@@ -174,7 +174,9 @@ class Redactor:
             if self._fields.intersection(names) and value and not MARKER.fullmatch(value):
                 marks[index] = [Mark(part.value_at, len(part.text), FIELD_RULE)]
 
-    def _replace(self, event: Any, parts: list[Piece], marks: dict[int, list[Mark]], deadline: float) -> list[Finding]:
+    def _replace(
+        self, event: Any, parts: list[Piece], marks: dict[int, list[Mark]], deadline: float, number: int
+    ) -> list[Finding]:
         def check() -> None:
             if self._options.clock() > deadline:
                 raise TimeOut("copies")
@@ -184,11 +186,13 @@ class Redactor:
             part = parts[index]
             if found[0].rule == FIELD_RULE or not is_exempt(part.path, part.text[part.value_at :]):
                 kept[index] = found
-        return replace(event, parts, kept, self._options.key, check) if kept else []
+        return replace(event, parts, kept, self._options.key, check, number) if kept else []
 
 
 def _outside_markers(text: bytes, start: int, end: int) -> list[tuple[int, int]]:
     """A span without what stands in markers already."""
+    if text.find(SHIELD, start, end) < 0:
+        return [(start, end)]
     spans, at = [], start
     while (shield := text.find(b"[\x8f", at, end)) >= 0:
         if shield > at:

@@ -69,15 +69,21 @@ class Rule:
         """The shortest and the longest match, in characters."""
         return width(self.pattern)
 
+    @property
+    def beyond(self) -> int:
+        """How far behind its end a match is decided on."""
+        after = self.around[1] if isinstance(self.around, tuple) else self.around
+        return after or 0
+
     @cached_property
     def sight(self) -> tuple[int, int] | None:
         """How far before and after its begin a match is decided on; None where nobody can say."""
         around = self.around if self.locate else 0
         if around is None:
             return None
-        before, after = around if isinstance(around, tuple) else (around, around)
+        before = around[0] if isinstance(around, tuple) else around
         reach = self.reach if self.keywords else 0
-        return max(before, reach) + LONGEST_ESCAPE, after + self.widths[1] + 1
+        return max(before, reach) + LONGEST_ESCAPE, self.beyond + self.widths[1] + 1
 
 
 def width(pattern: str) -> tuple[int, int]:
