@@ -128,6 +128,8 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return _adjacent(text, first, stop, promised)
     if match["sep"].startswith(b">"):
         return _in_element(text, first, stop, promised)
+    if text.startswith(SHIELDED, first):
+        return []
     if _phrase_name.search(name) and (phrase := _phrase.match(text, first, stop)):
         return [phrase.span()]
     written = _written(text, name, match, stop)

@@ -72,7 +72,7 @@ class Matcher:
                 stop = (starts[index + 1] if index + 1 < len(starts) else len(text) + 1) - 1
                 piece = (starts[index], stop)
                 at = max(at, starts[index])
-                if len(windows) > FEW or high - at > BLOCK:
+                if high - at > BLOCK or (len(windows) > FEW and self.rule.locate):
                     for last in blocks(text, at, min(high, stop)):
                         at = self._in_block(texts, at, last, piece, found, read)
                         _check_time(deadline, self.rule.id)
