@@ -140,7 +140,7 @@ def _found_one_by_one(text: str, forms: list[_Copy]) -> Iterable[tuple[_Copy, in
         at = text.find(copy.text)
         while at >= 0:
             yield copy, at
-            at = text.find(copy.text, at + len(copy.text))
+            at = text.find(copy.text, at + 1)
 
 
 def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:

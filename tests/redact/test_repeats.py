@@ -17,6 +17,7 @@ UNITS = [
     *(f"key={HEX} ", f"key {HEX} ", '"password": "', "'password', ", "password={", "password=$", "passwordpassword="),
     *("-u a:b ", "curl -u ", "https://a:b@", "a:5432:a:a:", "requirepass ", "login a password ", "kind: Secret "),
     *("-----BEGIN", "-----BEGIN RSA PRIVATE " + "KEY-----\n", "eyJ", "[", "{", "\\", '"', " ", "\n", "a\x91"),
+    *('private_key?="', "passphrase='x ", f"password: {HEX[:12]} ", f"https://a:{HEX[:9]}@b "),
     *(f"_pw:{'x' * 600} ", "token: secret: password is ", "a=", "basic ", "echo a|", "mysql -p", "set -g a"),
 ]
 
@@ -58,8 +59,37 @@ def test_four_times_the_repetitions_take_four_times_as_long(redactor: Redactor, 
     assert long < 8 * short + 0.005  # were it quadratic, 16 times
 
 
-def cost(redactor: Redactor, text: str) -> float:
-    """The CPU seconds one text takes."""
+def test_every_secret_of_a_repetition_is_found(redactor: Redactor) -> None:
+    value = secret("drawn", 3)
+    unit = f'const options = {{ password: "{value}", user: "deploy" }}\n'
+    redacted, findings = redactor.value(unit * 500)
+    assert value not in redacted
+    assert len(findings) == 500
+    assert not any(finding.is_copy for finding in findings)
+
+
+def test_four_times_as_many_secrets_take_four_times_as_long(redactor: Redactor) -> None:
+    chance = random.Random(7)
+    values = ["".join(chance.choices(HEX + "ghijkmnp", k=24)) for _ in range(2000)]
+    many = min(cost(redactor, [{"password": value} for value in values]) for _ in range(2))
+    few = min(cost(redactor, [{"password": value} for value in values[:500]]) for _ in range(2))
+    assert many < 8 * few + 0.005  # were every value looked for in every string, 16 times
+
+
+def test_many_values_are_found_as_few_are(redactor: Redactor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of many values are found in another way than those of few: the same copies."""
+    values = [secret("drawn", seed) + "!" for seed in range(12)] + ["a1a1a1a1a", "bba1aba1b1a1", "abc12"]
+    text = (
+        "".join(f"PASSWORD={value}\n" for value in values) + "".join(values) + " abc12x abc12 a1bba1aba1b1a1a1a1a1a1a"
+    )
+    one_by_one = redactor.value([text, [*values], {values[0]: values[1]}])
+    monkeypatch.setattr("collector.redact.copies.FEW", 0)
+    assert redactor.value([text, [*values], {values[0]: values[1]}]) == one_by_one
+    assert not any(value in str(one_by_one[0]) for value in values[:12])
+
+
+def cost(redactor: Redactor, value: object) -> float:
+    """The CPU seconds one value takes."""
     before = process_time()
-    redactor.value(text)
+    redactor.value(value)
     return process_time() - before
