@@ -78,9 +78,11 @@ def test_four_times_as_many_secrets_take_four_times_as_long(redactor: Redactor) 
 
 def test_many_values_are_found_as_few_are(redactor: Redactor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of many values are found in another way than those of few: the same copies."""
-    values = [secret("drawn", seed) + "!" for seed in range(12)] + ["a1a1a1a1a", "bba1aba1b1a1", "abc12"]
+    values = [secret("drawn", seed) + "!" for seed in range(12)] + ["c1ac1ac1a", "1bbb11cbbcc1", "abc12"]
     text = (
-        "".join(f"PASSWORD={value}\n" for value in values) + "".join(values) + " abc12x abc12 a1bba1aba1b1a1a1a1a1a1a"
+        "".join(f"PASSWORD={value}\n" for value in values)
+        + "".join(values)
+        + " abc12x abc12 c1bbb11cbbcc1ac1ac1ac1ac1ac1a"
     )
     one_by_one = redactor.value([text, [*values], {values[0]: values[1]}])
     monkeypatch.setattr("collector.redact.copies.FEW", 0)
