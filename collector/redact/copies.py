@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -90,13 +91,17 @@ class _Copier:
         """The marks and those of every copy, in order, apart from each other and from markers."""
         found = list(marks)
         taken = bytearray()
-        for copy, at in self._places(text):
-            if not taken:
-                taken = _taken(text, found)
-            end = at + len(copy.text)
-            if 1 not in taken[at:end] and (_is_free(copy.text) or _stands_apart(text, at, end)):
-                found.append(Mark(at, end, copy.rule, copy.value, True))
-                taken[at:end] = b"\1" * (end - at)
+        for copy, place_from in self._standing_in(text):
+            taken = taken or _taken(text, found)
+            at = place_from(0)
+            while at >= 0:
+                end = at + len(copy.text)
+                last_taken = taken.rfind(1, at, end)
+                if last_taken < 0 and (_is_free(copy.text) or _stands_apart(text, at, end)):
+                    found.append(Mark(at, end, copy.rule, copy.value, True))
+                    taken[at:end] = b"\1" * (end - at)
+                    last_taken = end - 1
+                at = place_from(max(at, last_taken) + 1)
         return sorted(found)
 
     def rewritten(self, text: str, marks: list[Mark]) -> str:
@@ -111,18 +116,21 @@ class _Copier:
             at = mark.end
         return "".join([*out, text[at:]])
 
-    def _places(self, text: str) -> Iterable[tuple[_Copy, int]]:
-        """Where each form stands in a text, the longest forms first."""
+    def _standing_in(self, text: str) -> Iterable[tuple[_Copy, Callable[[int], int]]]:
+        """Each form that stands in a text, the longest first, and what says where it does from a place on."""
         if len(self._forms) <= min(FEW, len(text)):
-            return _found_one_by_one(text, self._forms)
+            for copy in self._forms:
+                if copy.text in text:
+                    yield copy, partial(text.find, copy.text)
+            return
         lengths, ranks = self._index
-        places = [
-            (ranks[form], at)
-            for at in range(len(text) - SHORTEST + 1)
-            for length in lengths.get(text[at : at + SHORTEST], ())
-            if (form := text[at : at + length]) in ranks
-        ]
-        return [(self._forms[rank], at) for rank, at in sorted(places)]
+        places: dict[int, list[int]] = {}
+        for at in range(len(text) - SHORTEST + 1):
+            for length in lengths.get(text[at : at + SHORTEST], ()):
+                if (form := text[at : at + length]) in ranks:
+                    places.setdefault(ranks[form], []).append(at)
+        for rank in sorted(places):
+            yield self._forms[rank], partial(_next, places[rank])
 
     @cached_property
     def _index(self) -> tuple[dict[str, set[int]], dict[str, int]]:
@@ -135,12 +143,10 @@ class _Copier:
         return lengths, ranks
 
 
-def _found_one_by_one(text: str, forms: list[_Copy]) -> Iterable[tuple[_Copy, int]]:
-    for copy in forms:
-        at = text.find(copy.text)
-        while at >= 0:
-            yield copy, at
-            at = text.find(copy.text, at + 1)
+def _next(places: list[int], at: int) -> int:
+    """The first of the places that is not before another; -1 where there is none."""
+    index = bisect_left(places, at)
+    return places[index] if index < len(places) else -1
 
 
 def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:

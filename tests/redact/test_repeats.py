@@ -18,7 +18,7 @@ UNITS = [
     *("-u a:b ", "curl -u ", "https://a:b@", "a:5432:a:a:", "requirepass ", "login a password ", "kind: Secret "),
     *("-----BEGIN", "-----BEGIN RSA PRIVATE " + "KEY-----\n", "eyJ", "[", "{", "\\", '"', " ", "\n", "a\x91"),
     *('private_key?="', "passphrase='x ", f"password: {HEX[:12]} ", f"https://a:{HEX[:9]}@b "),
-    *(f"_pw:{'x' * 600} ", "token: secret: password is ", "a=", "basic ", "echo a|", "mysql -p", "set -g a"),
+    *("cookie=", f"_pw:{'x' * 600} ", "token: secret: password is ", "a=", "basic ", "echo a|", "mysql -p", "set -g a"),
 ]
 
 
@@ -79,11 +79,8 @@ def test_four_times_as_many_secrets_take_four_times_as_long(redactor: Redactor) 
 def test_many_values_are_found_as_few_are(redactor: Redactor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of many values are found in another way than those of few: the same copies."""
     values = [secret("drawn", seed) + "!" for seed in range(12)] + ["c1ac1ac1a", "1bbb11cbbcc1", "abc12"]
-    text = (
-        "".join(f"PASSWORD={value}\n" for value in values)
-        + "".join(values)
-        + " abc12x abc12 c1bbb11cbbcc1ac1ac1ac1ac1ac1a"
-    )
+    text = "".join(f"PASSWORD={value}\n" for value in values) + "".join(values)
+    text += " abc12x abc12 c1bbb11cbbcc1ac1ac1ac1ac1ac1a"
     one_by_one = redactor.value([text, [*values], {values[0]: values[1]}])
     monkeypatch.setattr("collector.redact.copies.FEW", 0)
     assert redactor.value([text, [*values], {values[0]: values[1]}]) == one_by_one
