@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from time import process_time
 
 import pytest
@@ -85,6 +86,7 @@ def test_many_values_are_found_as_few_are(redactor: Redactor, monkeypatch: pytes
     monkeypatch.setattr("collector.redact.copies.FEW", 0)
     assert redactor.value([text, [*values], {values[0]: values[1]}]) == one_by_one
     assert not any(value in str(one_by_one[0]) for value in values[:12])
+    assert re.search(r" c\[[^]]*\]a\[[^]]*\]c1ac1a$", one_by_one[0][0]), "a copy begins where another one could not be"
 
 
 def cost(redactor: Redactor, value: object) -> float:
