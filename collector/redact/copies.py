@@ -8,7 +8,6 @@ values are only replaced where they stand apart, and very short ones only where 
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cached_property, partial
@@ -24,8 +23,8 @@ SHORTEST = 5
 LONGEST_IN_URL = 8192
 FREE = 9
 FEW = 400  # forms that are looked for one by one
-
-_needs_escapes = re.compile(r'["\\\x00-\x1f]')
+SAFE_IN_JAVASCRIPT = "!'()*~"
+ESCAPED_IN_GO = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 Marks = dict[int, list[Mark]]
 
@@ -88,11 +87,12 @@ class _Copier:
         self._forms = _forms(parts, marks)
 
     def with_copies(self, text: str, marks: list[Mark]) -> list[Mark]:
-        """The marks and those of every copy, in order, apart from each other and from markers."""
+        """The marks and those of every copy, in order, apart from each other and from markers. What was found in a
+        text may be only a part of a copy there."""
         found = list(marks)
         taken = bytearray()
         for copy, place_from in self._standing_in(text):
-            taken = taken or _taken(text, found)
+            taken = taken or _taken(text)
             at = place_from(0)
             while at >= 0:
                 end = at + len(copy.text)
@@ -102,7 +102,7 @@ class _Copier:
                     taken[at:end] = b"\1" * (end - at)
                     last_taken = end - 1
                 at = place_from(max(at, last_taken) + 1)
-        return sorted(found)
+        return merged(found)
 
     def rewritten(self, text: str, marks: list[Mark]) -> str:
         """The text with markers in place of the marks."""
@@ -159,11 +159,12 @@ def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
     forms = []
     for value, rule in values.items():
         texts = {value}
-        if _needs_escapes.search(value):
-            once = json.dumps(value, ensure_ascii=False)[1:-1]
-            texts |= {once, json.dumps(once, ensure_ascii=False)[1:-1]} | _unescaped(value)
-        if not value.isalnum() and len(value) <= LONGEST_IN_URL:
-            texts.add(quote(value, safe="", errors="replace"))
+        if not (value.isalnum() and value.isascii()):
+            for once in _escaped(value):
+                texts |= {once, json.dumps(once, ensure_ascii=False)[1:-1]}
+            texts |= _unescaped(value)
+            if len(value) <= LONGEST_IN_URL:
+                texts |= {quote(value, safe=safe, errors="replace") for safe in ("", SAFE_IN_JAVASCRIPT)}
         forms += [_Copy(value, rule, text) for text in texts if len(value) >= SHORTEST and _can_be_copied(text)]
     return sorted(forms, key=lambda copy: (-len(copy.text), copy.text))
 
@@ -171,6 +172,12 @@ def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
 def _can_be_copied(text: str) -> bool:
     """Not what is so short that it may well be a word or a number somewhere else."""
     return len(text) >= SHORTEST and not (len(text) < 8 and (text.isdigit() or text.isalpha()))
+
+
+def _escaped(value: str) -> set[str]:
+    """The value in a string of JSON, as most tools write it, as those do that write ASCII only, and as Go does."""
+    as_is = json.dumps(value, ensure_ascii=False)[1:-1]
+    return {as_is, json.dumps(value)[1:-1], as_is.translate(ESCAPED_IN_GO)}
 
 
 def _unescaped(value: str) -> set[str]:
@@ -194,11 +201,11 @@ def _is_free(value: str) -> bool:
     return len(value) >= FREE and not value.isalpha()
 
 
-def _taken(text: str, marks: list[Mark]) -> bytearray:
-    """One byte a character: 1 where a mark or a marker stands."""
+def _taken(text: str) -> bytearray:
+    """One byte a character: 1 where a marker stands."""
     taken = bytearray(len(text))
-    for start, end in [(mark.start, mark.end) for mark in marks] + [m.span() for m in MARKER.finditer(text)]:
-        taken[start:end] = b"\1" * (end - start)
+    for found in MARKER.finditer(text):
+        taken[found.start() : found.end()] = b"\1" * len(found[0])
     return taken
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -116,13 +117,17 @@ def test_every_copy_goes_also_where_nothing_tells(redactor: Redactor) -> None:
     assert event["redactions"] == counts
 
 
-@pytest.mark.parametrize("value", ['pa"ss\\w0rd9', "p&ss w=rd9?", "l1ne\tt4b"])
+@pytest.mark.parametrize("value", ['pa"ss\\w0rd9', "p&ss w=rd9?", "l1ne\tt4b", "p\u00e4ssw\u00f6rd9", "p!ss#<w0rd>"])
 def test_copies_in_another_escaping_go_too(redactor: Redactor, value: str) -> None:
-    inner = json.dumps({"note": value})
-    event: dict[str, Any] = {"attributes": {"password": value}, "text": inner, "more": json.dumps({"text": inner})}
+    go = value.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+    forms = [value, go, quote(value, safe=""), quote(value, safe="!'()*~")]
+    for ascii_only in (True, False):
+        once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+        forms += [once, json.dumps(once, ensure_ascii=False)[1:-1]]
+    event: dict[str, Any] = {"attributes": {"password": value}, "copies": [f"note: {form} end" for form in forms]}
     redactor.event(event)
-    for form in (value, json.dumps(value)[1:-1], json.dumps(json.dumps(value)[1:-1])[1:-1]):
-        assert form not in event["text"] + event["more"]
+    for form, copied in zip(forms, event["copies"], strict=True):
+        assert MARKER.sub("*", copied) == "note: * end", form
 
 
 @pytest.mark.parametrize(
@@ -161,6 +166,23 @@ def test_equal_values_have_equal_markers_and_other_keys_make_others(redactor: Re
     two = redactor.text('"password": "hunter22x"')
     assert MARKER.findall(one) == MARKER.findall(two) == [marker("named-secret", "hunter22x", KEY)]
     assert marker("named-secret", "hunter22x", b"other") != marker("named-secret", "hunter22x", KEY)
+
+
+def test_a_copy_goes_as_a_whole_where_only_a_part_of_it_was_found(redactor: Redactor) -> None:
+    value = f"{CHOSEN}&{DRAWN}"
+    event = {"password": value, "url": f"https://h.test/?password={quote(value)}"}
+    redactor.event(event)
+    assert MARKER.sub("*", event["url"]) == "https://h.test/?password=*"
+
+
+def test_a_secret_has_one_marker_in_whatever_escaping_it_is_found(redactor: Redactor) -> None:
+    value = 'Wi"n\\ter%99&\u00fc' + CHOSEN
+    once = json.dumps({"password": value})
+    query = quote(value, safe="")
+    event = {"password": value, "once": once, "twice": json.dumps([once]), "url": f"https://h.test/?password={query}"}
+    redactor.event(event)
+    assert len({found[0][-13:] for found in MARKER.finditer(text_of(event))}) == 1
+    assert len(MARKER.findall(text_of(event))) == 4
 
 
 def test_redacting_twice_changes_nothing(redactor: Redactor) -> None:
