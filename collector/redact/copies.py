@@ -7,12 +7,13 @@ values are only replaced where they stand apart, and very short ones only where 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, merged
@@ -158,13 +159,9 @@ def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
             values.setdefault(parts[index].text[mark.start : mark.end], mark.rule)
     forms = []
     for value, rule in values.items():
-        texts = {value}
-        if not (value.isalnum() and value.isascii()):
-            for once in _escaped(value):
-                texts |= {once, json.dumps(once, ensure_ascii=False)[1:-1]}
-            texts |= _unescaped(value)
-            if len(value) <= LONGEST_IN_URL:
-                texts |= {quote(value, safe=safe, errors="replace") for safe in ("", SAFE_IN_JAVASCRIPT)}
+        texts = _unescaped(value)
+        for plain in list(texts):
+            texts |= _escaped(plain) if not (plain.isalnum() and plain.isascii()) else set()
         forms += [_Copy(value, rule, text) for text in texts if len(value) >= SHORTEST and _can_be_copied(text)]
     return sorted(forms, key=lambda copy: (-len(copy.text), copy.text))
 
@@ -175,20 +172,22 @@ def _can_be_copied(text: str) -> bool:
 
 
 def _escaped(value: str) -> set[str]:
-    """The value in a string of JSON, as most tools write it, as those do that write ASCII only, and as Go does."""
+    """The value in a string of JSON, as most tools write it, as those do that write ASCII only, and as Go does; in such
+    a string in another; and in a URL."""
     as_is = json.dumps(value, ensure_ascii=False)[1:-1]
-    return {as_is, json.dumps(value)[1:-1], as_is.translate(ESCAPED_IN_GO)}
+    once = {as_is, json.dumps(value)[1:-1], as_is.translate(ESCAPED_IN_GO)}
+    twice = {json.dumps(text, ensure_ascii=False)[1:-1] for text in once}
+    safe_signs = ("", SAFE_IN_JAVASCRIPT) if len(value) <= LONGEST_IN_URL else ()
+    return once | twice | {quote(value, safe=signs, errors="replace") for signs in safe_signs}
 
 
 def _unescaped(value: str) -> set[str]:
-    """The value without one and without two levels of JSON's escapes, where it has them."""
-    if "\\" not in value:
-        return set()
-    try:
-        once = json.loads(f'"{value}"')
-    except ValueError:
-        return set()
-    return {once} | _unescaped(once)
+    """The value, also without the escapes of a URL and those of JSON, one level and two, where it has them."""
+    found = {value, unquote(value)} if "%" in value else {value}
+    if "\\" in value:
+        with contextlib.suppress(ValueError):
+            found |= _unescaped(json.loads(f'"{value}"'))
+    return found
 
 
 def _stands_apart(text: str, start: int, end: int) -> bool:

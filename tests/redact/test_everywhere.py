@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -166,6 +167,17 @@ def test_equal_values_have_equal_markers_and_other_keys_make_others(redactor: Re
     two = redactor.text('"password": "hunter22x"')
     assert MARKER.findall(one) == MARKER.findall(two) == [marker("named-secret", "hunter22x", KEY)]
     assert marker("named-secret", "hunter22x", b"other") != marker("named-secret", "hunter22x", KEY)
+
+
+@pytest.mark.parametrize("escaped", [quote, lambda value: json.dumps(value)[1:-1]], ids=["in a URL", "in JSON"])
+def test_a_plain_copy_goes_where_the_secret_was_found_in_an_escaping(
+    redactor: Redactor, escaped: Callable[[str], str]
+) -> None:
+    value = 'W1nt"er\\f#lcon77'
+    event = {"text": f'https://h.test/?password={escaped(value)} "password": "{escaped(value)}"'}
+    event |= {"plain": f"see {value} end", "url": f"https://h.test/{quote(value)}"}
+    redactor.event(event)
+    assert MARKER.sub("*", event["plain"] + event["url"]) == "see * endhttps://h.test/*"
 
 
 def test_a_copy_goes_as_a_whole_where_only_a_part_of_it_was_found(redactor: Redactor) -> None:
