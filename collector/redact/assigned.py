@@ -11,10 +11,18 @@ import re
 
 from collector.redact.cookies import cookie_spans
 from collector.redact.extent import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
-from collector.redact.names import TELLING, Promise, promise, words, words_of
+from collector.redact.names import TELLING, Promise, hands_over, promise, words, words_of
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.segments import SHIELD
-from collector.redact.values import Written, has_random_part, is_placeholder, is_salt, is_secret
+from collector.redact.values import (
+    Written,
+    app_password,
+    has_random_part,
+    is_placeholder,
+    is_salt,
+    is_secret,
+    looks_random,
+)
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
 SHIELDED = b"[" + SHIELD  # how a marker looks to a rule
@@ -125,11 +133,13 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if b"==" in match["sep"] or b"!=" in match["sep"]:
         return []
     if match["sep"].isspace():
-        return _adjacent(text, first, stop, promised)
+        return _adjacent(text, first, stop, promised, name)
     if match["sep"].startswith(b">"):
         return _in_element(text, first, stop, promised)
     if text.startswith(SHIELDED, first):
         return []
+    if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
+        return [groups]
     if _phrase_name.search(name) and (phrase := _phrase.match(text, first, stop)):
         return [phrase.span()]
     written = _written(text, name, match, stop)
@@ -168,11 +178,18 @@ def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
     return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Written.BARE)]
 
 
-def _adjacent(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
-    """What follows a name without any separator: only what nobody writes as a word, and no hash."""
+def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
+    """What follows a name without any separator: only what nobody writes as a word, and rarely a hash."""
     first, last = bare_span(text, first, stop)
-    is_hash = bool(_hash_or_uuid.fullmatch(text[first:last].decode("latin-1")))
-    return [] if is_hash else _judge(text, first, last, min(promised, Promise.KEY), Written.BARE)
+    value = text[first:last].decode("latin-1")
+    if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
+        return []
+    return _judge(text, first, last, min(promised, Promise.KEY), Written.BARE)
+
+
+def _is_key_in_hex(value: str) -> bool:
+    """Hex digits or a uuid as keys are made of, and no fingerprint of one: those are 40 in capitals, or 16."""
+    return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
 
 
 def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
@@ -225,6 +242,8 @@ def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
     decoded = value.decode("latin-1")
     if is_salt(decoded):
         return False
+    if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
+        return not has_random_part(decoded)
     if promised <= Promise.OWNED or name.lower() == "pass":
         return True
     return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)

@@ -30,7 +30,7 @@ _BEGINNINGS = (
     "sess(?:ion)?",
     "token",
     "k(?:ennwort|eypass)",
-    "c(?:ontrase(?:\\\\{1,3}u00f1|[^ -~])?|redential|reds|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
+    "c(?:ontrase(?:\\\\{1,3}u00f1|[^ -~])?|red(?:ential|s)?|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
     "m(?:nemonic|aster[-_ ]?key)",
     "a(?:(?:pi|ccess|ccount|uth|pp)[-_. ]{0,2}key|uth(?:orization|[-_]))",
     "encryption[-_ ]?key",
@@ -73,7 +73,7 @@ _PASSWORD_ENDS = re.compile(
 )
 _KEY_WORDS = words_of(
     """
-    token tokens apikey apikeys accesskey jwt pat credential credentials creds accountkey authtoken accesstoken
+    token tokens apikey apikeys accesskey jwt pat credential credentials creds cred accountkey authtoken accesstoken
     refreshtoken idtoken bearertoken apitoken bearer skey
     """
 )
@@ -93,10 +93,17 @@ _KEYS = words_of(
 )
 # What these mean no name of a product before them changes (LABEL_STUDIO_API_KEY), only what is done to them.
 _PAIRS = frozenset((one, two) for one in ("api", "access", "auth", "bot", "refresh") for two in ("key", "token"))
+# What is handed over under such a name is drawn, even where it looks like a hash: `api key 1f0c...`.
+_CREDENTIAL_PAIRS = _PAIRS | {
+    ("secret", "key"), ("private", "key"), ("client", "secret"), ("secret", "id"), ("secret", "token"),
+    ("personal", "token"), ("master", "key"), ("encryption", "key"), ("session", "token"), ("reset", "token"),
+}  # fmt: skip
+# Whose tokens and secrets are numbers that requests and locks go by.
+_PASSING = words_of("request csrf xsrf cancel cancellation sync state lock fencing page next continuation resume id")
 _MEASURES = words_of(
     "count counts counter max min num number total hash hashed digest fingerprint checksum public cache"
 )
-_CREDENTIALS = frozenset(["credential", "credentials", "creds"])
+_CREDENTIALS = frozenset(["credential", "credentials", "cred", "creds"])
 _COOKIES = frozenset(["cookie", "cookies", "setcookie"])
 _WEAK = words_of(
     """
@@ -206,3 +213,14 @@ def _is_password(last: str, before: str, parts: list[str]) -> bool:
     if (before, last) in {("secret", "id"), ("seed", "phrase"), ("recovery", "phrase"), ("de", "passe")}:
         return True
     return last == "key" and parts[-3:-1] in (["secret", "access"], ["key", "encryption"])
+
+
+@lru_cache(maxsize=5_000)
+def hands_over(name: str) -> bool:
+    """Whether what stands behind a name without any sign between, and looks like a hash, is what the name says."""
+    parts = words(name)
+    last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
+    if _PASSING.intersection(parts[:-1]) or before == "signing":
+        return False
+    is_variable = last == "token" and before and name.lower().endswith(("_token", "-token"))
+    return last in ("secret", "apikey") or (before, last) in _CREDENTIAL_PAIRS or bool(is_variable)

@@ -9,6 +9,7 @@ from collector.redact.private_keys import PRIVATE_KEY_RULES
 from collector.redact.providers import PROVIDER_RULES
 from collector.redact.queries import QUERY_RULES
 from collector.redact.rule import Rule
+from collector.redact.shouted import SHOUTED_RULES
 
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,
@@ -16,5 +17,6 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *HEADER_RULES,
     *QUERY_RULES,
     *ASSIGNED_RULES,
+    *SHOUTED_RULES,
 )
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

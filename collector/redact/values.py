@@ -124,6 +124,7 @@ _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
 )
 _uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}(?![a-z0-9-])")
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
 
@@ -155,12 +156,21 @@ def is_filler(value: str) -> bool:
 _filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder|redacted)")
 
 
+def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
+    """Where a password for one application ends, as Google and Apple draw them: four times four letters."""
+    groups = _app_password.match(text, first, stop)
+    letters = re.sub("[ -]", "", groups[0].decode()) if groups else ""
+    return groups.span() if groups and len(set(letters)) >= 6 and not reads_like_words(letters) else None
+
+
 def is_secret(value: str, promise: Promise, written: Written) -> bool:
     """Whether a value is a secret, given what its name promises and how it was written."""
     if len(value) < 3 or _repeats(value) or _is_names(value):
         return False
     if _url.match(value) or _digest_name.match(value):
         return False
+    if promise is Promise.PASSWORD and len(value) == 19 and app_password(value.encode("latin-1"), 0, 19):
+        return True
     if _path.match(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
     is_one = _is_password(value, written) if promise is Promise.PASSWORD else _is_key(value, promise, written)

@@ -70,11 +70,38 @@ WRITTEN = {
     "a word, a sign and a number": 'password = "{A-Z:1}{a-z:8}!{0-9:3}7777777"',
     "letters that spell a short word": 'export MAILER_PASSWORD="q{b-df-hj-np-tv-xz:3}PwD{A-Z:4}{a-z:4}{A-Z:2}z"',
     "a product whose name means something": "LABEL_STUDIO_API_KEY={0-9a-f:40}",
+    "hex digits behind a pair of words": "the api key {0-9a-f:32} works",
+    "hex digits behind a secret": "acme secret {0-9a-f:40}",
+    "hex digits behind a variable": "acme_token {0-9a-f:40}",
+    "a table of a login": "secret_id             {0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}",
+    "a label in capitals": "acme SECRET {0-9a-f:32}",
+    "a label in capitals, glued": "acmeTOKEN {0-9a-f:32}",
+    "a key in capitals": "acme KEY {0-9a-f:64}",
+    "a label and a dash": "acme-SECRET-{0-9a-f:32}",
+    "what is private": f"acmePRIVATE={RANDOM}",
+    "what gives access": f"acme_ACCESS={RANDOM}",
+    "a short word for credentials": f'cred = "{RANDOM}"',
+    "a key that is set": f'props.set("acme-key", "{RANDOM}")',
     "a user with a domain": "smtps://app@acme.test:{A-Za-z0-9:12}@smtp.acme.test",
 }
 STAYS = (
     "cache key: {0-9a-f:64}",
     "key {0-9a-f:32}",
+    "token {0-9a-f:40}",
+    "RSA key 4AEE{0-9A-F:12}",
+    "secret key 4AEE{0-9A-F:36}",
+    "user.signingkey {0-9A-F:40}",
+    "PRIMARY KEY {0-9a-f:32}",
+    "CACHE KEY {0-9a-f:64}",
+    "INVALID TOKEN {0-9a-f:32}",
+    "request_token {0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}",
+    "request token {0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}",
+    "SECRET management-in-kubernetes",
+    "default-token-{a-z0-9:5} kubernetes.io/service-account-token",
+    "golang.org/x/oauth2 v0.0.0-20{0-9:12}-{0-9a-f:12}/go.mod h1:{A-Za-z0-9+/:43}=",
+    'password: "make sure that they"',
+    "PASSWORD=xxxx-xxxx-xxxx-xxxx",
+    "credit = {0-9:4}",
     'dependencies = [("auth", "0007_alter_validators_add_error_messages")]',
     "key: PKCS12PrivateKeyTypes",
     "x25519_key: x25519.X25519PublicKey",
@@ -126,3 +153,17 @@ def test_what_only_looks_alike_stays(redactor: Redactor, template: str) -> None:
     for seed in SEEDS:
         text = sample(template, seed)
         assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize(
+    "template",
+    ['SMTP_PASSWORD="@"', "EMAIL_HOST_PASSWORD = '@'", '{"app_password": "@"}', "GMAIL_APP_PASSWORD=@", "password: @"],
+)
+@pytest.mark.parametrize("sign", [" ", "-"])
+def test_a_password_drawn_for_one_application_is_found(redactor: Redactor, template: str, sign: str) -> None:
+    for seed in SEEDS:
+        groups = [sample("{b-df-hj-np-tv-z:3}{a-z:1}", 10 * seed + group) for group in range(4)]
+        value = sign.join(groups)
+        text = template.replace("@", value)
+        assert value not in redactor.text(text)
+        assert not any(group in redactor.text(text) for group in groups)
