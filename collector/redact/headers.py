@@ -125,8 +125,11 @@ _TOOLS = (
     r"|(?:docker|podman|az|oc|nerdctl) login"
     r"|helm registry login|mongo(?:sh|dump|restore|import|export)?|sqlcmd|bcp|ldap(?:search|add|modify|whoami|passwd)"
     r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
+    r"|ipmitool|plink|pscp|psftp|security add-(?:generic|internet)-password"
 )
-_FLAGS = r"-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
+_FLAGS = (
+    r"-pw |-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
+)
 _VALUE = r"""[^\s"'`<>\\\x91\x90]"""
 
 HEADER_RULES = (
@@ -180,10 +183,10 @@ HEADER_RULES = (
     Rule(
         id="jwt",
         provider="structure",
-        pattern=r"eyJ[A-Za-z0-9_-]{10,2000}\.(?:eyJ|[A-Za-z0-9_-]{3})[A-Za-z0-9_-]{8}",
+        pattern=r"eyJ[A-Za-z0-9_-]{10,2000}\.(?:eyJ|e30\.|[A-Za-z0-9_-]{3})[A-Za-z0-9_-]{8}",
         locate=_whole_jwt,
         after="",
-        examples=("eyJ{A-Za-z0-9:33}.eyJ{A-Za-z0-9:60}.{A-Za-z0-9_-:43}",),
+        examples=("eyJ{A-Za-z0-9:33}.eyJ{A-Za-z0-9:60}.{A-Za-z0-9_-:43}", "eyJ{A-Za-z0-9:17}.e30.{A-Za-z0-9_-:43}"),
         near_misses=("eyJ.eyJ.sig", "eyJhbGciOi"),
     ),
     Rule(
@@ -238,8 +241,8 @@ HEADER_RULES = (
         id="piped-password",
         provider="structure",
         pattern=(
-            rf"echo\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
-            r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin)"
+            rf"(?:echo|printf)\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
+            r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create))"
         ),
         locate=_chosen,
         around=0,
@@ -289,7 +292,7 @@ HEADER_RULES = (
         provider="structure",
         pattern=(
             r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
-            r"|net user [^\s]{1,40}"
+            r"|net user [^\s]{1,40}|wpa_passphrase [^\s]{1,40}|nmcli\s[^\n\x91\x90]{1,100}\spassword"
             r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
             r"\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
         ),

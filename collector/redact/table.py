@@ -10,6 +10,7 @@ from collector.redact.providers import PROVIDER_RULES
 from collector.redact.queries import QUERY_RULES
 from collector.redact.rule import Rule
 from collector.redact.shouted import SHOUTED_RULES
+from collector.redact.tools import TOOL_RULES
 
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,
@@ -18,5 +19,6 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *QUERY_RULES,
     *ASSIGNED_RULES,
     *SHOUTED_RULES,
+    *TOOL_RULES,
 )
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

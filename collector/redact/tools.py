@@ -1,0 +1,193 @@
+"""The rules for secrets that tools print or are handed, where only the sentence or the command around them tells.
+
+`Please use the following password to proceed:` and the next line; `vault operator unseal ...`; `aws ssm put-parameter`
+with a SecureString. A value that refers to one (`$TOKEN`, `<value>`) stays, as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.letters import is_made_of_words
+from collector.redact.names import Promise
+from collector.redact.providers.shapes import has_digit_and_letter
+from collector.redact.rule import Rule, Spans
+from collector.redact.values import Written, is_secret, looks_random
+
+_LINE = 240  # how far a command is read
+_QUOTE = r"\\{0,7}[\"']"
+_VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
+_SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
+_BREAK = r"(?:\r?\n|\\{1,3}n)"
+_BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
+_line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
+
+
+def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    value = match["secret"].decode("latin-1")
+    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
+
+
+def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    is_drawn = has_digit_and_letter(match["secret"].decode("latin-1"))
+    return _chosen(text, match, start, stop) if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
+
+
+def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """What nobody writes as a word, with nothing behind it."""
+    value = match["secret"].decode("latin-1")
+    is_drawn = is_secret(value, Promise.KEY, Written.ENVIRONMENT) and not is_made_of_words(value)
+    is_drawn = is_drawn and looks_random(value) and value[-1] not in ":,;."
+    return [match.span("secret")] if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
+
+
+def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The value of a parameter, if its type says that it is a secret."""
+    around = text[max(start, match.start() - _LINE) : min(stop, match.end() + _LINE)]
+    return _chosen(text, match, start, stop) if b"SecureString" in around else []
+
+
+TOOL_RULES = (
+    Rule(
+        "announced-password",
+        "structure",
+        rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}(?P<secret>{_VALUE}{{10,64}})",
+        trigger=rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}[a-z0-9]",
+        locate=_alone_on_its_line,
+        around=110,
+        folds=True,
+        before="",
+        after="",
+        about="a password alone on the line after the sentence that announces it",
+        examples=("Use the following password to proceed:\n\n{0-9a-f:32}\n", "The password is:\n  {A-Za-z0-9:20}"),
+        near_misses=("password:\n  description: {0-9a-f:32}", "Enter the password:\nPermission denied"),
+    ),
+    Rule(
+        "generated-password",
+        "structure",
+        rf"(?:password is generated for [^\s:]{{1,60}}:|successfully reset\.{_BREAK}{{1,2}}New value:) {{1,4}}"
+        r"(?P<secret>[^\s\"'<>\\\x90\x91]{8,64})",
+        locate=_printed,
+        around=80,
+        after="",
+        about="a password that a server made and printed",
+        examples=(
+            "A temporary password is generated for root@localhost: {A-Za-z0-9:6}#{A-Za-z0-9:5}7",
+            "Password for the [elastic] user successfully reset.\nNew value: {A-Za-z0-9_*+=-:19}7",
+        ),
+        near_misses=("New value: {A-Za-z0-9:20}", "successfully reset.\nNew value: enabled"),
+    ),
+    Rule(
+        "unseal-key",
+        "HashiCorp Vault",
+        r"operator unseal(?: -[a-z-]{2,20}(?:=[^\s]{1,60})?){0,3} (?P<secret>[A-Za-z0-9+/]{43}=|[0-9a-f]{64,66})",
+        examples=("vault operator unseal {A-Za-z0-9+/:43}=", "bao operator unseal -non-interactive {0-9a-f:66}"),
+        near_misses=("vault operator unseal", "vault operator unseal -reset"),
+    ),
+    Rule(
+        "vault-write",
+        "HashiCorp Vault",
+        rf"(?:vault|bao) (?:kv (?:put|patch)|write)[^\n=|;&\x90\x91]{{1,120}}=(?P<secret>{_VALUE}{{6,200}})",
+        trigger="(?:vault|bao) (?:kv (?:put|patch)|write)",
+        locate=_chosen,
+        around=0,
+        after="",
+        about="what is written to a store of secrets",
+        examples=("vault kv put secret/app value={A-Za-z0-9:24}",),
+        near_misses=("vault kv put secret/app value=@file.txt", "vault kv put secret/app value=$VALUE"),
+    ),
+    Rule(
+        "secure-parameter",
+        "AWS",
+        rf"put-parameter[^\n|;&\x90\x91]{{0,{_LINE}}}?--value[ =](?:{_QUOTE})?(?P<secret>{_VALUE}{{4,200}})",
+        trigger="put-parameter",
+        locate=_secure_parameter,
+        around=_LINE,
+        after="",
+        about="the value of a parameter that is to be kept secret",
+        examples=("aws ssm put-parameter --name x --type SecureString --value {A-Za-z0-9:24}",),
+        near_misses=("aws ssm put-parameter --name x --type String --value {A-Za-z0-9:24}",),
+    ),
+    Rule(
+        "secure-parameter-value",
+        "AWS",
+        rf"(?:SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value{_QUOTE}\s{{0,4}}:\s{{0,4}}{_QUOTE}"
+        r"(?P<secret>[^\"\\\x90\x91]{4,2000}))",
+        trigger=rf"SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value",
+        locate=_chosen,
+        around=0,
+        before="",
+        after="",
+        about="the value of a parameter that is kept secret",
+        examples=('"Type": "SecureString",\n    "Value": "{A-Za-z0-9:24}"',),
+        near_misses=('"Type": "SecureString", "Value": "${{PASSWORD}}"', '"Type": "String", "Value": "{A-Za-z0-9:24}"'),
+    ),
+    Rule(
+        "stored-secret",
+        "structure",
+        rf"(?:keyvault secret set|gh secret set)[^\n|;&\x90\x91]{{0,{_LINE}}}?\s(?:--value|--body|-b)[ =]"
+        rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,200}})",
+        trigger="(?:keyvault|gh) secret set",
+        locate=_chosen,
+        around=0,
+        after="",
+        about="what is put into a store of secrets",
+        examples=(
+            "az keyvault secret set --vault-name v --name x --value {A-Za-z0-9:24}",
+            'gh secret set DEPLOY --body "{A-Za-z0-9:24}"',
+        ),
+        near_misses=("gh secret set DEPLOY --body $DEPLOY", "gh secret set DEPLOY < key.pem"),
+    ),
+    Rule(
+        "secret-on-stdin",
+        "structure",
+        rf"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{{0,120}}<<<[ ]?(?:{_QUOTE})?"
+        rf"(?P<secret>{_VALUE}{{4,200}})",
+        trigger=r"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{0,120}<<<",
+        locate=_chosen,
+        around=0,
+        before="",
+        after="",
+        about="what a store of secrets reads from its input",
+        examples=('wrangler secret put API <<< "{A-Za-z0-9:24}"', "vercel env add API production <<< {A-Za-z0-9:24}"),
+        near_misses=('wrangler secret put API <<< "$API"', "grep x <<< {A-Za-z0-9:24}"),
+    ),
+    Rule(
+        "encrypted-string",
+        "Ansible",
+        rf"ansible-vault encrypt_string(?: --?[a-z-]{{1,20}}[ =][^\s\"']{{1,60}}){{0,4}} {_QUOTE}"
+        r"(?P<secret>[^\"'\\\n\x90\x91]{4,200})",
+        locate=_chosen,
+        around=0,
+        after="",
+        about="what is to be encrypted",
+        examples=("ansible-vault encrypt_string '{A-Za-z0-9:24}' --name x",),
+        near_misses=("ansible-vault encrypt_string '$SECRET' --name x",),
+    ),
+    Rule(
+        "community-string",
+        "structure",
+        rf"(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)\s[^\n\x90\x91]{{0,80}}?-c\s?"
+        rf"|snmp-server community |r[ow]community6? )(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,64}})",
+        trigger="(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)|snmp-server community |r[ow]community6? )",
+        locate=_chosen,
+        around=0,
+        after="",
+        about="the community that opens SNMP",
+        examples=("snmpwalk -v2c -c {a-z:6}{0-9:4} host", "snmp-server community {a-z:6}{0-9:4} RO"),
+        near_misses=("snmpwalk -v2c -c public host", "rocommunity public localhost"),
+    ),
+    Rule(
+        "remote-desktop-password",
+        "structure",
+        rf"(?:xfreerdp3?|wfreerdp|sdl-freerdp|signtool sign)\s[^\n\x90\x91]{{0,160}}?\s/p[: ]"
+        rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,100}})",
+        trigger="(?:xfreerdp|wfreerdp|sdl-freerdp|signtool sign)",
+        locate=_chosen,
+        around=0,
+        after="",
+        about="a password in the way of Windows",
+        examples=("xfreerdp /u:ci /p:{A-Za-z0-9:14} /v:host", "signtool sign /f a.pfx /p {A-Za-z0-9:14} a.exe"),
+        near_misses=("xfreerdp /u:ci /p:%PASSWORD% /v:host",),
+    ),
+)
