@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
-import orjson
 import typer
 
-from collector import cut, settings
+from collector import cut, parse, settings
 from collector.errors import CollectorError
 from collector.log import printable
 from collector.redact import Finding, Redactor, TimeOut, TooMany
@@ -20,7 +21,7 @@ from collector.redact import Finding, Redactor, TimeOut, TooMany
 
 def redact(
     file: Annotated[
-        Path | None, typer.Argument(help="What to read; default: standard input.", show_default=False)
+        Path | None, typer.Argument(help="What to read; default, and for -: standard input.", show_default=False)
     ] = None,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="One JSON value a line in, {redacted, findings} a line out.")
@@ -36,33 +37,43 @@ def redact(
     chosen = settings.load(config)
     installation = load_installation(chosen.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(chosen, installation.key)
-    try:
-        with contextlib.nullcontext(sys.stdin.buffer) if file is None else _opened(file) as stream:
-            if jsonl:
-                _redact_lines(stream, redactor, explain=explain)
-            else:
+    with _opened(file) as stream:
+        if jsonl:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    with _blamed(f"Line {number}"):
+                        printed = _redacted_line(line.strip(), number, redactor, explain=explain)
+                    typer.echo(_shown(printed.decode()))
+        else:
+            with _blamed("The text"):
                 _redact_text(stream.read(), redactor, explain=explain)
+
+
+@contextlib.contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """Says what it was that could not be redacted; whatever it was, nothing of it is printed."""
+    try:
+        yield
     except (TimeOut, TooMany):
         raise CollectorError(
-            "There is too much to redact at once, and the rest was not printed. Give it in smaller parts."
+            f"{what} holds too much to redact at once; it and what comes after it is not printed. "
+            "Give it in smaller parts."
         ) from None
 
 
-def _opened(file: Path) -> BinaryIO:
+def _opened(file: Path | None) -> contextlib.AbstractContextManager[BinaryIO]:
+    """What is to be read, standard input where no file is named."""
+    if file is None or str(file) == "-":
+        return contextlib.nullcontext(sys.stdin.buffer)
     try:
         return file.open("rb")
     except OSError as error:
         raise CollectorError(f"Cannot read {file}: {error.strerror}. Give another file.") from None
 
 
-def _redact_lines(stream: BinaryIO, redactor: Redactor, *, explain: bool) -> None:
-    for number, line in enumerate(stream, 1):
-        if line.strip():
-            typer.echo(_shown(_redacted_line(line, number, redactor, explain=explain).decode()))
-
-
 def _redact_text(data: bytes, redactor: Redactor, *, explain: bool) -> None:
-    text = data.decode("utf-8", "surrogateescape")
+    is_utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = data.decode("utf-16", "replace") if is_utf_16 else data.decode("utf-8", "surrogateescape")
     if explain:
         _explain(text, redactor)
     else:
@@ -71,22 +82,16 @@ def _redact_text(data: bytes, redactor: Redactor, *, explain: bool) -> None:
 
 def _redacted_line(line: bytes, number: int, redactor: Redactor, *, explain: bool) -> bytes:
     try:
-        value = orjson.loads(line)
-    except ValueError as first:
-        value = _loaded_leniently(line, number, str(first))
+        value = parse.load(line)
+    except ValueError as error:
+        reason = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else error
+        raise CollectorError(
+            f"Line {number} is no JSON value that can be read: {reason}. It and what comes after it is not printed. "
+            "Correct it, or leave --jsonl out to redact it as text."
+        ) from None
     redacted, findings = redactor.value(value)
     about = [_finding(finding, redactor, explain=explain) for finding in findings]
     return cut.dump({"redacted": redacted, "findings": about})
-
-
-def _loaded_leniently(line: bytes, number: int, problem: str) -> Any:
-    """What orjson refuses and JSON allows: lone surrogates, huge integers."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        raise CollectorError(
-            f"Line {number} is not JSON ({problem}). Leave --jsonl out to redact it as text."
-        ) from None
 
 
 def _finding(finding: Finding, redactor: Redactor, *, explain: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from collector import parse
 from collector.cli.redact import redact
 
 app = typer.Typer()
@@ -71,9 +72,54 @@ def test_explain_says_which_rule_and_why_and_not_what() -> None:
     assert run("--explain", given=b"nothing here") == "Nothing found.\n"
 
 
-def test_a_line_that_is_no_json_is_named() -> None:
-    result = CliRunner().invoke(app, ["--jsonl"], input=b'{"a": 1}\n{"a"')
-    assert "Line 2 is not JSON" in str(result.exception)
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (
+            b'{"a": 1}\n\n{"a"\n{"b": 2}\n',
+            "Line 3 is no JSON value that can be read: Expecting ':' delimiter at character 5.",
+        ),
+        (b'{"a": 1}\n\0{}\n', "Line 2 is no JSON value that can be read: Expecting value at character 1."),
+        (b'{"a": 1}\n[%s]\n' % (b'"password=%06dxX",' * 10_001 % tuple(range(10_001)))[:-1], "too much to redact"),
+    ],
+)
+def test_a_line_that_cannot_be_redacted_is_named_and_ends_it(given: bytes, what: str) -> None:
+    result = CliRunner().invoke(app, ["--jsonl"], input=given)
+    assert what in str(result.exception)
+    assert result.stdout == '{"redacted":{"a":1},"findings":[]}\n'
+
+
+ODD_LINES = [
+    b'\xef\xbb\xbf{"a": "DB_PASSWORD=hunter22x"}\r\n',
+    b'{"a\\ud83d": "lone \\ud83d DB_PASSWORD=hunter22x"}\n',
+    b'{"a": "\xff\xfe DB_PASSWORD=hunter22x"}\n',
+    b'{"a": [1e400, NaN, -0.0, 18446744073709551615], "b": "DB_PASSWORD=hunter22x"}\n',
+    '{"a": "\\u0000\\u008f \U0001f600 DB_PASSWORD=hunter22x\\r\\n"}\n'.encode(),
+]
+
+
+@pytest.mark.parametrize("line", ODD_LINES)
+def test_an_odd_line_is_read_as_the_agent_reads_it_and_the_span_is_the_secret(line: bytes) -> None:
+    original = parse.load(line)
+    [finding] = orjson.loads(run("--jsonl", given=line))["findings"]
+    [text] = [value for key, value in original.items() if finding["path"] == f"/{key}"]
+    assert text[finding["start"] : finding["end"]] == "hunter22x"
+
+
+@pytest.mark.parametrize(("opens", "closes"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_what_nests_ten_thousand_levels_deep_is_redacted(opens: bytes, closes: bytes) -> None:
+    out = run("--jsonl", given=opens * 10_000 + b'"DB_PASSWORD=hunter22x"' + closes * 10_000)
+    assert len(orjson.loads(out)["findings"]) == 1
+    assert "hunter22x" not in out
+
+
+def test_text_in_utf_16_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("DB_PASSWORD=hunter22x", encoding="utf-16")
+    assert run(str(tmp_path / "x")).startswith("DB_PASSWORD=[REDACTED:")
+
+
+def test_a_dash_is_standard_input() -> None:
+    assert run("-", given=b"fine") == "fine"
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
