@@ -91,6 +91,7 @@ class _Copier:
         """The marks and those of every copy, in order, apart from each other and from markers. What was found in a
         text may be only a part of a copy there."""
         found = list(marks)
+        known = {(mark.start, mark.end) for mark in marks}
         taken = bytearray()
         for copy, place_from in self._standing_in(text):
             taken = taken or _taken(text)
@@ -99,7 +100,8 @@ class _Copier:
                 end = at + len(copy.text)
                 last_taken = taken.rfind(1, at, end)
                 if last_taken < 0 and (_is_free(copy.text) or _stands_apart(text, at, end)):
-                    found.append(Mark(at, end, copy.rule, copy.value, True))
+                    if (at, end) not in known:
+                        found.append(Mark(at, end, copy.rule, copy.value, True))
                     taken[at:end] = b"\1" * (end - at)
                     last_taken = end - 1
                 at = place_from(max(at, last_taken) + 1)

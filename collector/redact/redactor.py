@@ -152,13 +152,13 @@ class Redactor:
         starts = list(accumulate((len(piece) + 1 for piece in texts[:-1]), initial=0))
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
-        count = 0
+        places: set[int] = set()
         for index in sorted(windows):
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, folded, windows[index], starts, deadline):
                 piece = bisect_right(starts, start) - 1
-                count += 1
-                if count > MOST_FINDINGS:
+                places.add(start)
+                if len(places) > MOST_FINDINGS:
                     raise TooMany(matcher.rule.id)
                 for low, high in _outside_markers(text, start, end):
                     found.setdefault(piece, []).append(Mark(low - starts[piece], high - starts[piece], matcher.rule.id))
