@@ -11,6 +11,7 @@ import re
 
 from collector.redact.cookies import cookie_spans
 from collector.redact.extent import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
+from collector.redact.misnamed import is_no_name, is_one_of_several, is_taken_out
 from collector.redact.names import TELLING, Promise, hands_over, promise, words, words_of
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.segments import SHIELD
@@ -124,7 +125,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     promised = promise(_with_word_before(text, begin, start, name))
     if name.lower() == "key" and text[begin : begin + 1] in b"?&":
         promised = Promise.OWNED
-    if promised is Promise.NOTHING or _is_part_of_a_path(text, match, len(name)):
+    if promised is Promise.NOTHING or is_no_name(text, match, len(name)):
         return []
     if promised is Promise.COOKIE:
         return cookie_spans(text, first, min(stop, first + 4096))
@@ -138,11 +139,10 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return _in_element(text, first, stop, promised)
     if text.startswith(SHIELDED, first):
         return []
-    if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
-        return [groups]
-    if _phrase_name.search(name) and (phrase := _phrase.match(text, first, stop)):
-        return [phrase.span()]
+    if several := _several_words(text, first, stop, promised, name):
+        return several
     written = _written(text, name, match, stop)
+    promised = min(promised, Promise.KEY) if is_taken_out(text, match) else promised
     escaped = _escaped_quote.match(text, first, stop)
     first = escaped.end() if escaped else first
     scheme = _scheme.match(text, first, stop)
@@ -156,6 +156,14 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if match["sep"].strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, written, stop)
+
+
+def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
+    """A password of four times four letters, or a phrase of words that stands for a key."""
+    if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
+        return [groups]
+    phrase = _phrase.match(text, first, stop) if _phrase_name.search(name) else None
+    return [phrase.span()] if phrase else []
 
 
 def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
@@ -192,14 +200,6 @@ def _is_key_in_hex(value: str) -> bool:
     return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
 
 
-def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
-    """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
-    if length > len(match["name"]) and b" " in text[match.end("name") - length : match.start("name")]:
-        return False
-    before = text[max(0, match.end("name") - length - 2) : match.end("name") - length]
-    return before == b"::" or (before[-1:] == b":" and match["sep"] in (b":", b":["))
-
-
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The value of a dict key: all of it, however long."""
     first = match.start("first")
@@ -223,7 +223,13 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     is_call = separator.strip().startswith(b"(")
     if is_call and words(name.rpartition(".")[2])[0] not in _SETTERS:
         promised = min(promised, Promise.KEY)
-    is_vague = is_call or bool(_vague.search(separator)) or (separator.strip() in _VAGUE_ALONE and separator != b"")
+    is_choice = separator.strip() in (b"|", b":") and separator[:1] == b" " and is_one_of_several(text, match, name)
+    is_vague = (
+        is_choice
+        or is_call
+        or bool(_vague.search(separator))
+        or (separator.strip() in _VAGUE_ALONE and separator != b"")
+    )
     if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
     spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED, stop)

@@ -105,31 +105,21 @@ def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Sp
     return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
 
 
+def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """A password behind an account; prose about accounts and passwords goes on with a word."""
+    word = match["secret"].decode("latin-1").rstrip(".,;:)")
+    is_prose = not match[0].startswith(b"login") and word.isalpha() and word.islower()
+    return [] if is_prose else _chosen(text, match, start, stop)
+
+
 def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     return cookie_spans(text, match.start("first"), min(stop, match.end() + 4096))
-
-
-def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A password argument; `-P 3306` is a port."""
-    first = match.start("secret")
-    is_port = match["secret"].isdigit() and b"-P" in text[first - 4 : first]
-    return [] if is_port else _chosen(text, match, start, stop)
 
 
 def _is_drawn(value: str) -> bool:
     return entropy(value) >= 3.0 and not is_placeholder(value)
 
 
-_TOOLS = (
-    r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli"
-    r"|(?:docker|podman|az|oc|nerdctl) login"
-    r"|helm registry login|mongo(?:sh|dump|restore|import|export)?|sqlcmd|bcp|ldap(?:search|add|modify|whoami|passwd)"
-    r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
-    r"|ipmitool|plink|pscp|psftp|security add-(?:generic|internet)-password"
-)
-_FLAGS = (
-    r"-pw |-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
-)
 _VALUE = r"""[^\s"'`<>\\\x91\x90]"""
 
 HEADER_RULES = (
@@ -192,7 +182,7 @@ HEADER_RULES = (
     Rule(
         id="user-and-password",
         provider="structure",
-        pattern=r"""(?:-u|--user|--auth|-auth|--proxy-user|-U|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=)?\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
+        pattern=r"""(?:-[uU](?:\s{1,3}|=)?|(?:--user|--?auth|--proxy-user|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=))\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
         locate=_user_and_password,
         around=0,
         before="0-9A-Za-z-",
@@ -222,34 +212,6 @@ HEADER_RULES = (
         about="a cookie on a command line",
         examples=("curl -b 'session={A-Za-z0-9:32}' https://host/",),
         near_misses=("curl -b cookies.txt https://host/",),
-    ),
-    Rule(
-        id="password-argument",
-        provider="structure",
-        pattern=(
-            rf"(?:{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
-            rf"\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,100}})"
-        ),
-        locate=_argument,
-        around=8,
-        after="",
-        about="the password argument of a command known to take one",
-        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
-        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host"),
-    ),
-    Rule(
-        id="piped-password",
-        provider="structure",
-        pattern=(
-            rf"(?:echo|printf)\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
-            r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create))"
-        ),
-        locate=_chosen,
-        around=0,
-        after="",
-        about="a value piped into a command that reads a password",
-        examples=("echo {A-Za-z0-9:12} | docker login -u ci --password-stdin",),
-        near_misses=("echo $PASSWORD | docker login -u ci --password-stdin",),
     ),
     Rule(
         id="login-pair",
@@ -288,30 +250,18 @@ HEADER_RULES = (
         near_misses=("app:${PASSWORD}@tcp(db:3306)/main",),
     ),
     Rule(
-        id="password-directive",
-        provider="structure",
-        pattern=(
-            r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
-            r"|net user [^\s]{1,40}|wpa_passphrase [^\s]{1,40}|nmcli\s[^\n\x91\x90]{1,100}\spassword"
-            r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
-            r"\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
-        ),
-        locate=_chosen,
-        around=0,
-        after="",
-        about="a directive that is followed by a password",
-        examples=("requirepass {A-Za-z0-9:12}",),
-        near_misses=("requirepass <password>",),
-    ),
-    Rule(
         id="netrc-password",
         provider="structure",
         pattern=r"(?:login|user|account)(?:\s|\\{1,3}[nrt]){1,9}[^\s\\\x91\x90]{1,80}(?:\s|\\{1,3}[nrt]){1,9}(?:password|passwd)(?:\s|\\{1,3}[nrt]){1,9}(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
-        locate=_chosen,
+        locate=_of_login,
         around=0,
         after="",
         examples=("machine host login ci password {A-Za-z0-9:16}",),
-        near_misses=("the login form password field",),
+        near_misses=(
+            "the login form password field",
+            "of the account whose password gets",
+            "user mails, password resets,",
+        ),
     ),
     Rule(
         id="pgpass-password",

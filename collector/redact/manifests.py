@@ -13,6 +13,7 @@ WIDEST_MANIFEST = 16_384
 _BREAK = rb"(?:\r?\n|\\+r\\+n|\\+n)"
 _data = re.compile(rb"(?:data|stringData)\\{0,7}[\"']?:\s{0,2}(?:\{|" + _BREAK + rb")")
 _end = re.compile(_BREAK + rb"(?:---|[A-Za-z])|\}")
+_line = re.compile(_BREAK + rb"([ \t+-]*)(?=[^\s\\])")
 _entry = re.compile(
     rb"(?:"
     + _BREAK
@@ -32,14 +33,28 @@ def _manifest(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
     spans: Spans = []
     for data in _data.finditer(text, above, high):
         opening = data.end() - 1 if text[data.end() - 1 : data.end()] == b"{" else _break_before(text, data.end())
-        end = _end.search(text, data.end(), high)
-        limit = end.start() if end else high
+        limit = _block_end(text, data, above, high)
         if opening < match.start() < limit:
             continue
         for entry in _entry.finditer(text, opening, limit):
             if not is_placeholder(entry[2].decode("latin-1")):
                 spans.append(entry.span(2))
     return [*spans, (high, high)]
+
+
+def _block_end(text: bytes, data: re.Match[bytes], above: int, high: int) -> int:
+    """Where what stands below `data` ends: at a bracket, or at a line that is indented no further."""
+    end = _end.search(text, data.end(), high)
+    limit = end.start() if end else high
+    if text[data.end() - 1 : data.end()] == b"{":
+        return limit
+    before = max(text.rfind(b"\n", above, data.start()), text.rfind(b"\\n", above, data.start()) + 1) + 1
+    column = data.start() - max(before, above)
+    opening = _break_before(text, data.end())
+    for line in _line.finditer(text, opening, limit):
+        if len(line[1]) <= column:
+            return line.start()
+    return limit
 
 
 def _break_before(text: bytes, end: int) -> int:

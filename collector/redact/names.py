@@ -170,7 +170,7 @@ def promise(name: str) -> Promise:
     parts = words(_escaped_n.sub("n", name))
     while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
         parts.pop()
-    if not parts:
+    if not parts or parts[-3:] == ["web", "socket", "key"]:  # a number used once
         return Promise.NOTHING
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if _is_password(last, before, parts):

@@ -16,8 +16,19 @@ from collector.redact.values import Written, is_secret, looks_random
 
 _LINE = 240  # how far a command is read
 _QUOTE = r"\\{0,7}[\"']"
+_BARE = r"""[^\s"'`<>\\\x91\x90]"""
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
+_TOOLS = (
+    r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli"
+    r"|(?:docker|podman|az|oc|nerdctl) login"
+    r"|helm registry login|mongo(?:sh|dump|restore|import|export)?|sqlcmd|bcp|ldap(?:search|add|modify|whoami|passwd)"
+    r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
+    r"|ipmitool|plink|pscp|psftp|security add-(?:generic|internet)-password"
+)
+_FLAGS = (
+    r"-pw |-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
+)
 _BREAK = r"(?:\r?\n|\\{1,3}n)"
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
 _line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
@@ -47,7 +58,58 @@ def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int
     return _chosen(text, match, start, stop) if b"SecureString" in around else []
 
 
+def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """A password argument; `-P 3306` is a port."""
+    first = match.start("secret")
+    is_port = match["secret"].isdigit() and b"-P" in text[first - 4 : first]
+    return [] if is_port else _chosen(text, match, start, stop)
+
+
 TOOL_RULES = (
+    Rule(
+        id="password-argument",
+        provider="structure",
+        pattern=(
+            rf"(?:{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
+            rf"\\{{0,3}}[\"']?(?P<secret>{_BARE}{{4,100}})"
+        ),
+        locate=_argument,
+        around=8,
+        after="",
+        about="the password argument of a command known to take one",
+        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
+        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host"),
+    ),
+    Rule(
+        id="piped-password",
+        provider="structure",
+        pattern=(
+            rf"(?:echo|printf)\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_BARE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
+            r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create))"
+        ),
+        locate=_chosen,
+        around=0,
+        after="",
+        about="a value piped into a command that reads a password",
+        examples=("echo {A-Za-z0-9:12} | docker login -u ci --password-stdin",),
+        near_misses=("echo $PASSWORD | docker login -u ci --password-stdin",),
+    ),
+    Rule(
+        id="password-directive",
+        provider="structure",
+        pattern=(
+            r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
+            r"|net user [^\s]{1,40}|wpa_passphrase [^\s]{1,40}|nmcli\s[^\n\x91\x90]{1,100}\spassword"
+            r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
+            r"\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
+        ),
+        locate=_chosen,
+        around=0,
+        after="",
+        about="a directive that is followed by a password",
+        examples=("requirepass {A-Za-z0-9:12}",),
+        near_misses=("requirepass <password>",),
+    ),
     Rule(
         "announced-password",
         "structure",

@@ -89,7 +89,10 @@ _chain = re.compile(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
 )
 _call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
-_type_name = re.compile(r"(?:[A-Z][a-z]+)+|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*")
+_type_name = re.compile(
+    r"(?:[A-Z][a-z]+)+|(?:Big)?(?:Ui|I)nt(?:8|16|32|64)(?:Clamped)?Array|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*"
+)
+_typed = re.compile(r"(?:[A-Z]+[a-z]+|V\d{1,2}(?=[A-Z])|[A-Z]\d(?=[A-Z])){2,}")  # SecretV3Raw, TMsSQLCredentials
 _index = re.compile(r"^[A-Za-z_][\w.]*\[")
 _key_letters = re.compile(r"[\w.,~+/=:|@!#$%^&*?-]+")
 _letter = re.compile(r"[^\W\d_]")
@@ -192,7 +195,7 @@ def _is_password(value: str, written: Written) -> bool:
         return _is_phrase(value)
     if written is Written.BARE:
         return _looks_chosen(value)
-    if written is Written.CONFIGURATION and (_index.match(value) or _type_name.fullmatch(value)):
+    if written is Written.CONFIGURATION and (_index.match(value) or _names_a_type(value)):
         return False
     if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value):
         return False
@@ -223,6 +226,10 @@ def _is_phrase(value: str) -> bool:
     ):
         return True
     return len(parts) <= 4 and any(_mixes(part) and len(part) >= 4 for part in parts) and not _looks_like_code(value)
+
+
+def _names_a_type(value: str) -> bool:
+    return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
 
 
 def _looks_like_code(value: str) -> bool:
@@ -264,6 +271,8 @@ def _looks_chosen(value: str) -> bool:
         return False
     if (_call.match(value) or _index.match(value)) and _is_nested(value):
         return False
+    if _names_a_type(value):
+        return False
     if _plain_number.match(value) or _date.match(value) or _version.match(value):
         return False
     if _identifier.match(value) and _telling_identifier.search(value):
@@ -285,7 +294,8 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         shortest = 16
     if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
         return False
-    if written >= Written.CONFIGURATION and _constant.fullmatch(value) and not has_random_part(value):
+    is_code = _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
+    if written >= Written.CONFIGURATION and is_code:
         return False
     if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
         return False

@@ -6,6 +6,7 @@ configuration, code, a header, JSON at any level of escaping, or as a dict key b
 
 from __future__ import annotations
 
+from collector.redact.providers.shapes import has_digit
 from collector.redact.rule import Rule
 
 TELLING = "key|token|secret|passw(?:or)?d|pass|pwd|auth|credentials?|license|dsn|pat"
@@ -34,6 +35,7 @@ def by_name(
         provider,
         assignment(words, value, telling).lower().replace("?p<", "?P<"),
         folds=True,
+        check=has_digit,
         before="" if min(map(len, words.split("|"))) > 4 else "0-9A-Za-z",
         after="0-9A-Za-z_/+=-",
         examples=(

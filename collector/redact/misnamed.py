@@ -1,0 +1,47 @@
+"""Where a telling word names nothing: in a path, in the subject of a commit, as one string of several, in a diff.
+
+In goes what `assigned` matched, with the length of the whole name; out comes whether its value is to be left alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+_commit = re.compile(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
+_diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
+
+
+def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
+    """Whether what looks like a name is a part of a path or of the subject of a commit."""
+    return _is_part_of_a_path(text, match, length) or (match["sep"].startswith(b":") and _is_scope(text, match, length))
+
+
+def is_taken_out(text: bytes, match: re.Match[bytes]) -> bool:
+    """`-Secret rotation` at the begin of a line is no flag, but what a diff takes out."""
+    begin = match.start("name")
+    return match["sep"] == b"" and bool(_diff_line.search(text[max(0, begin - 3) : begin + 1]))
+
+
+def _is_scope(text: bytes, match: re.Match[bytes], length: int) -> bool:
+    """`feat(secrets): add` is the subject of a commit, and `Secret::Named` a name in a program."""
+    begin = match.end("name") - length
+    is_commit = text[match.end("name") : match.end("name") + 1] == b")" and _commit.search(
+        text[max(0, begin - 40) : begin]
+    )
+    return bool(is_commit) or (match["sep"] == b"::" and not match["open"])
+
+
+def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
+    """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
+    if length > len(match["name"]) and b" " in text[match.end("name") - length : match.start("name")]:
+        return False
+    before = text[max(0, match.end("name") - length - 2) : match.end("name") - length]
+    return before == b"::" or (before[-1:] == b":" and match["sep"] in (b":", b":["))
+
+
+def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
+    """`"secret" | "folder"` and `x ? "secret" : "folder"`: a string among others, and no name."""
+    begin = match.end("name") - len(name)
+    quote = text[max(0, begin - 1) : begin]
+    is_quoted = quote in (b'"', b"'") and text[match.end("name") : match.end("name") + 1] in (quote, b"\\")
+    return is_quoted and (match["sep"].strip() == b"|" or text[max(0, begin - 3) : begin - 1] == b"? ")
