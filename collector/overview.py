@@ -33,7 +33,7 @@ def overview(settings: Settings) -> dict[str, Any]:
 def _past(told: dict[str, Any]) -> dict[str, Any]:
     """What stays true of the last run."""
     kept = ("since", "updated", "last_acknowledged", "last_rescan", "problem", "last_error", "redaction_engine")
-    return {name: told.get(name) for name in kept}
+    return {name: told.get(name) for name in (*kept, "redactions")}
 
 
 def _look_around(settings: Settings) -> dict[str, Any]:

@@ -104,9 +104,11 @@ def _priority(name: str, row: dict[str, int]) -> str:
 
 
 def _redaction(report: dict[str, Any]) -> str:
-    counts = report.get("redactions", {})
+    counts = dict(report.get("redactions") or {})
+    withheld = counts.pop("withheld", 0)
     found = f"; {sum(counts.values())} values since the start" if counts else ""
-    return f"{report['redaction_engine']}{found}"
+    stayed = f"; {withheld} texts withheld, as they could not be redacted" if withheld else ""
+    return f"{report['redaction_engine']}{found}{stayed}"
 
 
 def _quarantine(count: int | None) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from collector import flow
 from collector.redact import Options, Redactor, seal, set_aside
+from collector.redact.seal import say_withheld
 from tests.redact.conftest import KEY
 from tests.redact.secrets import secret
 
@@ -52,6 +54,11 @@ def test_a_cut_never_uncovers_a_secret(redactor: Redactor) -> None:
         assert DRAWN[:8].encode() not in body
 
 
+@pytest.fixture(autouse=True)
+def _nothing_was_said() -> None:
+    say_withheld.cache_clear()
+
+
 class Unknown:
     """A kind of value that JSON does not have."""
 
@@ -85,6 +92,16 @@ def test_an_engine_that_fails_withholds_the_text(monkeypatch: pytest.MonkeyPatch
     assert DRAWN.encode() not in sealed.body
     assert sealed.redactions["withheld"] >= 1
     assert DRAWN not in set_aside(line(DRAWN.encode()), redactor).payload
+
+
+def test_why_a_text_is_withheld_is_said_once_and_without_it(redactor: Redactor) -> None:
+    with capture_logs() as said:
+        for wrong in (Unknown(), Unknown()):
+            seal({**EVENT, "text": DRAWN, "attributes": {"deep": [wrong]}}, redactor, 100_000)
+    assert [(line["event"], line["reason"]) for line in said] == [
+        ("text withheld, it could not be redacted", "TypeError")
+    ]
+    assert DRAWN not in str(said)
 
 
 def test_a_time_out_withholds_the_text() -> None:

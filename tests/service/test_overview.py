@@ -165,6 +165,12 @@ def test_a_person_reads_lines() -> None:
     ]
 
 
+def test_a_person_reads_how_much_was_withheld() -> None:
+    report = REPORT | {"is_running": False, "redactions": {"aws": 2, "withheld": 11}}
+    [line] = [line for line in lines_of(report, NOW) if line.startswith("redaction")]
+    assert line.endswith("hyperscan; 2 values since the start; 11 texts withheld, as they could not be redacted")
+
+
 @pytest.mark.parametrize("is_running", [True, False])
 def test_only_a_running_agent_has_a_start(is_running: bool) -> None:
     report = REPORT | {"is_running": is_running, "holder": None, "last_acknowledged": None}
