@@ -281,7 +281,8 @@ def _explain(error: ValidationError, path: Path | None, tables: Mapping[str, Any
         if variable:
             place = f"the environment variable {variable}"
         else:
-            place = str(path) if path and _holds(tables, problem["loc"]) else "a command line flag"
+            stands = problem["loc"][: -1 if problem["type"] == "missing" else None]  # what is missing stands nowhere
+            place = str(path) if path and _holds(tables, stands) else "a command line flag"
         if problem["type"] == "extra_forbidden":
             close = difflib.get_close_matches(key, names, n=1)
             advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."

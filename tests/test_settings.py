@@ -47,6 +47,17 @@ def test_an_unknown_key_is_named_with_the_file_and_a_guess(tmp_path: Path) -> No
     assert complaint(path) == f"sink.urll (in {path}) is not a setting. Did you mean `sink.url`?"
 
 
+def test_what_is_missing_is_named_with_the_file_it_is_missing_in(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", '[[redaction.rules]]\nid = "x"\n')
+    assert complaint(path) == f"redaction.rules.0.pattern (in {path}): field required."
+
+
+def test_a_backslash_in_the_wrong_quotes_is_explained(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", '[[redaction.rules]]\npattern = "\\d"\n')
+    assert "line 2" in complaint(path)
+    assert "stands in 'single quotes'" in complaint(path)
+
+
 def test_an_unknown_variable_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLLECTOR_SINK__ULR", "https://a.example/")
     expected = "The environment variable COLLECTOR_SINK__ULR is not a setting. Did you mean COLLECTOR_SINK__URL?"
