@@ -33,7 +33,6 @@ def fails(world: World) -> None:
     """A pass that the sink does not take."""
     world.sink.mood = "down"
     assert world.run() is None
-    world.join()
     world.sink.mood = "ok"
 
 
@@ -84,7 +83,6 @@ def test_a_sink_that_answers_but_takes_nothing_costs_no_transcript_either(world:
     path = transcript(world, range(1, 40))
     world.sink.mood, world.sink.poison = mood, b"<<"
     assert world.run() is None
-    world.join()
     path.unlink()
     world.sink.mood, world.sink.poison = "ok", b""
     works(world)

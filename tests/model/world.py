@@ -6,6 +6,7 @@ crash is wanted. A crash throws the agent away, so what it knew only in memory i
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Iterator
@@ -184,11 +185,11 @@ class World:
     def run(self, crash_at: str = "", countdown: int = 0) -> Ledger | None:
         """One pass of a new agent; None when it crashed or the sink failed it."""
         flow, ledger = self.flow(crash_at, countdown), Ledger()
-        try:
+        with contextlib.suppress(Crash, SinkError):
             run_pass(flow, ledger)
-        except (Crash, SinkError):
-            return None
-        return ledger
+            return ledger
+        self.join()
+        return None
 
     def join(self) -> None:
         """Waits for the requests that a failed pass gave up: one may be just about to ask once more."""
