@@ -7,20 +7,24 @@ test swallows the exception, because the test is failed again at its end.
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import pwd
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The same examples every time: a change that fails here is the change's doing. The long runs of `make soak` draw anew.
-settings.register_profile("suite", derandomize=True)
+# How long an example takes tells only how busy the machine is.
+settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 # A suite that was started in the background ignores SIGINT, and so would every process that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -75,6 +79,7 @@ PATH_EVENTS = {
     "os.chmod",
 }
 violations: list[str] = []
+NOWHERE = os.path.join(tempfile.gettempdir(), f"collector-tests-no-home-{os.getpid()}")
 
 
 class Trespass(BaseException):
@@ -127,17 +132,37 @@ def guard(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(guard)
 
 
+def pytest_collection_finish() -> None:
+    """The tests themselves are no garbage: looked through at every collection, they would cost a quarter of all CPU."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def scratch_home(tmp_path: Path) -> Path:
+    """The folder that HOME names."""
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    return home
+
+
 @pytest.fixture(autouse=True)
-def scratch_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """HOME is a fresh folder and nothing of the caller's environment reaches the code under test."""
+def clean_environment(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """HOME is a fresh folder and nothing of the caller's environment reaches the code under test.
+
+    Most tests use no file: for them HOME is nowhere, since a folder for each would take longer than the tests do.
+    """
     for name in list(os.environ):
         if name in CLEARED or name.startswith(CLEARED_PREFIXES) or name.upper().endswith(CLEARED_SUFFIXES):
             monkeypatch.delenv(name)
-    home = tmp_path / "home"
-    home.mkdir(exist_ok=True)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("USERPROFILE", str(home))
+    has_files = "tmp_path" in request.fixturenames
+    home = str(request.getfixturevalue("scratch_home")) if has_files else NOWHERE
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.setenv("USERPROFILE", home)
     before = len(violations)
-    yield home
+    yield
+    if os.path.lexists(NOWHERE):
+        shutil.rmtree(NOWHERE)
+        pytest.fail("a test that writes below its home needs a folder for it: let it ask for tmp_path or scratch_home")
     if violations[before:]:
         pytest.fail("; ".join(violations[before:]))
