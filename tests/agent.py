@@ -11,14 +11,11 @@ A real process with a scratch HOME and nothing of the caller's environment but P
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +23,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.build import Home
+from tests.redactors import CACHE
 from tests.sink import Sink
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COLLECTOR = (sys.executable, "-m", "collector")
 # Short enough that no test waits, long enough that backing off is seen; durations in seconds.
-CACHE = tempfile.mkdtemp(prefix="collector-tests-")  # one compiled rule database for all tests
-atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 QUICK = {
     "COLLECTOR_RETRY__INITIAL_INTERVAL": "0.02",
     "COLLECTOR_RETRY__MAX_INTERVAL": "0.05",
@@ -76,7 +72,7 @@ class Agent:
             "HOME": str(home.path),
             "PYTHONPATH": str(REPOSITORY),
             "PYTHONUTF8": "1",
-            "XDG_CACHE_HOME": CACHE,
+            "XDG_CACHE_HOME": str(CACHE),
             **QUICK,
             **(environment or {}),
         }

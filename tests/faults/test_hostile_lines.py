@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from collector.redact import Options, Redactor, seal
+from collector.redact import seal
 from tests.faults.test_files_changes import records, run
 from tests.model.world import World
+from tests.redactors import every_rule
 
 MEGABYTE = 1_000_000
 MOST_SECONDS = 15.0  # of CPU, for a megabyte made to hurt; measured: 2.3 at most
-REDACTOR = Redactor(Options(key=b"hostile"))
 
 
 def secret(number: int) -> str:
@@ -103,7 +103,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("line", HOSTILE.values(), ids=HOSTILE)
 def test_a_line_made_to_hurt_costs_a_bounded_time_and_nobody_else(tmp_path: Path, line: bytes) -> None:
-    world = World(tmp_path, REDACTOR)
+    world = World(tmp_path, every_rule())
     (world.root / "projects" / "-work-a" / "s.jsonl").write_bytes(records(1) + line + b"\n" + records(2))
     before = time.process_time()
     counts = run(world)
@@ -115,8 +115,8 @@ def test_a_line_made_to_hurt_costs_a_bounded_time_and_nobody_else(tmp_path: Path
 
 
 def test_an_event_that_holds_more_secrets_than_anybody_has_is_withheld() -> None:
-    few = seal({"id": "a", "text": f"{secret(1)} " * 100}, REDACTOR, MEGABYTE)
-    many = seal({"id": "a", "text": f"{secret(1)} " * 20_000}, REDACTOR, MEGABYTE)
+    few = seal({"id": "a", "text": f"{secret(1)} " * 100}, every_rule(), MEGABYTE)
+    many = seal({"id": "a", "text": f"{secret(1)} " * 20_000}, every_rule(), MEGABYTE)
     assert "withheld" not in few.redactions
     assert "withheld" in many.redactions
     assert secret(1).encode() not in few.body + many.body

@@ -11,20 +11,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from collector.redact import Options, Redactor
 from tests.fuzz.transcripts import SECRET, homes
 from tests.model.actions import MEMORY
 from tests.model.world import World, files_in
+from tests.redactors import every_rule
 
 EXAMPLES = 300
 MANY = int(os.environ.get("FUZZ_EXAMPLES", "30000"))
-REDACTOR = Redactor(Options(key=b"fuzz"))
 
 
 def check(files: dict[str, bytes]) -> None:
     directory = Path(tempfile.mkdtemp(prefix="fuzz-", dir=MEMORY if MEMORY.is_dir() else None))
     try:
-        world = World(directory, REDACTOR)
+        world = World(directory, every_rule())
         for name, data in files.items():
             path = world.root / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,19 +1,18 @@
-"""One redactor of each engine for all tests here: compiling a hundred times would only cost time."""
+"""One redactor of each engine for all tests here."""
 
 from __future__ import annotations
 
 import pytest
 
-from collector.redact import Options, Redactor
-
-KEY = b"a key for tests only"
+from collector.redact import Redactor
+from tests.redactors import every_rule
 
 
 @pytest.fixture(scope="session")
 def redactor() -> Redactor:
-    return Redactor(Options(key=KEY))
+    return every_rule()
 
 
 @pytest.fixture(scope="session")
 def python_redactor() -> Redactor:
-    return Redactor(Options(key=KEY, engine="python"))
+    return every_rule("python")

@@ -17,11 +17,11 @@ from collector.redact.compiling import compile_patterns, compiled_elsewhere, hyp
 from collector.redact.matching import scan_pattern
 from collector.redact.rule import AT_KEYS, WIDEST, sample, width
 from collector.redact.table import RULES
-from tests.redact.conftest import KEY
 from tests.redact.contexts import CONTEXTS
 from tests.redact.harmless import HARMLESS
 from tests.redact.secrets import secret
 from tests.redact.test_private_keys import SHAPES, key_lines
+from tests.redactors import KEY
 
 TEXT = "DB_PASSWORD=hunter22x"
 FEW = frozenset(rule.id for rule in RULES if rule.id not in {"named-secret", "jwt"})  # compiles in no time

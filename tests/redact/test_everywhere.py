@@ -15,9 +15,9 @@ from collector.errors import ConfigurationError
 from collector.redact import Options, Redactor
 from collector.redact.marker import MARKER, marker
 from collector.redact.segments import KeyBook, gather, pieces
-from tests.redact.conftest import KEY
 from tests.redact.contexts import CONTEXTS
 from tests.redact.secrets import secret
+from tests.redactors import KEY
 
 DRAWN = secret("drawn", 7)
 CHOSEN = secret("chosen", 7)

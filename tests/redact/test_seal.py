@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from collector import flow
 from collector.redact import Options, Redactor, seal, set_aside
 from collector.redact.seal import say_withheld
-from tests.redact.conftest import KEY
 from tests.redact.secrets import secret
+from tests.redactors import KEY
 
 DRAWN = secret("drawn", 11)
 COLLECTOR = Path(flow.__file__).parent

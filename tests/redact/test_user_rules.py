@@ -13,7 +13,7 @@ from collector.errors import ConfigurationError
 from collector.redact import Options, Redactor, cached, probing, user_rules
 from collector.redact.probing import Trial
 from collector.redact.table import RULES
-from tests.redact.conftest import KEY
+from tests.redactors import KEY
 
 BUILT_IN = frozenset(rule.id for rule in RULES)
 
