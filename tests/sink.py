@@ -250,7 +250,7 @@ class Sink:
         parts = [f"{r.method} {r.path}\n{json.dumps(r.headers)}\n".encode() + r.body for r in requests]
         return b"\n".join(parts)
 
-    def wait_for(self, condition: Callable[[], object], timeout: float = 20.0) -> None:
+    def wait_for(self, condition: Callable[[], object], timeout: float = 60.0) -> None:
         """Waits until the condition holds; it is looked at again after every request and answer."""
         deadline = time.monotonic() + timeout
         with self._changed:

@@ -21,7 +21,7 @@ QUICK_RESCANS = {"COLLECTOR_RUN__RESCAN_INTERVAL": "0.1"}
 SLOW_RETRIES = {"COLLECTOR_RETRY__INITIAL_INTERVAL": "600", "COLLECTOR_RETRY__MAX_INTERVAL": "600"}
 
 
-def wait_until(condition: Callable[[], object], what: object = "", timeout: float = 30.0) -> None:
+def wait_until(condition: Callable[[], object], what: object = "", timeout: float = 60.0) -> None:
     """Looks until it is so."""
     deadline = time.monotonic() + timeout
     pause = threading.Event()
@@ -49,7 +49,9 @@ def serving(home: Home, sink: Sink, **parts: Any) -> Iterator[Service]:
     """The service in a thread of this process, with parts of our own."""
     state = home.path.parent / "agent" / "state.json"
     given = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
-    chosen = settings.load(None, given | {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}})
+    chosen = settings.load(
+        None, given | {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
+    )
     service = Service(chosen, lambda: chosen, **parts)
     thread = threading.Thread(target=service.run)
     thread.start()

@@ -81,6 +81,8 @@ class Steps:
             "heartbeat": {"interval": 0.0},
             **options.pop("given", {}),
         }
+        # What would step back here is this process, and it could not step forward again for the tests that follow.
+        self.given["run"] = {"nice": 0, **self.given.get("run", {})}
         self.options: dict[str, Any] = {"make_watcher": NoWatcher, **options}
         self._open = ExitStack()
 

@@ -83,6 +83,13 @@ def test_a_stop_during_the_start_is_a_stop(agent: Agent) -> None:
         assert running.stop() in (0, -signal.SIGTERM)  # the second only while Python itself is starting
 
 
+def test_it_steps_back_for_everything_else_on_the_machine(agent: Agent) -> None:
+    with agent.start(COLLECTOR_RUN__NICE="7") as running:
+        wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
+        usual = os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getpriority(os.PRIO_PROCESS, running.process.pid) == max(7, usual)
+
+
 def test_a_second_agent_ends_at_once_and_names_the_first(home: Home, sink: Sink, agent: Agent) -> None:
     with agent.start() as running:
         wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
