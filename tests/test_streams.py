@@ -49,7 +49,8 @@ def on_terminal(agent: Agent, *arguments: str, **environment: str) -> str:
     ids=str,
 )
 def test_a_full_disk_for_the_output_is_named(agent: Agent, command: list[str], unbuffered: str) -> None:
-    agent.run("scan")
+    if command == ["report"]:
+        agent.run("scan")
     code, _, told = in_shell(agent, ">/dev/full", *command, PYTHONUNBUFFERED=unbuffered)
     assert code == 1
     assert told.splitlines()[-1].startswith("collector: Cannot write to standard output: No space left on device.")
@@ -60,7 +61,8 @@ def test_a_full_disk_for_the_output_is_named(agent: Agent, command: list[str], u
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 @pytest.mark.parametrize("command", [["scan", "--json"], ["report"], ["redact"]], ids=str)
 def test_a_closed_stream_is_no_accident(agent: Agent, command: list[str], closed: str) -> None:
-    agent.run("scan")
+    if command == ["report"]:
+        agent.run("scan")
     code, _, told = in_shell(agent, closed, *command)
     assert (code, told) == (0, "")
 

@@ -256,7 +256,7 @@ def test_no_file_stays_open(path: Path) -> None:
     lines = tail.read(source_of(path), None)
     next(lines)
     lines.close()  # type: ignore[attr-defined]
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(os.listdir("/dev/fd")) <= before  # what an earlier test left may have been closed
 
 
 WARMUP: Mapping[str, Any] = {"type": "user", "message": {"role": "user", "content": "Warmup"}, "uuid": "u"}

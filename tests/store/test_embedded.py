@@ -23,14 +23,14 @@ def descriptors() -> int:
 
 def test_it_can_be_started_and_stopped_again_and_again(database: Path) -> None:
     threads, open_files = threading.active_count(), descriptors()
-    for number in range(1, 21):
+    for number in range(1, 6):
         with EmbeddedStore(database) as store:
             client = Client.of(store, database)
             with client.http:
                 client.send(event())
                 assert client.report()["events"] == number
-    assert threading.active_count() <= threads  # one of an earlier test may have been ending
-    assert descriptors() == open_files
+    assert threading.active_count() <= threads  # what an earlier test left may have been ending
+    assert descriptors() <= open_files
 
 
 def test_a_client_that_keeps_its_connection_does_not_hold_up_the_stop(database: Path) -> None:
@@ -48,7 +48,7 @@ def test_it_stops_when_the_program_around_it_fails(database: Path) -> None:
     threads = threading.active_count()
     with pytest.raises(KeyError), EmbeddedStore(database):
         raise KeyError
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
 
 
 def test_an_interrupt_while_it_starts_leaves_no_thread_behind(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_a_database_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -
     threads = threading.active_count()
     with pytest.raises(StoreError), EmbeddedStore(tmp_path):
         pytest.fail("it started")
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
 
 
 def test_only_this_program_may_write_to_it(client: Client) -> None:
