@@ -5,6 +5,8 @@ PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do 
 	$$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$candidate && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# That many tests at a time: one more than there are processors, for some only wait; each worker takes half a gigabyte.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
 .PHONY: demo test lint format check-types unit bench soak test-real test-system package clean
 
@@ -28,7 +30,7 @@ check-types: $(VENV)/.ready
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready
-	$(BIN)/python -m pytest -q -m "not slow and not system"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not system"
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
