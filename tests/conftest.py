@@ -15,7 +15,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +105,10 @@ def refuse(what: str) -> None:
     raise Trespass(what)
 
 
-def guard(event: str, arguments: tuple[Any, ...]) -> None:
+def guard(event: str, arguments: tuple[Any, ...], is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
     """The audit hook; it runs on every audited call, so the common ones leave at the first test."""
+    if is_ending():  # nothing is left of this module
+        return
     if event in PATH_EVENTS:
         path = arguments[0]
         if isinstance(path, bytes):
@@ -130,6 +132,11 @@ def guard(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(guard)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test comes first: at the end, all other workers would wait for it."""
+    items.sort(key=lambda item: item.name != "runTest")
 
 
 def pytest_collection_finish() -> None:
