@@ -17,13 +17,16 @@ from tests.sink import Sink, drip, flood
 from tests.talking import dribble, talking
 from tests.tls import Authority
 
-SHORT = SinkSettings(timeout=0.15, connect_timeout=0.15)  # a deadline of 0.6 seconds
+SHORT = SinkSettings(timeout=0.15, connect_timeout=0.15)
 PLENTY = 20.0  # what a loaded machine may add
+PATIENT = SinkSettings(timeout=PLENTY, connect_timeout=PLENTY)
+DEADLINE = 0.3
 REQUEST = Request(b'{"id":"a"}\n', {"Content-Type": "application/x-ndjson"})
 
 
-def post(url: str, settings: SinkSettings = SHORT) -> Answer | Retry | Halt:
+def post(url: str, settings: SinkSettings = SHORT, deadline: float | None = None) -> Answer | Retry | Halt:
     transport = Transport(settings, url, None)
+    transport.deadline = deadline or transport.deadline
     started = time.monotonic()
     try:
         return transport.post(REQUEST, "k")[0]
@@ -44,7 +47,11 @@ def post(url: str, settings: SinkSettings = SHORT) -> Answer | Retry | Halt:
 )
 def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, piece: bytes) -> None:
     with talking(dribble(start, piece)) as url:
-        assert post(url) == Retry("its answer was not complete within 0.6 seconds")
+        assert post(url, PATIENT, DEADLINE) == Retry("its answer was not complete within 0.3 seconds")
+
+
+def test_the_deadline_leaves_time_to_connect_to_send_to_wait_and_to_read() -> None:
+    assert Transport(SinkSettings(timeout=10.0, connect_timeout=5.0), "http://127.0.0.1/", None).deadline == 35.0
 
 
 def test_one_slow_answer_does_not_disturb_the_others() -> None:
@@ -65,8 +72,10 @@ def test_one_slow_answer_does_not_disturb_the_others() -> None:
 
 def test_after_a_deadline_the_next_request_has_a_connection_of_its_own() -> None:
     with Sink(drip(pause=0.02), then=Scripted()) as sink:
-        transport = Transport(SHORT, sink.url, None)
+        transport = Transport(PATIENT, sink.url, None)
+        transport.deadline = DEADLINE
         assert isinstance(transport.post(REQUEST, "a")[0], Retry)
+        transport.deadline = PLENTY
         assert isinstance(transport.post(REQUEST, "a")[0], Answer)
         transport.close()
 

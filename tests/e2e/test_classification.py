@@ -108,7 +108,7 @@ def test_an_answer_that_does_not_come_is_tried_again(
     sink: Sink, agent: Agent, prompts: list[str], answer: Answer
 ) -> None:
     sink.answer(answer)
-    result = agent.scan(COLLECTOR_SINK__TIMEOUT="0.2", COLLECTOR_SINK__CONNECT_TIMEOUT="0.5")
+    result = agent.scan(COLLECTOR_SINK__TIMEOUT="0.5", COLLECTOR_SINK__CONNECT_TIMEOUT="0.5")
     assert result.code == 0, result.stderr
     assert set(texts(sink)) == set(prompts)
 
