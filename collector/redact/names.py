@@ -26,7 +26,7 @@ class Promise(IntEnum):
 # lower case, for texts in lower case.
 _BEGINNINGS = (
     "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd?|sw|sk|rivate[-_ ]?key|rojectkey)",
-    "s(?:ecret(?: key| id)?|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass)",
+    "s(?:ecret(?: key)?|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass)",
     "sess(?:ion)?",
     "token",
     "k(?:ennwort|eypass)",

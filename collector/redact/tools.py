@@ -10,7 +10,7 @@ import re
 
 from collector.redact.letters import is_made_of_words
 from collector.redact.names import Promise
-from collector.redact.providers.shapes import has_digit_and_letter
+from collector.redact.providers.shapes import A_UUID, UUID, has_digit_and_letter
 from collector.redact.rule import Rule, Spans
 from collector.redact.values import Written, is_secret, looks_random
 
@@ -145,6 +145,14 @@ TOOL_RULES = (
         r"operator unseal(?: -[a-z-]{2,20}(?:=[^\s]{1,60})?){0,3} (?P<secret>[A-Za-z0-9+/]{43}=|[0-9a-f]{64,66})",
         examples=("vault operator unseal {A-Za-z0-9+/:43}=", "bao operator unseal -non-interactive {0-9a-f:66}"),
         near_misses=("vault operator unseal", "vault operator unseal -reset"),
+    ),
+    Rule(
+        "acl-secret-id",
+        "HashiCorp",
+        rf"Secret ?ID {{0,16}}[=:] {{1,4}}(?P<secret>{UUID})",
+        before="0-9A-Za-z",
+        examples=(f"Secret ID    = {A_UUID}",),
+        near_misses=(f"Accessor ID  = {A_UUID}", "Secret ID = <secret>"),
     ),
     Rule(
         "vault-write",

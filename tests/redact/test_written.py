@@ -140,6 +140,7 @@ STAYS = (
     "[SecretRotation.CloudflareApiToken]: registerCloudflareApiTokenRotationRouter",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
     "**-author:app/robot**",
+    "| Secret ID          | Provider\u2019s secret |",
     "kind: Secret\ndata:\n  a: ${{A}}\ntype: Opaque\nother: {a-z:12}\n",
     " apiVersion: v1\n kind: Secret\n data:\n   a: ${{A}}\n metadata:\n   name: {a-z:12}\n",
     'dependencies = [("auth", "0007_alter_validators_add_error_messages")]',
