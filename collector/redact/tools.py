@@ -59,9 +59,9 @@ def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int
 
 
 def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A password argument; `-P 3306` is a port."""
+    """A password argument; `-P 3306` and `redis-cli -p 6379` are ports."""
     first = match.start("secret")
-    is_port = match["secret"].isdigit() and b"-P" in text[first - 4 : first]
+    is_port = match["secret"].isdigit() and (b"-P" in text[first - 4 : first] or text[first - 4 : first] == b" -p ")
     return [] if is_port else _chosen(text, match, start, stop)
 
 

@@ -30,7 +30,7 @@ _reference = re.compile(
     r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$
     |\#\{|@\{|@[A-Z]\w+$|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
     |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
-    |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
+    |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
     |\(sensitive|\(known\ after
     )""",
     re.VERBOSE,
@@ -120,6 +120,7 @@ _term = re.compile(r"\([A-Za-z_]\w*")  # (BASE + 1)
 _constant = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
 _names = re.compile(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
 _setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
+_telling_end = re.compile(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
 _closing = {"(": ")", "[": "]", "{": "}"}
@@ -197,7 +198,7 @@ def _is_password(value: str, written: Written) -> bool:
         return _looks_chosen(value)
     if written is Written.CONFIGURATION and (_index.match(value) or _names_a_type(value)):
         return False
-    if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value):
+    if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value) or _version.match(value):
         return False
     is_sum = _sum if written is Written.CONFIGURATION else _setting
     if written in (Written.CONFIGURATION, Written.ENVIRONMENT) and (is_sum.fullmatch(value) or _term.fullmatch(value)):
@@ -293,6 +294,8 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
     if promise is Promise.OWNED and written in (Written.QUOTED, Written.ENVIRONMENT, Written.CONFIGURATION):
         shortest = 16
     if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
+        return False
+    if value.isupper() and _constant.fullmatch(value) and _telling_end.search(value) and not has_random_part(value):
         return False
     is_code = _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
     if written >= Written.CONFIGURATION and is_code:
