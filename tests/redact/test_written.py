@@ -143,6 +143,7 @@ STAYS = (
     "--- PASS: TestAppliance/TestMerge/with_empty_new_object (0.00s)",
     '"@azure/keyvault-secrets": "^4.9.0"',
     "redis-cli -p 6379",
+    "CYPRESS_RECORD_KEY=00000000-0000-0000-0000-000000000000",
     "New-ADUser -Name x -AccountPassword (ConvertTo-SecureString $Password -AsPlainText)",
     '"accessKeyId": "CLOUDFLARE_R2_ACCESS_KEY_ID"',
     'log.Infof("Updated the identity in the secret: %s/%s", a, b)',

@@ -19,6 +19,11 @@ BETWEEN = (
 )
 
 
+def _is_drawn(secret: str) -> bool:
+    """No name in code of just that length, and no uuid of zeros."""
+    return has_digit(secret) and len(set(secret)) >= 6
+
+
 def assignment(words: str, value: str, telling: str = TELLING) -> str:
     """The pattern of a value behind a name with one of the provider's words and a telling one."""
     name = rf"(?:{words})[0-9a-z_. -]{{0,24}}(?:{telling})(?:[_. -]?(?:v?[0-9]|value|prod|dev|test|live))?"
@@ -35,7 +40,7 @@ def by_name(
         provider,
         assignment(words, value, telling).lower().replace("?p<", "?P<"),
         folds=True,
-        check=has_digit,
+        check=_is_drawn,
         before="" if min(map(len, words.split("|"))) > 4 else "0-9A-Za-z",
         after="0-9A-Za-z_/+=-",
         examples=(
