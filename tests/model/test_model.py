@@ -38,6 +38,12 @@ class Model(FileActions):
 
     def teardown(self) -> None:
         """In the end all is well: one pass, and nothing is missing."""
+        try:
+            self._settle()
+        finally:
+            shutil.rmtree(self.directory)
+
+    def _settle(self) -> None:
         self.world.sink.mood, self.world.sink.poison = "ok", b""
         for path in list(self.hidden):
             self.uncover(path)
@@ -45,7 +51,6 @@ class Model(FileActions):
             self.finish_half(path)
         assert self.world.run() is not None
         self._everything_is_settled()
-        shutil.rmtree(self.directory)
 
     @rule(mood=st.sampled_from(MOODS))
     def change_the_mood_of_the_sink(self, mood: str) -> None:
