@@ -7,7 +7,6 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -37,27 +36,20 @@ def redact(
     chosen = settings.load(config)
     installation = load_installation(chosen.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(chosen, installation.key)
-    with _opened(file) as stream:
-        if jsonl:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    with _blamed(f"Line {number}"):
-                        printed = _redacted_line(line.strip(), number, redactor, explain=explain)
-                    typer.echo(_shown(printed.decode()))
-        else:
-            with _blamed("The text"):
-                _redact_text(stream.read(), redactor, explain=explain)
-
-
-@contextlib.contextmanager
-def _blamed(what: str) -> Iterator[None]:
-    """Says what it was that could not be redacted; whatever it was, nothing of it is printed."""
+    number = 0
     try:
-        yield
+        with _opened(file) as stream:
+            if not jsonl:
+                _redact_text(stream.read(), redactor, explain=explain)
+            for number, line in enumerate(stream, 1):
+                if value := line.strip():
+                    _print(_redacted_line(value, number, redactor, explain=explain) + b"\n")
+                if stream is sys.stdin.buffer:  # whoever writes to it may wait for the answer
+                    sys.stdout.buffer.flush()
     except (TimeOut, TooMany):
         raise CollectorError(
-            f"{what} holds too much to redact at once; it and what comes after it is not printed. "
-            "Give it in smaller parts."
+            f"{f'Line {number}' if number else 'The text'} holds too much to redact at once; "
+            "it and what comes after it is not printed. Give it in smaller parts."
         ) from None
 
 
@@ -77,7 +69,7 @@ def _redact_text(data: bytes, redactor: Redactor, *, explain: bool) -> None:
     if explain:
         _explain(text, redactor)
     else:
-        typer.echo(_shown(redactor.text(text)), nl=False)
+        _print(redactor.text(text).encode("utf-8", "surrogateescape"))
 
 
 def _redacted_line(line: bytes, number: int, redactor: Redactor, *, explain: bool) -> bytes:
@@ -123,11 +115,12 @@ def _explain(text: str, redactor: Redactor) -> None:
         typer.echo(f"line {line}, column {column}, {finding.end - finding.start} characters: {finding.rule}")
         typer.echo(f"  {redactor.reason(finding)}")
     if findings:
-        typer.echo(_shown(f"\n{redacted}"))
+        _print(f"\n{redacted}\n".encode("utf-8", "surrogateescape"))
 
 
-def _shown(text: str) -> bytes:
-    """The text as it is; on a terminal without what would move its cursor."""
+def _print(text: bytes) -> None:
+    """Prints a text as it is; on a terminal without what would move its cursor."""
     if sys.stdout.isatty():
-        text = "".join(part if part in "\t\n" else printable(part) for part in re.split(r"([\t\n])", text))
-    return text.encode("utf-8", "surrogateescape")
+        parts = re.split(r"([\t\n])", text.decode("utf-8", "surrogateescape"))
+        text = "".join(part if part in "\t\n" else printable(part) for part in parts).encode("utf-8", "surrogateescape")
+    sys.stdout.buffer.write(text)
