@@ -13,13 +13,13 @@ from collector.redact.cookies import cookie_spans
 from collector.redact.extent import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
 from collector.redact.misnamed import is_no_name, is_one_of_several, is_taken_out
 from collector.redact.names import TELLING, Promise, hands_over, promise, words, words_of
+from collector.redact.placeholders import is_placeholder
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.segments import SHIELD
 from collector.redact.values import (
     Written,
     app_password,
     has_random_part,
-    is_placeholder,
     is_salt,
     is_secret,
     looks_random,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.placeholders import is_placeholder
 from collector.redact.rule import Spans
-from collector.redact.values import is_placeholder
 
 SHORTEST = 8
 

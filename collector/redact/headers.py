@@ -12,8 +12,9 @@ import re
 from collector.redact.cookies import cookie_spans
 from collector.redact.letters import reads_like_words
 from collector.redact.names import Promise
+from collector.redact.placeholders import is_placeholder
 from collector.redact.rule import Rule, Spans
-from collector.redact.values import Written, entropy, is_placeholder, is_secret, looks_random
+from collector.redact.values import Written, entropy, is_secret, looks_random
 
 WIDEST_JUDGED = 2048  # of a token that may be longer
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")

@@ -22,8 +22,13 @@ _chunk = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]{2}|[A-Z]{4,}")
 
 def is_made_of_words(value: str) -> bool:
     """True where most of a value is words, however they are joined and numbered: `0007_alter_validators`."""
+    return share_of_words(value) >= 0.6
+
+
+def share_of_words(value: str) -> float:
+    """How much of a value is words."""
     words = sum(len(chunk) for chunk in _chunk.findall(value[:128]) if reads_like_words(chunk))
-    return words * 5 >= len(value[:128]) * 3
+    return words / max(1, len(value[:128]))
 
 
 def reads_like_words(letters: str) -> bool:

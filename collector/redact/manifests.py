@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from collector.redact.names import Promise, promise
+from collector.redact.placeholders import is_placeholder
 from collector.redact.rule import Rule, Spans
-from collector.redact.values import Written, is_placeholder, is_secret
+from collector.redact.values import Written, is_secret
 
 WIDEST_MANIFEST = 16_384
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from time import monotonic
 
+from collector.redact.placeholders import is_filler
 from collector.redact.rule import Rule, Spans, width
-from collector.redact.values import is_filler
 
 Windows = list[tuple[int, int]]
 _Read = dict[object, tuple[int, Spans]]  # how far a block was read and what it holds, both counted from its end

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 from collector.redact.names import Promise
+from collector.redact.placeholders import is_placeholder
 from collector.redact.rule import Rule, Spans
-from collector.redact.values import Written, is_placeholder, is_secret, looks_random
+from collector.redact.values import Written, is_secret, looks_random
 
 _IN_QUERY = "(?:[A-Za-z0-9+/=_.~-]|%[0-9A-Fa-f]{2})"
 _VALUE = r"""[^\s"'`<>\\\x91\x90]"""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from collector.redact.names import Promise, promise
+from collector.redact.placeholders import is_placeholder
 from collector.redact.providers.shapes import UUID, has_digit_and_letter
 from collector.redact.rule import Rule, Spans
-from collector.redact.values import entropy, is_placeholder, looks_random
+from collector.redact.values import entropy, looks_random
 
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _word_before = re.compile(rb"([A-Za-z][A-Za-z0-9]{1,30})[ _.-]?$")

@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from enum import IntEnum
 
-from collector.redact.letters import is_made_of_words, reads_like_words
-from collector.redact.names import Promise, words_of
+from collector.redact.letters import is_made_of_words, reads_like_words, share_of_words
+from collector.redact.names import Promise
+from collector.redact.placeholders import is_placeholder
 
 
 class Written(IntEnum):
@@ -25,65 +26,6 @@ class Written(IntEnum):
     BARE = 4  # anything else: might be code or prose
 
 
-# What refers to a value that stands somewhere else.
-_reference = re.compile(
-    r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$
-    |\#\{|@\{|@[A-Z]\w+$|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
-    |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
-    |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
-    |\(sensitive|\(known\ after
-    )""",
-    re.VERBOSE,
-)
-_ALONE = words_of(
-    """
-    fake dummy sample mock todo fixme tbd null none undefined masked hidden omitted removed elided truncated foobar
-    lorem
-    """
-)
-_NUMBERED = words_of("fake dummy sample mock none null")
-# What documents and templates write in place of a value, wherever in it these words stand; for lower case. Every branch
-# begins with a character, and what must not stand before it is looked for from behind: `re` is five times faster so.
-_placeholder = re.compile(
-    r"""your(?:(?<![a-z]your)[-_ ]|key|token|api|pass|secret|own|app|user|db|host|name|domain|server)
-    |placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
-    |example|redacted|insert[-_ ]|not(?:asecret|[-_ ](?:a[-_ ])?(?:real|secret|valid))
-    |secret[-_ ](?:here|goes)|pass(?:word)?[-_ ](?:here|goes)|token[-_ ](?:here|goes)|key[-_ ](?:here|goes)
-    |value[-_ ](?:here|goes)|string[-_ ](?:here|goes)
-    |xxx(?:x|(?<![a-z]xxx)(?:$|[^a-z]))|\*\*\*|\.\.\.|\#\#\#\#|____|-----|00000000|"""
-    + "|".join(
-        [rf"{word}(?<![\s\S]{word})\d{{1,6}}$" for word in sorted(_NUMBERED)]
-        + [rf"{word}(?<![a-z0-9]{word})(?:$|[^a-z0-9])" for word in sorted(_ALONE)]
-    ),
-    re.VERBOSE,
-)
-# Values made of nothing but such words: `my-secret-token`, `test_api_key`, `YourPasswordHere`.
-_vocabulary = re.compile(
-    r"(?:(?:my|your|the|an?|some|any|super|top|very|new|old|test|testing|secret|password|passwd|pass|token|api|access"
-    r"|auth|key|db|database|user|username|client|admin|root|app|bot|service|private|public|long|random|strong|weak|here"
-    r"|value|string|is|enter|put|set|and|or|with|real|own|actual|project|server|jwt|refresh|session|login|default|github"
-    r"|gitlab|openai|anthropic|aws|google|slack|azure|stripe|demo|dev|prod|local|abc|foo|bar|baz|id|invalid|wrong|valid"
-    r"|expired|bad|good|correct|incorrect|bearer|cookie|hash|hashed|encrypted|field|input|confirm|reset)[-_. ]?)+",
-    re.IGNORECASE,
-)
-_WORDS = words_of(
-    """
-    password passwd passwort pass pwd secret token key apikey string str text varchar char bytes int integer
-    number bool boolean float object array list dict map any unknown never void null none nil undefined true
-    false yes no on off required optional nullable invalid missing incorrect wrong expired empty hidden enabled
-    disabled default test tests testing tester admin root user username login guest postgres mysql redis mongo
-    mongodb rabbitmq sa minio minioadmin elastic changeit changeme letmein_here foo bar baz qux value example
-    basic bearer digest oauth oauth2 jwt header cookie cookies body query form inherit unset auto manual local
-    remote write read sensitive redacted base64 hex utf8 utf-8 ascii plain plaintext md5 sha1 sha256 sha512
-    bcrypt argon2 scrypt hmac rsa aes public private prompt stdin env file keyring pending revoked valid ok
-    error failed success input output type name label title description placeholder strong weak medium none_set
-    not_set blank secretstr secretstring securestring uuid guid nonce id sub iss aud exp iat optional_str new
-    current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning
-    authorization authentication credentials credential webhook is was are not the for and with from that this
-    attribute attributes successful field fields
-    should must will can may has have been options option flag flags argument arguments parameter and or in on to
-    """
-)
 _identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
 _chain = re.compile(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
@@ -107,6 +49,7 @@ _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNOREC
 _path = re.compile(
     r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
 )
+_base64 = re.compile(r"[A-Za-z0-9/]{16,}")
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
 _passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
@@ -138,28 +81,6 @@ def entropy(value: str) -> float:
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
 
 
-def is_placeholder(value: str) -> bool:
-    """True for what stands in documents and templates where a secret would go."""
-    bare = value.strip(" \t'\"`\\*,;")
-    if len(set(bare)) < 3 and len(bare) != 2:
-        return True
-    lower = bare[:512].lower()
-    return bool(
-        _reference.match(bare)
-        or lower in _WORDS
-        or _placeholder.search(lower)
-        or (len(bare) <= 60 and _vocabulary.fullmatch(bare))
-    )
-
-
-def is_filler(value: str) -> bool:
-    """True where the body of a provider's token says itself that it is none: `xxxx`, `****`, `your-key`."""
-    return bool(_filler.search(value))
-
-
-_filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder|redacted)")
-
-
 def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
     """Where a password for one application ends, as Google and Apple draw them: four times four letters."""
     groups = _app_password.match(text, first, stop)
@@ -175,10 +96,18 @@ def is_secret(value: str, promise: Promise, written: Written) -> bool:
         return False
     if promise is Promise.PASSWORD and len(value) == 19 and app_password(value.encode("latin-1"), 0, 19):
         return True
-    if _path.match(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
+    if _is_path(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
     is_one = _is_password(value, written) if promise is Promise.PASSWORD else _is_key(value, promise, written)
     return is_one and not is_placeholder(value)
+
+
+def _is_path(value: str) -> bool:
+    """The name of a file, and not base64 that happens to begin with a slash, as one in 64 does."""
+    if not _path.match(value):
+        return False
+    is_drawn = _base64.fullmatch(value) and share_of_words(value) < 0.4 and looks_random(value.replace("/", ""))
+    return not is_drawn or value in (value.lower(), value.upper())
 
 
 def _repeats(value: str) -> bool:
@@ -196,9 +125,13 @@ def _is_password(value: str, written: Written) -> bool:
         return _is_phrase(value)
     if written is Written.BARE:
         return _looks_chosen(value)
+    if _is_jumble(value):
+        return True
     if written is Written.CONFIGURATION and (_index.match(value) or _names_a_type(value)):
         return False
-    if _looks_like_code(value) or _type.match(value) or _words_joined.fullmatch(value) or _version.match(value):
+    if _looks_like_code(value, written) or _type.match(value):
+        return False
+    if _words_joined.fullmatch(value) or _version.match(value):
         return False
     is_sum = _sum if written is Written.CONFIGURATION else _setting
     if written in (Written.CONFIGURATION, Written.ENVIRONMENT) and (is_sum.fullmatch(value) or _term.fullmatch(value)):
@@ -217,6 +150,15 @@ def _is_passphrase(value: str) -> bool:
     return bool(_passphrase.fullmatch(value)) and not _telling_identifier.search(value)
 
 
+def _is_jumble(value: str) -> bool:
+    """Letters of both cases that change too often, and go together too oddly, for words and for names in code."""
+    turns = len(_turn.findall(value[:128]))
+    if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or _call.match(value) or "a-z" in value:
+        return False
+    parts = [part for part in re.split("[^A-Za-z]+", value[:128]) if len(part) >= 8] or [re.sub("[^A-Za-z]", "", value)]
+    return not is_made_of_words(value) and not all(map(reads_like_words, parts))
+
+
 def _is_phrase(value: str) -> bool:
     """A value with spaces: prose about passwords, unless its words are not words."""
     parts = value.split()
@@ -233,10 +175,11 @@ def _names_a_type(value: str) -> bool:
     return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
 
 
-def _looks_like_code(value: str) -> bool:
-    return bool(_chain.match(value) and not has_random_part(value)) or bool(
-        _call.match(value) and (value[-1] in ")]}>;,`(" or value.count("(") > value.count(")")) and _is_nested(value)
-    )
+def _looks_like_code(value: str, written: Written = Written.BARE) -> bool:
+    if _chain.match(value) and not has_random_part(value):
+        return True
+    is_cut = written >= Written.ENVIRONMENT and value.count("(") > value.count(")")  # at a blank or a quote
+    return bool(_call.match(value)) and (value[-1] in ")]}>;,`(" or is_cut) and _is_nested(value)
 
 
 def _is_nested(value: str) -> bool:
@@ -268,6 +211,8 @@ def _mixes(value: str) -> bool:
 
 def _looks_chosen(value: str) -> bool:
     """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
+    if len(value) >= 12 and _is_jumble(value):
+        return True
     if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _looks_like_code(value):
         return False
     if (_call.match(value) or _index.match(value)) and _is_nested(value):
@@ -285,7 +230,7 @@ def _looks_chosen(value: str) -> bool:
 
 def _is_key(value: str, promise: Promise, written: Written) -> bool:
     shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.OWNED: 20, Promise.WEAK: 20}[promise]
-    if written <= Written.BARE and is_salt(value):
+    if is_salt(value) or (promise is Promise.KEY and len(value) >= 16 and " " not in value and _is_jumble(value)):
         return True
     if promise <= Promise.OWNED and _is_no_key(value, promise, written):
         return False
@@ -302,7 +247,7 @@ def _is_key(value: str, promise: Promise, written: Written) -> bool:
         return False
     if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
         return False
-    if _looks_like_code(value) or (_plain_number.match(value) and not value.isdigit()):
+    if _looks_like_code(value, written) or (_plain_number.match(value) and not value.isdigit()):
         return False
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY

@@ -6,6 +6,12 @@ LINES = r"""
 const token = getToken()
 const token = await getAccessToken({ scope: "read" });
 let password = document.getElementById("password").value;
+password=getPwdXyz()
+password = this.dbPwd
+password: "wachtwoord-bevestigen1"
+longopt_pat = r'[a-zA-Z](?:[a-zA-Z0-9-]*)'
+token: /Users/JohnDoe/Projects2/App
+token=/Library/Java/JavaVirtualMachines/Jdk17/Contents
 password: string
 password: string;
 password?: string

@@ -1,0 +1,81 @@
+"""Values as generators draw them: of each alphabet a hundred, and hardly one may look like something else by chance.
+
+A value of 40 letters begins with a slash, reads like a path, or has a dot where code would have one, once in a while;
+a test of one example does not see it.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+
+from collector.redact import Redactor
+from tests.redact.secrets import ALNUM, pick
+
+HEX = "0123456789abcdef"
+KEYBOARD = ALNUM + "!@#%^*-_=+?."
+TOKENS = {
+    "hex 32": (HEX, 32),
+    "hex 40": (HEX, 40),
+    "letters and digits, 20": (ALNUM, 20),
+    "letters and digits, 40": (ALNUM, 40),
+    "base64, 40": (ALNUM + "+/", 40),
+    "base64url, 43": (ALNUM + "-_", 43),
+    "small letters and digits, 24": (string.ascii_lowercase + string.digits, 24),
+    "capitals and digits, 24": (string.ascii_uppercase + string.digits, 24),
+    "letters, 32": (string.ascii_letters, 32),
+}
+PASSWORDS = {
+    "letters and digits, 12": (ALNUM, 12),
+    "letters and digits, 16": (ALNUM, 16),
+    "keyboard, 16": (KEYBOARD, 16),
+    "keyboard, 24": (KEYBOARD, 24),
+}
+BESIDE_TOKENS = [
+    "MY_TOKEN=@\n",
+    'export API_KEY="@"',
+    '{"access_token": "@"}',
+    "X-Api-Key: @",
+    "Authorization: Bearer @",
+    "client = Client(api_key='@')",
+    "tool --api-key=@ run",
+    "https://host/x?access_token=@&b=1",
+]
+BESIDE_PASSWORDS = [
+    '{"password":"@"}',
+    "DB_PASSWORD='@'",
+    "db:\n  password: @\n",
+    'const secret = "@";',
+    "tool --password '@' run",
+    "password = @\n",
+]
+
+
+@pytest.mark.parametrize("name", TOKENS)
+@pytest.mark.parametrize("context", BESIDE_TOKENS)
+def test_a_drawn_token_is_found(redactor: Redactor, name: str, context: str) -> None:
+    assert missed(redactor, *TOKENS[name], context) <= 1
+
+
+@pytest.mark.parametrize("name", PASSWORDS)
+@pytest.mark.parametrize("context", BESIDE_PASSWORDS)
+def test_a_drawn_password_is_found(redactor: Redactor, name: str, context: str) -> None:
+    assert missed(redactor, *PASSWORDS[name], context) <= 3
+
+
+@pytest.mark.parametrize("context", BESIDE_TOKENS)
+def test_a_token_that_begins_with_a_slash_is_no_path(redactor: Redactor, context: str) -> None:
+    assert missed(redactor, ALNUM + "/", 39, context.replace("@", "/@")) <= 5
+
+
+def missed(redactor: Redactor, letters: str, size: int, context: str) -> int:
+    """How many of a hundred values are still there, in whole or in a good part."""
+    chance = random.Random(f"{letters}{size}{context}")
+    count = 0
+    for _ in range(100):
+        value = pick(chance, letters, size)
+        redacted = redactor.text(context.replace("@", value))
+        count += any(value[at : at + 8] in redacted for at in range(size - 7))
+    return count
