@@ -135,7 +135,7 @@ def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, into: tuple[
     kind = type(value)
     if kind is str:
         add(prefix + value)
-    elif kind is int and verdict == TELLING:
+    elif verdict == TELLING and _is_whole_number(value):
         add(prefix + str(value))
     elif kind is list:
         add(prefix)
@@ -146,6 +146,11 @@ def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, into: tuple[
             push(value)
         elif kind not in _scalars:
             _refuse(value, add, push)
+
+
+def _is_whole_number(value: Any) -> bool:
+    """A password may be a number; one of more than 19 digits has become a float when it comes here."""
+    return type(value) is int or (type(value) is float and 2**63 <= value < float("inf"))
 
 
 def _tell_items(prefix: str, items: list[Any], into: tuple[Any, Any]) -> None:
@@ -173,7 +178,7 @@ def pieces(event: Any, book: KeyBook) -> list[Piece]:
             name = prefix_of(node, key, verdict) if verdict else ""
             owns = verdict in (TELLING, CONTEXT)
             place = (*path, key)
-            if isinstance(value, str) or (type(value) is int and verdict == TELLING):
+            if isinstance(value, str) or (verdict == TELLING and _is_whole_number(value)):
                 found.append(Piece(name + str(value), node, key, len(name), owns, place))
                 continue
             if verdict:
