@@ -149,7 +149,7 @@ class Redactor:
         self, text: bytes, windows: dict[int, Windows], texts: list[str], deadline: float
     ) -> dict[int, list[Mark]]:
         """The spans to replace, per piece of the text."""
-        starts = list(accumulate((len(piece) + 1 for piece in texts[:-1]), initial=0))
+        starts = list(accumulate([len(piece) + 1 for piece in texts[:-1]], initial=0))
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
         places: set[int] = set()
