@@ -6,7 +6,6 @@ from collector.redact.providers.named import by_name
 from collector.redact.providers.shapes import (
     A_UUID,
     AN_MD5,
-    DOTTED,
     HEX32,
     IN_URL,
     NOT_IN_A_NAME,
@@ -16,6 +15,9 @@ from collector.redact.providers.shapes import (
     is_mixed,
 )
 from collector.redact.rule import Rule
+
+_THREE_DIGITS = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"  # in base64
+_SOME_DIGITS = "{MNO:1}{DTjz:1}{AEIMQUYcgk:1}{w-z0-5:1}"
 
 CHAT = (
     Rule(
@@ -55,17 +57,29 @@ CHAT = (
     Rule(
         "discord-bot-token",
         "Discord",
-        # base64 of the bot's id, of a time, and a signature
-        r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}",
-        trigger=DOTTED,
-        reach_back=63,
+        # base64 of the bot's id, of a time, and a signature; the id is made of digits, so its base64 is of few letters
+        rf"{_THREE_DIGITS}[A-Za-z0-9_-]{{20,24}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,45}}",
+        trigger=rf"{_THREE_DIGITS}[A-Za-z0-9_-]{{4}}",
         before="0-9A-Za-z_.",
         check=is_mixed,
         examples=(
-            "M{A-Za-z0-9:23}.{A-Za-z0-9_-:6}.{A-Za-z0-9_-:38}",
-            "N{A-Za-z0-9:23}.{A-Za-z0-9_-:6}.{A-Za-z0-9_-:27}",
+            f"{_SOME_DIGITS}{{A-Za-z0-9:20}}.{{A-Za-z0-9_-:6}}.{{A-Za-z0-9_-:38}}",
+            f"{_SOME_DIGITS}{{A-Za-z0-9:20}}.{{A-Za-z0-9_-:6}}.{{A-Za-z0-9_-:27}}",
         ),
-        near_misses=("M{A-Za-z0-9:23}.{A-Za-z0-9:6}.{A-Za-z0-9:10}", "M{A-Za-z0-9:10}.{A-Za-z0-9:6}.{A-Za-z0-9:38}"),
+        near_misses=(
+            f"{_SOME_DIGITS}{{A-Za-z0-9:20}}.{{A-Za-z0-9:6}}.{{A-Za-z0-9:10}}",
+            "A{A-Za-z0-9:23}.{A-Za-z0-9:6}.{A-Za-z0-9:38}",
+        ),
+    ),
+    Rule(
+        "discord-token-by-name",
+        "Discord",
+        r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}",
+        keywords=("discord",),
+        before="0-9A-Za-z_.",
+        check=is_mixed,
+        examples=("discord M{A-Za-z0-9:23}.{A-Za-z0-9_-:6}.{A-Za-z0-9_-:38}",),
+        near_misses=("discord M{A-Za-z0-9:10}.{A-Za-z0-9:6}.{A-Za-z0-9:38}",),
     ),
     Rule(
         "discord-user-token",

@@ -14,9 +14,6 @@ HEX40, A_SHA1 = "[0-9a-fA-F]{40}", "{0-9a-f:40}"
 HEX64, A_SHA256 = "[0-9a-fA-F]{64}", "{0-9a-f:64}"
 # A letter of base64 of either kind, as it is or in an URL's escape; other escapes end a token in an URL.
 IN_URL = "(?:[A-Za-z0-9+/=_-]|%2[BbFf]|%3[Dd])"
-# The middle of tokens that have no fixed letters, only dots and colons in their places; one trigger for all of them,
-# because each such costs the scanner as much as fifty with a beginning of their own.
-DOTTED = r"\.[A-Za-z0-9_-]{6}[.:][A-Za-z0-9_-]{27}"
 # Directly before a token of base64's own letters neither of base64's signs may stand: image data is full of them.
 NOT_IN_BASE64 = "0-9A-Za-z+/"
 NOT_IN_A_NAME = "0-9A-Za-z_"
