@@ -56,9 +56,10 @@ _SIBLING = (
     r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>"
 )
 # The value stands in an object of its own, perhaps after what else is said of it: "name": {"type": "s", "value": "x"
+_INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
 _INSIDE = (
-    rf":[ \t]?\{{{_BREAK}{{0,24}}"
-    rf"(?:{_MARK}[a-z_]{{1,20}}{_MARK}:\s?(?:{_MARK}[^\"'\\]{{0,30}}{_MARK}|true|false),{_BREAK}{{0,24}}){{0,3}}"
+    rf":[ \t]?\{{{_INDENT}"
+    rf"(?:{_MARK}[a-z_]{{1,20}}{_MARK}:\s?(?:{_MARK}[^\"'\\]{{0,30}}{_MARK}|true|false),{_INDENT}){{0,3}}"
     rf"{_MARK}(?:[a-z]{{0,12}}value|s|default|content){_MARK}\s?:\s?"
 )
 # The value follows directly, and looks random: the token 4kfh5...
@@ -120,7 +121,7 @@ _SETTERS = words_of(
 
 def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The spans of the secrets beside the telling name of a match."""
-    begin, first = match.start("name"), match.start("first")
+    begin, first, separator = match.start("name"), match.start("first"), match["sep"]
     name = _name(text, begin, match.end("name"), start)
     promised = promise(_with_word_before(text, begin, start, name))
     if name.lower() == "key" and text[begin : begin + 1] in b"?&":
@@ -131,11 +132,11 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return cookie_spans(text, first, min(stop, first + 4096))
     if match["open"]:
         return _quoted(text, match, stop, name, promised)
-    if b"==" in match["sep"] or b"!=" in match["sep"]:
+    if b"==" in separator or b"!=" in separator:
         return []
-    if match["sep"].isspace():
+    if separator.isspace():
         return _adjacent(text, first, stop, promised, name)
-    if match["sep"].startswith(b">"):
+    if separator.startswith(b">"):
         return _in_element(text, first, stop, promised)
     if text.startswith(SHIELDED, first):
         return []
@@ -151,9 +152,9 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first, last = bare_span(text, first, stop)
     if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
         return []
-    if match["sep"].endswith(b"- ") and b":" in match["sep"]:
+    if separator.endswith(b"- ") and b":" in separator:
         promised = min(promised, Promise.KEY)  # a list, as likely of names
-    if match["sep"].strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
+    if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, written, stop)
 

@@ -10,7 +10,7 @@ import re
 
 from collector.redact.rule import Spans
 
-WIDEST_VALUE = 1024
+WIDEST_VALUE = 768
 MOST_LISTED = 50
 
 _bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
