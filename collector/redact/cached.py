@@ -15,15 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from collector.log import get_logger
 from collector.private import created, make_private_directory
 from collector.redact.compiling import hyperscan
 
 OTHERS_WRITE = 0o022
 ADVICE = "Make it this user's own and writable to nobody else (chown, chmod 700), or remove it: it is made anew."
 Canary = tuple[bytes, int]  # a text, and the number of the pattern that must be reported in it
-
-log = get_logger()
 
 
 def load(path: Path, canaries: list[Canary]) -> Any:
@@ -67,7 +64,9 @@ def danger(directory: Path) -> str:
 @lru_cache
 def say_unused(directory: Path, reason: str) -> None:
     """Says that this directory is not used; once, however often rules are loaded."""
-    log.warning(
+    from collector.log import get_logger  # takes twice as long as all of redaction, and is rarely needed here
+
+    get_logger().warning(
         "the cache is not used, rules are compiled at every start", path=str(directory), reason=reason, advice=ADVICE
     )
 

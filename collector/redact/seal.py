@@ -13,14 +13,12 @@ from typing import Any
 
 from collector import cut
 from collector.flow import Line, Sealed, SetAside
-from collector.log import get_logger, place_of
 from collector.redact.redactor import Redactor
 from collector.redact.withhold import withheld
 
 QUARANTINE_BYTES = 16_384
 ADVICE = "`collector status` counts what is withheld. TooMany and TimeOut are of one event; report any other reason."
 _LOOKED_AT = 1 << 20
-log = get_logger()
 _escape = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _letters = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
@@ -34,6 +32,8 @@ def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
     except MemoryError:  # says nothing of the event: it is read again when there is room
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home
+        from collector.log import place_of
+
         say_withheld(type(error).__name__, place_of(error))
         rest = withheld(event)
         return Sealed(event_id, cut.fit(rest, max_bytes), rest["redactions"])
@@ -42,7 +42,9 @@ def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
 @lru_cache
 def say_withheld(reason: str, place: str) -> None:
     """Says why text stays home: once for each reason, as it may be true of every event."""
-    log.warning("text withheld, it could not be redacted", reason=reason, place=place, advice=ADVICE)
+    from collector.log import get_logger  # takes twice as long as all of redaction, and is rarely needed here
+
+    get_logger().warning("text withheld, it could not be redacted", reason=reason, place=place, advice=ADVICE)
 
 
 def set_aside(line: Line, redactor: Redactor) -> SetAside:
@@ -55,6 +57,8 @@ def set_aside(line: Line, redactor: Redactor) -> SetAside:
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001
+        from collector.log import place_of
+
         say_withheld(type(error).__name__, place_of(error))
         payload = f"[withheld: {len(line.raw)} bytes]"
     return SetAside(content, line.problem, source, line.offset, payload)

@@ -70,6 +70,8 @@ HOSTILE = {
     "begins of tokens": "eyJ",
     "flags": "--password ",
     "mysql -p": "mysql -p",
+    "one password": f"a password: {HEX[:12]} and ",
+    "one URL": f"https://a:{HEX[:9]}@b ",
 }
 
 

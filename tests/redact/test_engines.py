@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -202,6 +203,12 @@ def test_without_a_process_of_its_own_it_compiles_here(tmp_path: Path, monkeypat
     redactor = Redactor(Options(key=KEY, disabled=FEW, cache_dir=tmp_path / "cache"))
     assert "hunter22x" not in redactor.text(TEXT)
     assert cached(tmp_path / "cache")
+
+
+def test_a_start_waits_for_no_logger() -> None:
+    """structlog and what it imports take longer than reading the compiled rules."""
+    code = "import sys, collector.redact; sys.exit('structlog' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_no_rule_looks_further_than_the_scanner_expects() -> None:
