@@ -30,6 +30,7 @@ from collector.redact.user_rules import Described, user_rules
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event: what holds more is withheld, as it would take memory and time without end
 BYTES_FOR_THE_TIME = 5_000_000
+MOST_SECONDS = 200.0  # for one event, however long: who says nothing for five minutes is ended by systemd
 FIELD_RULE = "field"
 WITHHELD = "withheld"  # what seal counts under this name, no rule has found
 
@@ -128,7 +129,8 @@ class Redactor:
     def _redact(self, event: Any, texts: list[str], text: bytes, windows: dict[int, Windows]) -> list[Finding]:
         """Redacts until nothing is found any more, so that doing it twice changes nothing."""
         findings: list[Finding] = []
-        deadline = self._options.clock() + self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
+        seconds = self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
+        deadline = self._options.clock() + min(seconds, MOST_SECONDS)
         for number in range(ROUNDS):
             marks = self._marks(text, windows, texts, deadline) if windows else {}
             if not marks and not self._fields:

@@ -112,6 +112,12 @@ def test_a_time_out_withholds_the_text() -> None:
     assert sealed.redactions["withheld"] >= 1
 
 
+def test_no_event_takes_as_long_as_a_service_manager_waits() -> None:
+    now = iter(range(0, 10_000, 250))
+    redactor = Redactor(Options(key=KEY, engine="python", seconds=1e9, clock=lambda: next(now)))
+    assert seal({**EVENT, "text": f"API_TOKEN={DRAWN} " * 3}, redactor, 100_000).redactions["withheld"] >= 1
+
+
 def test_a_field_of_the_wrong_shape_does_not_survive(redactor: Redactor) -> None:
     event = {"id": DRAWN + "!", "kind": "Not A Kind", "model": DRAWN, "usage": {"input_tokens": DRAWN}, "x": b""}
     body = seal(event, redactor, 100_000).body
