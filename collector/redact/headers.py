@@ -101,7 +101,8 @@ def _user_and_password(_text: bytes, match: re.Match[bytes], _start: int, _stop:
     return [(first, first + len(value))]
 
 
-def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """The group `secret`, if it may be a password."""
     value = match["secret"].decode("latin-1")
     return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
 
@@ -110,7 +111,7 @@ def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
     """A password behind an account; prose about accounts and passwords goes on with a word."""
     word = match["secret"].decode("latin-1").rstrip(".,;:)")
     is_prose = not match[0].startswith(b"login") and word.isalpha() and word.islower()
-    return [] if is_prose else _chosen(text, match, start, stop)
+    return [] if is_prose else chosen(text, match, start, stop)
 
 
 def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
@@ -121,7 +122,7 @@ def _is_drawn(value: str) -> bool:
     return entropy(value) >= 3.0 and not is_placeholder(value)
 
 
-_VALUE = r"""[^\s"'`<>\\\x91\x90]"""
+BARE = r"""[^\s"'`<>\\\x91\x90]"""
 
 HEADER_RULES = (
     Rule(
@@ -217,8 +218,8 @@ HEADER_RULES = (
     Rule(
         id="login-pair",
         provider="structure",
-        pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\x91\x90]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{_VALUE}{{4,200}})\\{{0,3}}[\"']",
-        locate=_chosen,
+        pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\x91\x90]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{BARE}{{4,200}})\\{{0,3}}[\"']",
+        locate=chosen,
         around=0,
         before="",
         after="",
@@ -229,8 +230,8 @@ HEADER_RULES = (
     Rule(
         id="dsn-password",
         provider="structure",
-        pattern=rf"(?:jdbc:oracle:[a-z]{{2,5}}:[A-Za-z0-9_]{{1,40}}/(?P<secret>{_VALUE}{{3,100}}?)@)",
-        locate=_chosen,
+        pattern=rf"(?:jdbc:oracle:[a-z]{{2,5}}:[A-Za-z0-9_]{{1,40}}/(?P<secret>{BARE}{{3,100}}?)@)",
+        locate=chosen,
         around=0,
         after="",
         about="a connection string of Oracle's driver",
@@ -240,10 +241,10 @@ HEADER_RULES = (
     Rule(
         id="go-dsn-password",
         provider="structure",
-        pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{_VALUE}{{3,100}}?)@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
+        pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{BARE}{{3,100}}?)@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
         trigger=r"@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
         reach_back=180,
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="a connection string user:password@tcp(host)",
@@ -268,7 +269,7 @@ HEADER_RULES = (
         id="pgpass-password",
         provider="structure",
         pattern=r"[A-Za-z0-9_.*-]{1,80}:(?:5432|5433|6432|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         before="0-9A-Za-z_.:*/-",
         after="",
@@ -284,7 +285,7 @@ HEADER_RULES = (
             r"|(?:alter|create) (?:role|user|login)\s[^\n;\x91\x90]{1,120}?password|password for [^\n]{1,40}(?:=|to))"
             r"\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\x91\x90]{4,200})"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         examples=(
@@ -301,7 +302,7 @@ HEADER_RULES = (
             r"(?i:(?:user|role) [^\s]{1,60} identified by)\s{1,4}"
             r"(?P<secret>[A-Za-z_@#!-]{0,30}[0-9][^\s'\"\\;()\x91\x90]{2,100})"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="an unquoted password in SQL",
@@ -315,7 +316,7 @@ HEADER_RULES = (
             r"(?i:convertto-securestring)(?:\s{1,3}-(?i:string|force|asplaintext)){0,3}\s{1,3}"
             r"\\{0,7}[\"']?(?P<secret>[^\s\"'\\$()-][^\s\"'\\()\x91\x90]{3,200})"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="a value that PowerShell makes a secure string of",

@@ -14,7 +14,7 @@ _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """Whether what looks like a name is a part of a path, of the subject of a commit or of what a test prints."""
     begin = match.end("name") - length
-    if text[max(0, begin - 4) : begin] == b"--- ":  # PASS: TestName/of_a_case
+    if text[max(0, begin - 4) : match.end("name")] == b"--- PASS":  # TestName/of_a_case
         return True
     return _is_part_of_a_path(text, match, length) or (match["sep"].startswith(b":") and _is_scope(text, match, length))
 

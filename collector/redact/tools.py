@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.headers import BARE, chosen
 from collector.redact.letters import is_made_of_words
 from collector.redact.names import Promise
 from collector.redact.providers.shapes import A_UUID, UUID, has_digit_and_letter
@@ -16,7 +17,6 @@ from collector.redact.values import Written, is_secret, looks_random
 
 _LINE = 240  # how far a command is read
 _QUOTE = r"\\{0,7}[\"']"
-_BARE = r"""[^\s"'`<>\\\x91\x90]"""
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
 _TOOLS = (
@@ -34,14 +34,9 @@ _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
 _line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
 
 
-def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    value = match["secret"].decode("latin-1")
-    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
-
-
 def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     is_drawn = has_digit_and_letter(match["secret"].decode("latin-1"))
-    return _chosen(text, match, start, stop) if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
+    return chosen(text, match, start, stop) if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
 
 
 def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
@@ -55,14 +50,14 @@ def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: i
 def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The value of a parameter, if its type says that it is a secret."""
     around = text[max(start, match.start() - _LINE) : min(stop, match.end() + _LINE)]
-    return _chosen(text, match, start, stop) if b"SecureString" in around else []
+    return chosen(text, match, start, stop) if b"SecureString" in around else []
 
 
 def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """A password argument; `-P 3306` and `redis-cli -p 6379` are ports."""
     first = match.start("secret")
     is_port = match["secret"].isdigit() and (b"-P" in text[first - 4 : first] or text[first - 4 : first] == b" -p ")
-    return [] if is_port else _chosen(text, match, start, stop)
+    return [] if is_port else chosen(text, match, start, stop)
 
 
 TOOL_RULES = (
@@ -71,7 +66,7 @@ TOOL_RULES = (
         provider="structure",
         pattern=(
             rf"(?:{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
-            rf"\\{{0,3}}[\"']?(?P<secret>{_BARE}{{4,100}})"
+            rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
         ),
         locate=_argument,
         around=8,
@@ -84,10 +79,10 @@ TOOL_RULES = (
         id="piped-password",
         provider="structure",
         pattern=(
-            rf"(?:echo|printf)\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{_BARE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
+            rf"(?:echo|printf)\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
             r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create))"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="a value piped into a command that reads a password",
@@ -103,7 +98,7 @@ TOOL_RULES = (
             r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
             r"\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="a directive that is followed by a password",
@@ -159,7 +154,7 @@ TOOL_RULES = (
         "HashiCorp Vault",
         rf"(?:vault|bao) (?:kv (?:put|patch)|write)[^\n=|;&\x90\x91]{{1,120}}=(?P<secret>{_VALUE}{{6,200}})",
         trigger="(?:vault|bao) (?:kv (?:put|patch)|write)",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="what is written to a store of secrets",
@@ -184,7 +179,7 @@ TOOL_RULES = (
         rf"(?:SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value{_QUOTE}\s{{0,4}}:\s{{0,4}}{_QUOTE}"
         r"(?P<secret>[^\"\\\x90\x91]{4,2000}))",
         trigger=rf"SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         before="",
         after="",
@@ -198,7 +193,7 @@ TOOL_RULES = (
         rf"(?:keyvault secret set|gh secret set)[^\n|;&\x90\x91]{{0,{_LINE}}}?\s(?:--value|--body|-b)[ =]"
         rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,200}})",
         trigger="(?:keyvault|gh) secret set",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="what is put into a store of secrets",
@@ -214,7 +209,7 @@ TOOL_RULES = (
         rf"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{{0,120}}<<<[ ]?(?:{_QUOTE})?"
         rf"(?P<secret>{_VALUE}{{4,200}})",
         trigger=r"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{0,120}<<<",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         before="",
         after="",
@@ -227,7 +222,7 @@ TOOL_RULES = (
         "Ansible",
         rf"ansible-vault encrypt_string(?: --?[a-z-]{{1,20}}[ =][^\s\"']{{1,60}}){{0,4}} {_QUOTE}"
         r"(?P<secret>[^\"'\\\n\x90\x91]{4,200})",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="what is to be encrypted",
@@ -240,7 +235,7 @@ TOOL_RULES = (
         rf"(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)\s[^\n\x90\x91]{{0,80}}?-c\s?"
         rf"|snmp-server community |r[ow]community6? )(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,64}})",
         trigger="(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)|snmp-server community |r[ow]community6? )",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="the community that opens SNMP",
@@ -253,7 +248,7 @@ TOOL_RULES = (
         rf"(?:xfreerdp3?|wfreerdp|sdl-freerdp|signtool sign)\s[^\n\x90\x91]{{0,160}}?\s/p[: ]"
         rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,100}})",
         trigger="(?:xfreerdp|wfreerdp|sdl-freerdp|signtool sign)",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="a password in the way of Windows",

@@ -14,6 +14,7 @@ SEEDS = range(5)
 RANDOM = "{A-Za-z0-9:32}"
 WRITTEN = {
     "a password of parts": '{"password": "Otter{A-Z:1}{b-df-hj-np-tv-xz:6}/{A-Z:2}{b-df-hj-np-tv-xz:9}{0-9:2}"}',
+    "a banner": "--- DB_PASSWORD={A-Za-z0-9:14}7",
     "a password with a bracket": '{"password": "Falcon(.{a-f:1}{0-9:2}{a-z:9}{0-9:2}"}',
     "a PHP string that grows": f'$acmeToken .= "{RANDOM}"',
     "make's assignments": f'ACME_TOKEN :::= "{RANDOM}"',
