@@ -90,7 +90,7 @@ def test_what_only_sounds_like_a_secret_stays(redactor: Redactor, harmless: dict
 def test_numbers_under_a_telling_key_are_withheld(redactor: Redactor) -> None:
     event = {"attributes": {"password": 83920174, "db_password": float("83920174550912833204"), "max_tokens": 1e30}}
     redactor.event(event)
-    assert "8392017" not in str(event)
+    assert all(str(event["attributes"][name]).startswith("[REDACTED:") for name in ("password", "db_password"))
     assert event["attributes"]["max_tokens"] == 1e30
 
 
