@@ -42,6 +42,13 @@ def test_what_tells_far_behind_a_repetition_is_seen(redactor: Redactor) -> None:
     assert value not in redactor.text(f'{never * 60}password="{value}"\n')
 
 
+def test_a_header_that_goes_on_far_behind_a_repetition_is_read(redactor: Redactor) -> None:
+    """Sixty headers of cookies that are alike for 2,500 characters, of which one ends with a secret."""
+    value = secret("drawn", 3)
+    header = "Cookie: " + "a=b; " * 500 + "visit="
+    assert value not in redactor.text(f"{header}<id>\n" * 60 + f"{header}{value}\n" + f"{header}<id>\n" * 60)
+
+
 @pytest.mark.parametrize("place", [8, 20, 31])
 def test_what_tells_far_before_a_repetition_is_seen(redactor: Redactor, place: int) -> None:
     """Blocks that begin with the end of a name: of a public key, and once of one that is nobody else's to read."""
