@@ -11,19 +11,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collector import snapshot, tail
-from collector.batch import Limits, batches
-from collector.commit import Committer
-from collector.deliver import Deliverer
-from collector.discover import Findings, discover
+from collector.agents.claude_code import Context, event
+from collector.delivery.batch import Limits, batches
+from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SourceError, Stopped
-from collector.flow import End, Item, Line, Outcome, Root, Skip, Source, SourceKind
-from collector.held import Held, unsent_of
-from collector.ledger import Ledger
+from collector.flow.ledger import Ledger
+from collector.flow.line import End, Line
+from collector.flow.outcome import Item, Outcome, Skip
+from collector.flow.source import Root, Source, SourceKind
+from collector.keeping.commit import Committer
+from collector.keeping.rescue import Held, unsent_of
+from collector.keeping.state import State
 from collector.log import get_logger, place_of
-from collector.normalize import Context, event
+from collector.reading import document, tail
+from collector.reading.discover import Findings, discover
 from collector.redact import Redactor, seal, set_aside
-from collector.state import State
 
 log = get_logger()
 WHOLE_FILES = frozenset({SourceKind.SESSION_INDEX, SourceKind.STATS})
@@ -111,7 +113,7 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
     entry = flow.state.entries.get(source.key)
-    read = snapshot.read if source.kind in WHOLE_FILES else tail.read
+    read = document.read if source.kind in WHOLE_FILES else tail.read
     context: Context | None = None
     for line in read(source, entry.position if entry else None):
         if isinstance(line, End):

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.normalize import samples
-from tests.normalize.sample_shapes import SESSION
+from tests.agents.claude_code import samples
+from tests.agents.claude_code.sample_shapes import SESSION
 from tests.transcript import MODEL, Pen, Record, Transcript, call_of, encode, milliseconds, usage
 
 Layout = Literal["flat", "session", "subagents", "workflow"]

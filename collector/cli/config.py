@@ -51,7 +51,7 @@ def init(
 @app.command()
 def check(config: Config = None) -> None:
     """Says whether the configuration is valid; exit code 78 when it is not."""
-    from collector.agent import make_redactor
+    from collector.assembly import make_redactor
 
     chosen = settings.load(config)
     chosen.sink_token()

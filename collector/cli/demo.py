@@ -22,7 +22,7 @@ import typer
 from collector import log, settings
 from collector.cli.report import report
 from collector.cli.scan import print_ledger
-from collector.ledger import Ledger
+from collector.flow.ledger import Ledger
 
 PROMPTS = ("Fix the login bug", "Add a test for the upload", "Why is the build slow?")
 MODELS = ("claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929")
@@ -32,7 +32,7 @@ def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder and say where it is.")] = False,
 ) -> None:
     """Makes a small realistic root in a scratch folder, ships it to the embedded store, shows the report."""
-    from collector.agent import assembled
+    from collector.assembly import assembled
     from collector.pipeline import run_pass
 
     log.configure("warning")

@@ -13,7 +13,7 @@ from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
 from collector.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collector.doctor import Check
+    from collector.inspection.doctor import Check
 
 
 def doctor(
@@ -42,7 +42,7 @@ def doctor(
 
 
 def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
-    from collector.doctor import Check, checks
+    from collector.inspection.doctor import Check, checks
 
     try:
         chosen = settings.load(config, given)

@@ -16,10 +16,10 @@ from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
 
 if TYPE_CHECKING:
-    from collector.discover import Findings
-    from collector.flow import Sealed
-    from collector.ledger import Ledger
+    from collector.flow.ledger import Ledger
+    from collector.flow.outcome import Sealed
     from collector.pipeline import Flow
+    from collector.reading.discover import Findings
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -44,9 +44,9 @@ def preview(
     chosen = settings.load(config, flags(root, sink_url, sink_type, state))
     log.configure(chosen.log.level, chosen.log.format)
     start = _moment(since) if since else ""
-    from collector.agent import assembled
-    from collector.discover import discover
-    from collector.ledger import Ledger
+    from collector.assembly import assembled
+    from collector.flow.ledger import Ledger
+    from collector.reading.discover import discover
 
     shown, ledger = 0, Ledger()
     with assembled(chosen, "preview", is_dry_run=True) as flow:
@@ -76,7 +76,7 @@ def _why_nothing(found: Findings, *, was_asked_for: str, everything: bool) -> st
 
 
 def _events(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Sealed]:
-    from collector.flow import Sealed
+    from collector.flow.outcome import Sealed
     from collector.pipeline import outcomes
 
     for item in outcomes(flow, ledger, found):

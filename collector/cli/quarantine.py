@@ -14,8 +14,8 @@ from rich.text import Text
 from collector import log, settings
 from collector.cli.scan import Config, State, flags
 from collector.errors import CollectorError
+from collector.keeping.quarantine import Quarantine
 from collector.log import printable, tame_json
-from collector.quarantine import Quarantine
 from collector.settings import Settings
 
 app = typer.Typer(help="Look at and act on what was set aside.", no_args_is_help=True)
@@ -30,7 +30,7 @@ class NotFound(CollectorError):
 
 
 def _opened(config: Path | None, state: Path | None) -> tuple[Settings, Quarantine]:
-    from collector.agent import quarantine_of
+    from collector.assembly import quarantine_of
 
     chosen = settings.load(config, flags(None, None, None, state))
     return chosen, quarantine_of(chosen)
@@ -85,7 +85,7 @@ def drop(ids: Ids = None, everything: All = False, config: Config = None, state:
 @app.command()
 def retry(ids: Ids = None, everything: All = False, config: Config = None, state: State = None) -> None:
     """Sends events that the sink had refused once more, and removes those that it takes now."""
-    from collector.agent import retry_events
+    from collector.assembly import retry_events
 
     chosen, quarantine = _opened(config, state)
     log.configure(chosen.log.level, chosen.log.format)
@@ -132,9 +132,9 @@ def reset(
 
     With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
     """
-    from collector.agent import held_of
-    from collector.state import State as Offsets
-    from collector.state import lock
+    from collector.assembly import held_of
+    from collector.keeping.state import State as Offsets
+    from collector.keeping.state import lock
 
     chosen = settings.load(config, flags(None, None, None, state))
     if not sources and not everything and not forget:

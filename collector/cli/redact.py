@@ -12,9 +12,11 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from collector import cut, parse, settings
+from collector import settings
 from collector.errors import CollectorError
+from collector.flow import shorten
 from collector.log import printable
+from collector.reading import parse
 from collector.redact import Finding, Redactor, TimeOut, TooMany
 
 
@@ -31,7 +33,7 @@ def redact(
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
     """Prints a text without its secrets; or, with --jsonl, JSON values and what was found in them."""
-    from collector.agent import load_installation, make_redactor
+    from collector.assembly import load_installation, make_redactor
 
     chosen = settings.load(config)
     installation = load_installation(chosen.state_path.with_name("installation.json"), may_write=False)
@@ -83,7 +85,7 @@ def _redacted_line(line: bytes, number: int, redactor: Redactor, *, explain: boo
         ) from None
     redacted, findings = redactor.value(value)
     about = [_finding(finding, redactor, explain=explain) for finding in findings]
-    return cut.dump({"redacted": redacted, "findings": about})
+    return shorten.dump({"redacted": redacted, "findings": about})
 
 
 def _finding(finding: Finding, redactor: Redactor, *, explain: bool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
 
 if TYPE_CHECKING:
-    from collector.service import Service
+    from collector.service.loop import Service
 
 
 def run(
@@ -38,8 +38,8 @@ def run(
         signal.signal(number, signal.SIG_IGN)
     chosen = read()
     log.configure(chosen.log.level, chosen.log.format)
-    from collector.notify import Notifier  # here: `--help` need not pay for the whole agent
-    from collector.service import Service
+    from collector.service.loop import Service
+    from collector.service.notify import Notifier  # here: `--help` need not pay for the whole agent
 
     service = Service(chosen, read, notifier=Notifier(settings.notify_socket(), settings.watchdog_seconds()))
     with answering_signals(service):

@@ -17,7 +17,7 @@ import typer
 
 from collector import log, settings
 from collector.errors import RootNotFound
-from collector.ledger import Ledger
+from collector.flow.ledger import Ledger
 
 SOME_LEFT = 3
 LEFT_BEHIND = ("unreadable", "unlisted", "read_error", "incomplete", "internal_error")
@@ -58,7 +58,7 @@ def scan(
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
-    from collector.agent import assembled  # here: `--help` need not pay for the whole agent
+    from collector.assembly import assembled  # here: `--help` need not pay for the whole agent
     from collector.pipeline import run_pass
 
     ledger, stop = Ledger(), threading.Event()

@@ -19,9 +19,10 @@ from typing import Annotated
 
 import typer
 
-from collector import installation, settings, units
-from collector.installation import Gone, Person, Plan, Remove, Run, Step, Write
-from collector.units import Service, ServiceError
+from collector import settings
+from collector.install import plans, templates
+from collector.install.plans import Gone, Person, Plan, Remove, Run, Step, Write
+from collector.install.templates import Service, ServiceError
 
 app = typer.Typer(help="Run the agent as a service: install, uninstall, status, logs.", no_args_is_help=True)
 
@@ -65,12 +66,12 @@ def install(
     person = _person(user, system=system)
     service = _service(program, config, env or [], person, kind, system=system)
     if kind is Platform.launchd:
-        plan = installation.launchd(service, person)
+        plan = plans.launchd(service, person)
     elif system:
-        plan = installation.systemd_system(service, person)
+        plan = plans.systemd_system(service, person)
     else:
-        has_namespaces = not no_namespaces and installation.kernel_has_namespaces()
-        plan = installation.systemd_user(service, person, has_namespaces=has_namespaces)
+        has_namespaces = not no_namespaces and plans.kernel_has_namespaces()
+        plan = plans.systemd_user(service, person, has_namespaces=has_namespaces)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
 
 
@@ -87,11 +88,11 @@ def uninstall(
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     if kind is Platform.launchd:
-        plan = installation.remove_launchd(person)
+        plan = plans.remove_launchd(person)
     elif system:
-        plan = installation.remove_systemd_system(person)
+        plan = plans.remove_systemd_system(person)
     else:
-        plan = installation.remove_systemd_user(person)
+        plan = plans.remove_systemd_user(person)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
     if not dry_run:
         typer.echo("State and configuration stay: a new installation goes on where this one stopped.")
@@ -125,7 +126,7 @@ def logs(
     person = _person(user, system=system)
     command: list[str]
     if kind is Platform.launchd:
-        log = installation.launchd_log(person)
+        log = plans.launchd_log(person)
         if not log.is_file():
             raise ServiceError(f"There is no log {log} yet. `collector service status` tells whether it runs.")
         if clear:
@@ -136,7 +137,7 @@ def logs(
     elif clear:
         raise ServiceError("The journal limits its own size; there is nothing to empty. --clear is for launchd.")
     else:
-        unit = ["--unit", f"collector@{person.name}.service"] if system else ["--user-unit", units.UNIT]
+        unit = ["--unit", f"collector@{person.name}.service"] if system else ["--user-unit", templates.UNIT]
         command = ["journalctl", "--no-pager", *unit, "--lines", str(lines), *(["--follow"] if follow else [])]
     try:
         code = subprocess.run(command, check=False).returncode
@@ -227,7 +228,7 @@ def _do(plan: Plan, *, dry_run: bool, force: bool, needs_root: bool) -> None:
         raise ServiceError(
             "--system writes to /etc and needs root. Run the same command with sudo; nothing was changed."
         )
-    for line in installation.carry_out(plan, force=force):
+    for line in plans.carry_out(plan, force=force):
         typer.echo(line)
     for note in plan.notes:
         typer.echo(note)
@@ -247,12 +248,12 @@ def _shown(step: Step) -> str:
 
 
 def _systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
-    unit = f"collector@{person.name}.service" if system else units.UNIT
+    unit = f"collector@{person.name}.service" if system else templates.UNIT
     control = ("systemctl",) if system else ("systemctl", "--user")
     wanted = (
         "LoadState,ActiveState,SubState,UnitFileState,FragmentPath,MainPID,ActiveEnterTimestamp,StatusText,NRestarts"
     )
-    code, output = installation.ask((*control, "show", unit, f"--property={wanted},Result,ExecMainStatus"))
+    code, output = plans.ask((*control, "show", unit, f"--property={wanted},Result,ExecMainStatus"))
     if code:
         raise ServiceError(f"systemd did not answer about {unit}: {output.strip()}. Ask again from a login session.")
     told = dict(line.partition("=")[::2] for line in output.splitlines() if "=" in line)
@@ -273,15 +274,15 @@ def _systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
 
 
 def _launchd_facts(person: Person) -> dict[str, str]:
-    path = installation.launch_agent_path(person)
+    path = plans.launch_agent_path(person)
     if not path.exists():
-        return {"agent": units.LABEL, "state": "not installed", "next": "collector service install"}
-    code, output = installation.ask(("launchctl", "print", f"gui/{person.uid}/{units.LABEL}"))
+        return {"agent": templates.LABEL, "state": "not installed", "next": "collector service install"}
+    code, output = plans.ask(("launchctl", "print", f"gui/{person.uid}/{templates.LABEL}"))
     if code:
-        return {"agent": f"{units.LABEL} ({path})", "state": "not loaded", "next": "collector service install"}
+        return {"agent": f"{templates.LABEL} ({path})", "state": "not loaded", "next": "collector service install"}
     # Only the service's own facts: its coalitions and endpoints, further in, have a `state` each.
     own = (line.partition(" = ") for line in output.splitlines() if re.match(r"\t[^\t]", line))
     told = {name.strip(): value.strip() for name, _, value in own}
-    facts = {"agent": f"{units.LABEL} ({path})", "state": told.get("state", "unknown")}
+    facts = {"agent": f"{templates.LABEL} ({path})", "state": told.get("state", "unknown")}
     facts |= {word: told[name] for word, name in (("process", "pid"), ("ended", "last exit code")) if name in told}
     return facts

@@ -28,7 +28,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Again every second, until interrupted.")] = False,
 ) -> None:
     """Shows lag, last acknowledgement, and what is wrong; works with the agent running or not."""
-    from collector.overview import overview
+    from collector.inspection.status import overview
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state))
     try:
@@ -122,7 +122,7 @@ def _with_reason(text: str, reason: str) -> str:
 
 
 def _size(count: float) -> str:
-    from collector.status import in_words
+    from collector.service.status_file import in_words
 
     return in_words(count)
 

@@ -7,8 +7,8 @@ table.py holds the rules: providers (formats), private_keys, headers, assigned (
 """
 
 from collector.redact.findings import Finding
-from collector.redact.matching import TimeOut
 from collector.redact.redactor import Options, Redactor, TooMany
+from collector.redact.scan.matching import TimeOut
 from collector.redact.seal import seal, set_aside
 
 __all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "seal", "set_aside"]

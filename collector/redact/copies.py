@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, merged
 from collector.redact.marker import MARKER, marker
-from collector.redact.segments import Piece
+from collector.redact.scan.segments import Piece
 
 SHORTEST = 5
 LONGEST_IN_URL = 8192

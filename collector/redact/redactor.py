@@ -17,15 +17,15 @@ from typing import Any
 
 from collector.errors import ConfigurationError
 from collector.redact.copies import replace
-from collector.redact.engines import MARKERS, Engine, make_engine
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, MARKER_BYTES
-from collector.redact.matching import Matcher, TimeOut, Windows
+from collector.redact.own_rules.load import Described, user_rules
 from collector.redact.rule import Rule
-from collector.redact.segments import SHIELD, KeyBook, Piece, encode, gather, pieces
+from collector.redact.scan.engines import MARKERS, Engine, make_engine
+from collector.redact.scan.matching import Matcher, TimeOut, Windows
+from collector.redact.scan.segments import SHIELD, KeyBook, Piece, encode, gather, pieces
 from collector.redact.table import RULES
-from collector.redact.user_rules import Described, user_rules
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event: what holds more is withheld, as it would take memory and time without end

@@ -11,8 +11,9 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from collector import cut
-from collector.flow import Line, Sealed, SetAside
+from collector.flow import shorten
+from collector.flow.line import Line
+from collector.flow.outcome import Sealed, SetAside
 from collector.redact.redactor import Redactor
 from collector.redact.withhold import withheld
 
@@ -28,7 +29,7 @@ def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
     event_id = str(event.get("id", ""))
     try:
         counts = redactor.event(event)
-        return Sealed(event_id, cut.fit(event, max_bytes), counts)
+        return Sealed(event_id, shorten.fit(event, max_bytes), counts)
     except MemoryError:  # says nothing of the event: it is read again when there is room
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home
@@ -36,7 +37,7 @@ def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
 
         say_withheld(type(error).__name__, place_of(error))
         rest = withheld(event)
-        return Sealed(event_id, cut.fit(rest, max_bytes), rest["redactions"])
+        return Sealed(event_id, shorten.fit(rest, max_bytes), rest["redactions"])
 
 
 @lru_cache
@@ -53,7 +54,7 @@ def set_aside(line: Line, redactor: Redactor) -> SetAside:
     source = line.reading.source.key
     try:
         payload = redactor.text(unescaped(line.raw[:_LOOKED_AT].decode("utf-8", "replace")))
-        payload = cut.shortened(payload, QUARANTINE_BYTES) if len(payload.encode()) > QUARANTINE_BYTES else payload
+        payload = shorten.shortened(payload, QUARANTINE_BYTES) if len(payload.encode()) > QUARANTINE_BYTES else payload
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collector.redact.assigned import ASSIGNED_RULES
-from collector.redact.headers import HEADER_RULES
-from collector.redact.manifests import MANIFEST_RULES
-from collector.redact.private_keys import PRIVATE_KEY_RULES
-from collector.redact.providers import PROVIDER_RULES
-from collector.redact.queries import QUERY_RULES
+from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import Rule
-from collector.redact.shouted import SHOUTED_RULES
-from collector.redact.tools import TOOL_RULES
+from collector.redact.structures.assigned import ASSIGNED_RULES
+from collector.redact.structures.capital_labels import SHOUTED_RULES
+from collector.redact.structures.headers import HEADER_RULES
+from collector.redact.structures.manifests import MANIFEST_RULES
+from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
+from collector.redact.structures.queries import QUERY_RULES
+from collector.redact.structures.tools import TOOL_RULES
 
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,

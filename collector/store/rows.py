@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from collector.events import SCHEMA
+from collector.flow.event import SCHEMA
 
 NOT_JSON = "not valid JSON"
 MAX_LABEL_CHARACTERS = 512

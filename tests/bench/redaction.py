@@ -18,15 +18,15 @@ from typing import Any
 
 import orjson
 
-from collector import cut
+from collector.flow import shorten
 from collector.redact import Options, Redactor, TooMany
-from collector.redact.providers import PROVIDER_RULES
+from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import sample
 from tests.bench.records import Writer
 from tests.bench.text import Library
-from tests.redact.contexts import CONTEXTS
 from tests.redact.harmless import HARMLESS
 from tests.redact.secrets import secret
+from tests.redact.structures.contexts import CONTEXTS
 
 KEY = b"a key for measuring only"
 SEEDS = range(10)
@@ -105,7 +105,7 @@ def speed(redactor: Redactor, lines: list[bytes]) -> None:
         for line in lines:
             event = orjson.loads(line)
             redactor.event(event)
-            cut.fit(event, 4 * MEGABYTE)
+            shorten.fit(event, 4 * MEGABYTE)
 
     def only_json() -> None:
         for line in lines:

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from tests.agent import Agent, Result
+from tests.agents.claude_code import samples
 from tests.build import Home, Record, every_record
-from tests.normalize import samples
 from tests.sink import Answer, Sink, poison, rejecting
 
 # What decides how a record is read; planted in a test of its own.

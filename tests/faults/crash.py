@@ -78,7 +78,7 @@ class CrashServer:
 
 def main() -> None:
     """The server: a task a line, an answer a line."""
-    import collector.agent
+    import collector.assembly
     import collector.cli
     import collector.pipeline
     import collector.store  # noqa: F401 - once, before the forks

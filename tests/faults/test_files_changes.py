@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from collector.discover import discover
-from collector.ledger import Ledger
+from collector.flow.ledger import Ledger
 from collector.pipeline import Flow, run_pass, walk
+from collector.reading.discover import discover
 from tests.model.world import World, marks, record, replace_atomically
 
 

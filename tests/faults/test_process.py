@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from collector.ledger import Ledger
+from collector.flow.ledger import Ledger
+from collector.keeping.quarantine import Quarantine
 from collector.pipeline import run_pass
-from collector.quarantine import Quarantine
-from collector.redact.providers import PROVIDER_RULES
+from collector.redact.formats import PROVIDER_RULES
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
 from tests.faults.crash import CrashServer

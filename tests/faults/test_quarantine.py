@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from collector import quarantine as module
 from collector.errors import StateError
-from collector.flow import SetAside
-from collector.quarantine import Quarantine
+from collector.flow.outcome import SetAside
+from collector.keeping import quarantine as module
+from collector.keeping.quarantine import Quarantine
 from tests.agent import REPOSITORY, Agent, Result
 from tests.build import Home
 from tests.sink import Answer, Event, Sink, poison
@@ -163,8 +163,8 @@ def test_the_newest_stays_even_where_it_alone_is_too_large(tmp_path: Path) -> No
 ADDING = """
 import sys
 from pathlib import Path
-from collector.flow import SetAside
-from collector.quarantine import Quarantine
+from collector.flow.outcome import SetAside
+from collector.keeping.quarantine import Quarantine
 quarantine = Quarantine(Path(sys.argv[1]), 10_000_000)
 print("ready", flush=True)
 for number in range(300):

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from collector.deliver import Deliverer
+from collector.delivery.sinks.http import HttpSink
+from collector.delivery.transport import Transport
+from collector.delivery.window import Deliverer
 from collector.errors import SinkUnavailable
-from collector.flow import Receipt
-from collector.options import RetrySettings, SinkSettings
-from collector.sinks.http import HttpSink
-from collector.transport import Transport
-from tests.test_deliver import Receiver, batch
+from collector.flow.receipt import Receipt
+from collector.settings.options import RetrySettings, SinkSettings
+from tests.delivery.test_settle import Receiver, batch
 
 HOUR = 3600.0
 LONGEST = 60.0

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.state import State
+from collector.keeping.state import State
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home, Session
 from tests.sink import Answer, Sink

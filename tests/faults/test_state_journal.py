@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from collector.flow import Position, Stamp
-from collector.state import State
+from collector.flow.source import Position, Stamp
+from collector.keeping.state import State
 
 
 def entry(number: int) -> Position:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from collector.held import Held
-from collector.ledger import Ledger
-from collector.options import SweptSettings
+from collector.flow.ledger import Ledger
+from collector.keeping.rescue import Held
 from collector.pipeline import Flow, run_pass
+from collector.settings.options import SweptSettings
 from tests.model.world import World, marks, record, replace_atomically
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.normalize.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
+from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
 
 # Made here from random letters, in the shape of an access key: it has never opened anything.
 SECRET = "AKIA" + base64.b32encode(hashlib.sha256(b"fuzz").digest()).decode()[:16]

@@ -16,21 +16,22 @@ from typing import Any
 import httpx
 import orjson
 
-from collector.batch import Limits
-from collector.commit import Committer
-from collector.deliver import Deliverer
+from collector.delivery.batch import Limits
+from collector.delivery.sinks.http import HttpSink
+from collector.delivery.transport import Transport
+from collector.delivery.window import Deliverer
 from collector.errors import SinkError
-from collector.flow import FINGERPRINT_BYTES, Receipt, Root, digest
-from collector.held import Held
-from collector.ledger import Ledger
-from collector.options import RetrySettings, SinkSettings, SweptSettings
+from collector.flow.ledger import Ledger
+from collector.flow.receipt import Receipt
+from collector.flow.source import FINGERPRINT_BYTES, Root, digest
+from collector.keeping.commit import Committer
+from collector.keeping.quarantine import Quarantine
+from collector.keeping.rescue import Held
+from collector.keeping.state import State
 from collector.pipeline import Flow, run_pass
-from collector.quarantine import Quarantine
 from collector.redact import Options, Redactor
 from collector.redact.table import RULES
-from collector.sinks.http import HttpSink
-from collector.state import State
-from collector.transport import Transport
+from collector.settings.options import RetrySettings, SinkSettings, SweptSettings
 
 # One rule: this is about offsets, and what is redacted has its own tests.
 REDACTOR = Redactor(Options(key=b"model", engine="python", disabled=frozenset(rule.id for rule in RULES[1:])))

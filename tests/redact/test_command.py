@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from collector import parse
 from collector.cli.redact import redact
+from collector.reading import parse
 
 app = typer.Typer()
 app.command()(redact)

@@ -14,9 +14,9 @@ import pytest
 from collector.errors import ConfigurationError
 from collector.redact import Options, Redactor
 from collector.redact.marker import MARKER, marker
-from collector.redact.segments import KeyBook, gather, pieces
-from tests.redact.contexts import CONTEXTS
+from collector.redact.scan.segments import KeyBook, gather, pieces
 from tests.redact.secrets import secret
+from tests.redact.structures.contexts import CONTEXTS
 from tests.redactors import KEY
 
 DRAWN = secret("drawn", 7)

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collector.redact import Redactor
-from collector.redact.providers import PROVIDER_RULES
+from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import sample
-from tests.redact.contexts import CONTEXTS
 from tests.redact.secrets import secret
+from tests.redact.structures.contexts import CONTEXTS
 
 relaxed = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 around = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(

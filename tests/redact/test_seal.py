@@ -10,14 +10,16 @@ import orjson
 import pytest
 from structlog.testing import capture_logs
 
-from collector import flow
+import collector
+from collector.flow.line import Line, Reading
+from collector.flow.source import Root, Source, SourceKind, Stamp
 from collector.redact import Options, Redactor, seal, set_aside
 from collector.redact.seal import say_withheld
 from tests.redact.secrets import secret
 from tests.redactors import KEY
 
 DRAWN = secret("drawn", 11)
-COLLECTOR = Path(flow.__file__).parent
+COLLECTOR = Path(collector.__file__).parent
 EVENT: dict[str, Any] = {
     "id": "0123456789abcdef0123456789abcdef",
     "schema": "collector.event/1",
@@ -32,11 +34,11 @@ EVENT: dict[str, Any] = {
 }
 
 
-def line(raw: bytes, problem: str = "torn") -> flow.Line:
-    root = flow.Root("/r", "r")
-    stamp = flow.Stamp(1, 2, 3)
-    source = flow.Source(root, "/r/x", "~/r/x", flow.SourceKind.SESSION, 0, "p", "s", "", stamp)
-    return flow.Line(flow.Reading(source, b"", stamp), 17, 17 + len(raw), None, problem, raw, b"")
+def line(raw: bytes, problem: str = "torn") -> Line:
+    root = Root("/r", "r")
+    stamp = Stamp(1, 2, 3)
+    source = Source(root, "/r/x", "~/r/x", SourceKind.SESSION, 0, "p", "s", "", stamp)
+    return Line(Reading(source, b"", stamp), 17, 17 + len(raw), None, problem, raw, b"")
 
 
 def test_a_sealed_event_is_redacted_and_counted(redactor: Redactor) -> None:

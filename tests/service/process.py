@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from collector import settings
-from collector.service import Service
+from collector.service.loop import Service
 from tests.agent import Agent, Running
 from tests.build import Home
 from tests.sink import Sink

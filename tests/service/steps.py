@@ -17,13 +17,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from collector import settings
-from collector.agent import held_state
-from collector.commit import Committer
-from collector.flow import Root
-from collector.service import Service
+from collector.assembly import held_state
+from collector.flow.source import Root
+from collector.keeping.commit import Committer
+from collector.service.loop import Service
+from collector.service.status_file import status_path
+from collector.service.watch import Wake
 from collector.settings import Settings
-from collector.status import status_path
-from collector.wake import Wake
 from tests.build import Home
 from tests.sink import Sink
 

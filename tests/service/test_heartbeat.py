@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from collector.events import json_schema
+from collector.flow.event import json_schema
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Event, Sink

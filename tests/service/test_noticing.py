@@ -15,18 +15,10 @@ from pathlib import Path
 import pytest
 from watchdog.observers import Observer
 
-from collector.wake import Watcher
+from collector.service.watch import Watcher
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home
-from tests.service.process import (
-    NO_RESCANS,
-    QUICK_RESCANS,
-    is_watching,
-    serving,
-    status_of,
-    texts,
-    wait_until,
-)
+from tests.service.process import NO_RESCANS, QUICK_RESCANS, is_watching, serving, status_of, texts, wait_until
 from tests.sink import Sink
 
 

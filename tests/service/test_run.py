@@ -15,18 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from collector.notify import Notifier
+from collector.service.notify import Notifier
 from tests.agent import Agent
 from tests.build import Home
-from tests.service.process import (
-    NO_RESCANS,
-    SLOW_RETRIES,
-    is_watching,
-    serving,
-    status_of,
-    texts,
-    wait_until,
-)
+from tests.service.process import NO_RESCANS, SLOW_RETRIES, is_watching, serving, status_of, texts, wait_until
 from tests.sink import Answer, Sink, only_with_token
 
 # Stopping

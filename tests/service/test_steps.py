@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.notify import Notifier
+from collector.service.notify import Notifier
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink, only_with_token

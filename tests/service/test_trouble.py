@@ -10,12 +10,12 @@ from typing import cast
 
 import pytest
 
-from collector import passes
 from collector.errors import CollectorError, ConfigurationError
-from collector.flow import Position
-from collector.notify import Notifier
+from collector.flow.source import Position
+from collector.keeping.state import Entry
+from collector.service import passes
+from collector.service.notify import Notifier
 from collector.settings import Settings
-from collector.state import Entry
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink

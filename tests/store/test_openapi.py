@@ -10,7 +10,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from collector import events
+from collector.flow.event import SCHEMA, json_schema
 from tests.store.samples import Client, event, lines
 
 DOCUMENT: dict[str, Any] = json.loads((resources.files("collector.store") / "openapi.json").read_text())
@@ -61,12 +61,12 @@ def test_health_has_its_shape(client: Client) -> None:
 
 
 def test_every_event_of_the_full_schema_fits_the_published_one() -> None:
-    full = events.json_schema()
+    full = json_schema()
     for name, published in DOCUMENT["components"]["schemas"]["Event"]["properties"].items():
         assert name in full["required"]
         if "pattern" in published:
             assert full["properties"][name]["pattern"] == published["pattern"]
-    assert DOCUMENT["components"]["schemas"]["Event"]["properties"]["schema"]["const"] == events.SCHEMA
+    assert DOCUMENT["components"]["schemas"]["Event"]["properties"]["schema"]["const"] == SCHEMA
 
 
 def test_the_example_of_the_documentation_is_taken(client: Client) -> None:

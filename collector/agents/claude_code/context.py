@@ -1,0 +1,98 @@
+"""What the lines of one open source share: the constant fields of their events, and a small bounded memory.
+
+The memory holds the time of the previous record, the names of recent tool calls, and hashes of recent texts, so that
+a copy is called one only where its original was seen in this very pass. Without memory nothing is lost: a time is
+taken from the file, a name is absent, a copy is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from collector.agents.claude_code.moment import written
+from collector.flow.event import SCHEMA
+from collector.flow.line import Reading
+from collector.flow.source import SourceKind
+
+FRAME = ("<system-reminder>", "</system-reminder>")
+MAX_CALLS = 512
+MAX_SEEN = 4096
+MAX_RENDERED = 32
+MAX_RENDERED_LENGTH = 32_768
+
+
+class Context:
+    """Everything `event` needs to know besides the line. Level `full` keeps words, any other leaves the metadata."""
+
+    def __init__(
+        self, reading: Reading, host: dict[str, str], user: str, level: str, is_wanted: Callable[[str], bool]
+    ) -> None:
+        source = reading.source
+        self.reading = reading
+        self.kind: SourceKind = source.kind
+        self.level = level
+        self.is_wanted = is_wanted
+        self.host = host
+        self.path = source.key
+        self.session_id = source.session_id
+        self.agent_id = source.agent_id
+        self.prefix: dict[str, Any] = {
+            "id": "",
+            "schema": SCHEMA,
+            "kind": "unknown",
+            "record_type": "",
+            "priority": source.priority,
+            "time": "",
+            "host": host,
+            "user": user,
+            "root": source.root.label,
+            "client": None,
+            "session_id": source.session_id,
+            "agent_id": source.agent_id,
+            "agent_type": text_of(reading.meta, "agentType"),
+            "parent_call_id": text_of(reading.meta, "toolUseId"),
+            "project": source.project,
+        }
+        for name in ("user", "root", "session_id", "agent_id", "agent_type", "parent_call_id", "project"):
+            if not self.prefix[name]:
+                del self.prefix[name]
+        self.previous_time = ""
+        self.calls: dict[str, str] = {}
+        self.seen: dict[Any, None] = {}
+        self.system_prompt: list[str] = []
+        self.rendered: list[str] = []
+
+    def remember_call(self, call_id: str, name: str) -> None:
+        """Notes which tool a call is for."""
+        self.calls[call_id] = name
+        if len(self.calls) > MAX_CALLS:
+            del self.calls[next(iter(self.calls))]
+
+    def remember(self, what: Any) -> None:
+        """Notes that something was seen: the hash of a text, or an id."""
+        self.seen[what] = None
+        if len(self.seen) > MAX_SEEN:
+            del self.seen[next(iter(self.seen))]
+
+    def remember_rendered(self, text: str) -> None:
+        """Notes the text of an attachment as the model read it; a later system message repeats it without its frame."""
+        bare = text.strip()
+        self.remember(hash(bare))
+        if len(bare) <= MAX_RENDERED_LENGTH:
+            self.rendered.append(bare.removeprefix(FRAME[0]).removesuffix(FRAME[1]).strip())
+            del self.rendered[:-MAX_RENDERED]
+
+    def time_of_file(self) -> str:
+        """When the file was last written."""
+        try:
+            return written(datetime.fromtimestamp(self.reading.stamp.mtime_ns / 1e9, UTC))
+        except (ValueError, OverflowError, OSError):
+            return "1970-01-01T00:00:00.000Z"
+
+
+def text_of(values: Any, key: str) -> str:
+    """A string under a key, or nothing."""
+    value = values.get(key) if type(values) is dict else None
+    return value if type(value) is str else ""

@@ -1,0 +1,207 @@
+"""User and assistant records, and every other record that carries a message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collector.agents.claude_code.content import read_content
+from collector.agents.claude_code.context import Context, text_of
+from collector.agents.claude_code.plain import omit
+from collector.agents.claude_code.tool import tool_of_call, tool_of_result
+from collector.agents.claude_code.usage import is_output_unknown, put_usage
+from collector.flow.outcome import Skip
+
+Record = dict[str, Any]
+
+MESSAGE_PLACES = {"id": "message_id", "model": "model", "stop_reason": "stop_reason", "role": "role"}
+# Who is behind a message, as newer versions say it in origin.kind.
+ORIGINS = {
+    "human": "human",
+    "task-notification": "task",
+    "peer": "peer",
+    "coordinator": "peer",
+    "channel": "peer",
+}
+# How the program's own words in the user's role begin, for the versions that do not say so.
+OPENINGS = (
+    ("<task-notification>", "task"),
+    ("<teammate-message", "peer"),
+    ("<local-command-stdout>", "meta"),
+    ("<local-command-stderr>", "meta"),
+    ("<bash-stdout>", "meta"),
+    ("<bash-stderr>", "meta"),
+    ("<system-reminder>", "meta"),
+    ("Caveat: The messages below were generated", "meta"),
+    ("[Request interrupted by user", "meta"),
+    ("[SYSTEM NOTIFICATION", "meta"),
+)
+
+
+def put_message(event: Record, message: Any, rest: Record, context: Context) -> list[Record]:
+    """Puts an API message into the event and gives its blocks, which the caller may look through."""
+    if type(message) is not dict:
+        if message is not None:
+            rest["message"] = message
+        return []
+    blocks: list[Record] = []
+    for key, value in message.items():
+        if value is None:
+            continue
+        place = MESSAGE_PLACES.get(key)
+        if place is not None and type(value) is str:
+            if value:
+                event[place] = value
+        elif key == "content":
+            text, blocks = read_content(event, value, context)
+            if text:
+                event["text"] = text
+                context.remember(hash(text))
+            if blocks:
+                event["blocks"] = blocks
+        elif key == "usage" and type(value) is dict:
+            put_usage(event, value)
+        elif key != "type" or value != "message":
+            rest[f"message_{key}" if key in rest or place or key == "type" else key] = value
+    return blocks
+
+
+def user(event: Record, record: Record, rest: Record, context: Context) -> None:
+    """A prompt, a tool's answer, or something the program says in the user's role."""
+    blocks = put_message(event, record.get("message"), rest, context)
+    answers = [block for block in blocks if block["type"] == "tool_result"]
+    result = record.get("toolUseResult")
+    if answers:
+        if "parent_uuid" in event and rest.get("sourceToolAssistantUUID") == event["parent_uuid"]:
+            del rest["sourceToolAssistantUUID"]
+        event["kind"], event["origin"] = "tool_result", "tool"
+        tool_of_result(event, answers, result)
+        denied_by = rest.get("toolDenialKind")
+        if type(denied_by) is str:
+            event["tool"]["denied_by"] = rest.pop("toolDenialKind")
+        return
+    origin = origin_of(event, record, rest)
+    event["origin"] = origin
+    event["kind"] = "user_prompt" if origin == "human" else "user_context"
+    if result is not None:
+        rest["toolUseResult"] = result
+
+
+def origin_of(event: Record, record: Record, rest: Record) -> str:
+    """Who is behind a message in the user's role; the record's own word before any guess."""
+    is_meta = rest.get("isMeta")
+    if type(is_meta) is bool:
+        del rest["isMeta"]
+    if rest.get("isCompactSummary") is True:
+        del rest["isCompactSummary"]
+        return "compaction"
+    said = record.get("origin")
+    kind = text_of(said, "kind")
+    if kind:
+        if said == {"kind": kind}:
+            rest.pop("origin", None)
+        return ORIGINS.get(kind, "meta")
+    if is_meta is True:
+        return "meta"
+    text = event.get("text", "")
+    if text[:1] in ("<", "[", "C"):
+        for opening, origin in OPENINGS:
+            if text.startswith(opening):
+                return origin
+    if record.get("promptSource") == "system":
+        return "meta"
+    return "task" if event.get("sidechain") else "human"
+
+
+def assistant(event: Record, record: Record, rest: Record, context: Context) -> None:
+    """One row of a model's answer."""
+    message = record.get("message")
+    blocks = put_message(event, message, rest, context)
+    if tool_of_call(event, blocks):
+        event["kind"] = "tool_call"
+    elif rest.get("isApiErrorMessage") is True:
+        event["kind"] = "api_error"
+    else:
+        event["kind"] = "assistant_response"
+    flag_usage(event, record)
+
+
+def flag_usage(event: Record, record: Record) -> None:
+    """Marks usage whose output count was never completed."""
+    if (
+        "usage" in event
+        and "stop_reason" not in event
+        and event.get("model") != "<synthetic>"
+        and is_output_unknown(record.get("version"))
+    ):
+        event["quality"] = ["output_tokens_unknown"]
+
+
+def progress(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
+    """Progress is transient and skipped, except for a subagent's usage: sometimes this is its only copy."""
+    data = record.get("data")
+    data = data if type(data) is dict else record
+    if data.get("type") != "agent_progress":
+        return Skip("progress")
+    outer = data.get("message")
+    row = outer.get("message") if type(outer) is dict and type(outer.get("message")) is dict else outer
+    if type(row) is not dict or type(row.get("usage")) is not dict:
+        return Skip("progress")
+    event["kind"] = "progress"
+    event["record_subtype"] = "agent_progress"
+    put_message(event, {key: value for key, value in row.items() if key != "content"}, rest, context)
+    flag_usage(event, record)
+    for key, place in (("agentId", "agent_id"), ("requestId", "request_id")):
+        found = text_of(data, key) or text_of(outer, key)
+        if found:
+            event[place] = found
+    parent_call = rest.pop("parentToolUseID", None)
+    if type(parent_call) is str and parent_call:
+        event["parent_call_id"] = parent_call
+    for key in ("data", "message"):
+        rest.pop(key, None)
+    omit(event, "progress", {key: value for key, value in data.items() if key != "type"})
+    return None
+
+
+def bare_block(event: Record, record: Record, rest: Record, context: Context) -> None:
+    """A content block that stands as a record of its own, as one of the descriptions of the format has it."""
+    block = {key: value for key, value in record.items() if key in BARE_KEYS}
+    put_message(event, {"content": [block]}, rest, context)
+    for key in block:
+        rest.pop(key, None)
+    kind = record["type"]
+    blocks = event.get("blocks", [])
+    if tool_of_call(event, blocks):
+        event["kind"] = "tool_call"
+    elif kind == "tool_result":
+        event["kind"], event["origin"] = "tool_result", "tool"
+        tool_of_result(event, blocks, None)
+    else:
+        event["kind"] = "attachment"
+
+
+BARE_KEYS = frozenset(
+    {
+        "type",
+        "id",
+        "name",
+        "input",
+        "tool_use_id",
+        "content",
+        "is_error",
+        "source",
+        "data",
+        "mediaType",
+        "media_type",
+        "title",
+    }
+)
+
+
+def unknown(event: Record, record: Record, rest: Record, context: Context) -> None:
+    """A record of a type nobody knows: a message in it is read as one, and all the rest is kept."""
+    message = record.get("message")
+    if type(message) is dict and ("content" in message or "usage" in message):
+        rest.pop("message", None)
+        tool_of_call(event, put_message(event, message, rest, context))
+        flag_usage(event, record)

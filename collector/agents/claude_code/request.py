@@ -1,0 +1,121 @@
+"""What the newest writer keeps of every API call: the call, the shape of it, and the messages it sent.
+
+Shapes and messages mostly repeat the transcript. Only what was met in this very pass is left out as a copy: a
+message the model was sent from outside the transcript (a title request, a system message) is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collector.agents.claude_code.attachment import put_tools
+from collector.agents.claude_code.content import read_content
+from collector.agents.claude_code.context import Context, text_of
+from collector.agents.claude_code.plain import omit
+from collector.flow.outcome import Skip
+
+Record = dict[str, Any]
+
+
+def api_request(event: Record, record: Record, rest: Record, _context: Context) -> None:
+    """A call: which model and why. Its usage stands in the assistant rows."""
+    event["kind"] = "api_request"
+    model = text_of(record.get("params"), "model")
+    if model:
+        event["model"] = model
+    tail = rest.get("tail")
+    if type(tail) is list:
+        rest["tail_count"] = len(tail)
+        omit(event, "tail", rest.pop("tail"))
+    cache_control = rest.pop("cacheControl", None)
+    if type(cache_control) is list:
+        rest["cache_control_count"] = len(cache_control)
+        omit(event, "cache_control", cache_control)
+    elif cache_control is not None:
+        rest["cacheControl"] = cache_control
+
+
+def api_request_shape(event: Record, record: Record, rest: Record, context: Context) -> None:
+    """The system prompt and the tools of a call, once per shape."""
+    event["kind"] = "api_request"
+    shape = record.get("shape")
+    if type(shape) is not dict:
+        if shape is not None:
+            rest["shape"] = shape
+        return
+    body = dict(shape)
+    text, blocks = read_content(event, body.pop("system", None), context)
+    left = without_parts(text, context.system_prompt)
+    if len(left) < len(text):
+        omit(event, "system_prompt", text[len(left) :])
+    if left:
+        event["text"] = left
+    if blocks:
+        event["blocks"] = blocks
+    put_tools(event, body, context)
+    for key, value in body.items():
+        rest[f"shape_{key}" if key in rest else key] = value
+
+
+def without_parts(text: str, parts: list[str]) -> str:
+    """A text without the parts of it that this pass already held, longest first."""
+    left = text
+    for part in sorted(parts, key=len, reverse=True):
+        if part:
+            left = left.replace(part, "", 1)
+    return text if left == text else left.strip()
+
+
+def api_request_blob(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
+    """A message as it was sent: skipped when all of it was met before, else only what is new in it."""
+    message = record.get("message")
+    content = message.get("content") if type(message) is dict else None
+    if type(message) is not dict:
+        if message is not None:
+            rest["message"] = message
+        event["kind"] = "api_message"
+        return None
+    parts: Any = [{"type": "text", "text": content}] if type(content) is str else content
+    if type(parts) is list:
+        fresh = [part for part in parts if not is_copy(part, context)]
+        if parts and not fresh:
+            return Skip("copy")
+        omit(event, "copies", [part for part in parts if is_copy(part, context)])
+    else:
+        fresh = parts
+    event["kind"] = "api_message"
+    text, blocks = read_content(event, fresh, context)
+    if text:
+        event["text"] = text
+    if blocks:
+        event["blocks"] = blocks
+    for key, value in message.items():
+        if key == "role" and type(value) is str:
+            event["role"] = value
+        elif key != "content":
+            rest[f"message_{key}" if key in rest else key] = value
+    return None
+
+
+def is_rendered(text: str, context: Context) -> bool:
+    """Whether a system message is made of nothing but attachments of this pass."""
+    return without_parts(text, context.rendered) == ""
+
+
+def is_copy(part: Any, context: Context) -> bool:
+    """Whether a part of a message stands in a record of this pass."""
+    if type(part) is not dict:
+        return False
+    kind = part.get("type")
+    if kind == "text":
+        text = part.get("text")
+        if type(text) is not str:
+            return False
+        return hash(text) in context.seen or hash(text.strip()) in context.seen or is_rendered(text, context)
+    if kind == "tool_use":
+        return text_of(part, "id") in context.calls
+    if kind == "tool_result":
+        return "result " + text_of(part, "tool_use_id") in context.seen
+    if kind == "thinking":
+        return part.get("thinking") == ""
+    return False

@@ -1,0 +1,102 @@
+"""The sources that are not transcripts: prompt history, workflow journals, session indexes and the statistics cache."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from collector.agents.claude_code.bookkeeping import take_text
+from collector.agents.claude_code.context import Context
+from collector.agents.claude_code.moment import moment
+from collector.agents.claude_code.plain import binary, omit, plain
+from collector.flow.outcome import Skip
+
+Record = dict[str, Any]
+
+NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9]")
+LONGEST_KEY = 200
+
+
+def key_of(path: str) -> str:
+    """The project directory of a working directory, as Claude Code names it, before it cuts and hashes long ones."""
+    return NOT_IN_KEYS.sub(lambda match: "--" if match[0] > "\uffff" else "-", path)
+
+
+def is_project_wanted(path: str, context: Context) -> bool:
+    """Whether the project filter lets a path through; a long one must pass whole and cut, since its hash is unknown."""
+    key = key_of(path)
+    if not context.is_wanted(key):
+        return False
+    return len(key) <= LONGEST_KEY or context.is_wanted(key[:LONGEST_KEY])
+
+
+def history(event: Record, _record: Record, rest: Record, context: Context) -> Skip | None:
+    """One prompt of the history, with what was pasted into it."""
+    path = rest.pop("project", None)
+    if type(path) is not str:
+        if path is not None:
+            rest["project"] = path
+        path = ""
+    if not is_project_wanted(path, context):
+        return Skip("project")
+    event["kind"] = "prompt_history"
+    if path:
+        event["cwd"] = path
+        key = key_of(path)
+        if len(key) <= LONGEST_KEY:
+            event["project"] = key
+    take_text(event, rest, "display")
+    pasted = rest.pop("pastedContents", None)
+    if type(pasted) is dict:
+        blocks = [paste(event, part) for part in pasted.values()]
+        if blocks:
+            event["blocks"] = blocks
+    elif pasted is not None:
+        rest["pastedContents"] = pasted
+    return None
+
+
+def paste(event: Record, part: Any) -> Record:
+    """Something pasted: its text, or what the image was."""
+    if type(part) is not dict:
+        return {"type": "paste", "attributes": {"value": plain(part)}}
+    block: Record = {"type": "paste"}
+    rest = {key: value for key, value in part.items() if value is not None}
+    content = rest.get("content")
+    described = binary(content) if type(content) is str and rest.get("type") == "image" else None
+    if described is not None:
+        block |= described
+        omit(event, "binary", rest.pop("content"))
+    elif type(content) is str and content:
+        block["text"] = rest.pop("content")
+    media_type = rest.get("mediaType")
+    if type(media_type) is str:
+        block["media_type"] = rest.pop("mediaType")
+    if rest:
+        block["attributes"] = plain(rest)
+    return block
+
+
+def journal(event: Record, _record: Record, rest: Record, _context: Context) -> None:
+    """An agent of a workflow started or finished."""
+    event["kind"] = "workflow"
+    take_text(event, rest, "result")
+
+
+def session_index(event: Record, record: Record, rest: Record, _context: Context) -> None:
+    """One session, as the index described it when it was last changed."""
+    event["kind"] = "session_index"
+    path = rest.get("projectPath")
+    if type(path) is str and path:
+        event["cwd"] = rest.pop("projectPath")
+    take_text(event, rest, "summary")
+    for key in ("modified", "created", "fileMtime"):
+        time = moment(record.get(key))
+        if time:
+            event["time"] = time
+            break
+
+
+def stats(event: Record, _record: Record, _rest: Record, _context: Context) -> None:
+    """The statistics cache, whole."""
+    event["kind"] = "stats"

@@ -1,0 +1,221 @@
+"""`toolUseResult`: the structured copy that Claude Code keeps beside a tool's answer, in some 95 shapes.
+
+Most of it repeats the answer or the call. Whatever stands there is left out and counted; whatever stands only here
+(exit states, counts, the patch of an edit, the output behind a preview) goes to `tool`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from collector.agents.claude_code.plain import name_of, omit, plain
+
+# Given to the tool by the call, so they stand in the tool_call event; `originalFile` is a whole file before an edit.
+COPIES = frozenset(
+    {
+        "originalFile",
+        "oldString",
+        "newString",
+        "edits",
+        "prompt",
+        "questions",
+        "oldTodos",
+        "newTodos",
+        "originalFileContents",
+    }
+)
+NUMBERS = {"durationMs": 1, "totalDurationMs": 1, "durationSeconds": 1000, "duration_ms": 1}
+STRINGS = {"filePath": "file", "agentId": "agent_id", "notebook_path": "file"}
+OUTPUTS = frozenset({"stdout", "stderr", "output", "content", "result", "text"})
+SHORT = 80
+MAX_PATCH = 50_000
+MAX_DEPTH = 8
+STUB = "<persisted-output>"
+PREVIEW = "\n\nPreview (first "
+EXIT_CODE = re.compile(r"Exit code (\d{1,5})\b")
+
+
+def tool_of_call(event: dict[str, Any], blocks: list[dict[str, Any]]) -> bool:
+    """Puts the first call of a row into `tool`; says whether there was one."""
+    for block in blocks:
+        if block["type"] == "tool_call":
+            event["tool"] = {key: block[key] for key in ("name", "call_id") if key in block}
+            return True
+    return False
+
+
+def tool_of_result(event: dict[str, Any], answers: list[dict[str, Any]], result: Any) -> None:
+    """Puts the facts of an answer into `tool`."""
+    first = answers[0]
+    tool: dict[str, Any] = {key: first[key] for key in ("name", "call_id", "ok") if key in first}
+    event["tool"] = tool
+    told = first.get("text", "") if len(answers) == 1 else "\n".join(block.get("text", "") for block in answers)
+    if not tool["ok"]:
+        match = EXIT_CODE.match(told)
+        if match:
+            tool["exit_code"] = int(match[1])
+    if result is None:
+        return
+    if type(result) is dict:
+        put_details(event, tool, result, told)
+        if told.startswith(STUB):
+            drop_preview(event, tool, first)
+    elif type(result) is str:
+        if is_in(result.removeprefix("Error: "), told):
+            omit(event, "tool_use_result", result)
+        else:
+            tool["message"] = result
+    else:
+        left = without_copies(event, result, told, "", 0)
+        if left is not None:
+            tool["details"] = {"result": left}
+
+
+def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, Any], told: str) -> None:
+    """Sorts the keys of a structured result: facts to their fields, copies out, the rest to `details`."""
+    details: dict[str, Any] = {}
+    for key, value in result.items():
+        kind = type(value)
+        if value is None or value == "":
+            continue
+        if kind is bool or kind is int or kind is float:
+            if value is not False and not put_number(tool, key, value):
+                details[name_of(key)] = value
+        elif key in COPIES or (key == "content" and "filePath" in result) or (key == "stdout" and is_image(result)):
+            omit(event, name_of(key), value)
+        elif kind is str:
+            put_text(event, tool, details, key, value, told)
+        elif key == "structuredPatch" and put_patch(event, tool, value):
+            continue
+        elif key == "file" and kind is dict:
+            put_file(event, tool, details, value, told)
+        else:
+            left = without_copies(event, value, told, key, 0)
+            if left is not None:
+                details[name_of(key)] = left
+    if details:
+        tool["details"] = details
+
+
+def is_image(result: dict[str, Any]) -> bool:
+    """Whether the output is an image, which stands as a block in the answer."""
+    return result.get("isImage") is True
+
+
+def put_number(tool: dict[str, Any], key: str, value: Any) -> bool:
+    """A number or a boolean with a field of its own."""
+    kind = type(value)
+    if key in NUMBERS and kind is not bool:
+        tool["duration_ms"] = value * NUMBERS[key]
+    elif key == "interrupted" and kind is bool:
+        tool["interrupted"] = value
+    elif key in ("exitCode", "exit_code") and kind is int:
+        tool["exit_code"] = value
+    else:
+        return False
+    return True
+
+
+def put_text(
+    event: dict[str, Any], tool: dict[str, Any], details: dict[str, Any], key: str, value: str, told: str
+) -> None:
+    """A string: a field, a copy of what was told, or a detail."""
+    if key in STRINGS:
+        tool[STRINGS[key]] = value
+    elif (len(value) > SHORT or key in OUTPUTS) and is_in(value, told):
+        omit(event, name_of(key), value)
+    else:
+        details[name_of(key)] = plain(value)
+
+
+def put_file(
+    event: dict[str, Any], tool: dict[str, Any], details: dict[str, Any], file: dict[str, Any], told: str
+) -> None:
+    """The `file` of a Read: its text was told with line numbers, its image stands as a block."""
+    left: dict[str, Any] = {}
+    for key, value in file.items():
+        if value is None or value == "":
+            continue
+        if key == "filePath" and type(value) is str:
+            tool["file"] = value
+        elif key == "base64" or (key == "content" and type(value) is str and is_told(value, told)):
+            omit(event, f"file_{key}", value)
+        else:
+            left[name_of(key)] = plain(value)
+    if left:
+        details["file"] = left
+
+
+def is_in(value: str, told: str) -> bool:
+    """Whether a text was told. Comparing the ends first is 4 times faster than searching, and nearly always enough."""
+    bare = value.strip()
+    return told.startswith(bare) or told.endswith(bare) or bare in told
+
+
+def is_told(content: str, told: str) -> bool:
+    """Whether a file's text was told line by line: its first and its last line were."""
+    lines = content.strip()
+    end, start = lines.find("\n"), lines.rfind("\n")
+    first, last = (lines[:end], lines[start + 1 :]) if end >= 0 else (lines, lines)
+    return not told.startswith(STUB) and first in told and last in told
+
+
+def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth: int) -> Any:
+    """A nested value without the strings that were told; None where nothing is left. Short ones are facts and stay."""
+    kind = type(value)
+    if kind is str:
+        if (len(value) > SHORT or key in OUTPUTS) and is_in(value, told):
+            omit(event, "tool_use_result", value)
+            return None
+        return plain(value)
+    if depth >= MAX_DEPTH:
+        return plain(value)
+    if kind is dict:
+        kept = {name: without_copies(event, part, told, name, depth + 1) for name, part in value.items()}
+        kept = {name: part for name, part in kept.items() if part is not None}
+        return None if not kept or kept == {"type": "text"} else kept
+    if kind is list:
+        if value and all(type(part) is str for part in value) and are_told(value, told):
+            omit(event, "tool_use_result", value)
+            return None
+        parts = [without_copies(event, part, told, key, depth + 1) for part in value]
+        return [part for part in parts if part is not None] or None
+    return value
+
+
+def are_told(parts: list[str], told: str) -> bool:
+    """Whether all strings of a list, such as the files a search found, were told."""
+    return "\n".join(parts) in told or (len(parts) <= 200 and all(part in told for part in parts))
+
+
+def put_patch(event: dict[str, Any], tool: dict[str, Any], hunks: Any) -> bool:
+    """The hunks of an edit as one unified diff, so that redaction sees neighbouring lines together."""
+    lines: list[str] = []
+    added = removed = 0
+    if type(hunks) is not list:
+        return False
+    for hunk in hunks:
+        body = hunk.get("lines") if type(hunk) is dict else None
+        if type(body) is not list or not all(type(line) is str for line in body):
+            return False
+        places = [hunk.get(key) for key in ("oldStart", "oldLines", "newStart", "newLines")]
+        lines.append("@@ -{},{} +{},{} @@".format(*(place if type(place) is int else "?" for place in places)))
+        lines += body
+        added += sum(line.startswith("+") for line in body)
+        removed += sum(line.startswith("-") for line in body)
+    patch = "\n".join(lines)
+    if patch:
+        tool["lines_added"], tool["lines_removed"] = added, removed
+        tool["patch"] = patch[:MAX_PATCH]
+        omit(event, "patch", patch[MAX_PATCH:])
+    return True
+
+
+def drop_preview(event: dict[str, Any], tool: dict[str, Any], block: dict[str, Any]) -> None:
+    """Where the whole output is kept as a detail, the preview of it in the answer is the copy."""
+    stdout = tool.get("details", {}).get("stdout")
+    stub, mark, preview = block["text"].partition(PREVIEW)
+    if type(stdout) is str and mark and stdout.strip()[:100] in preview:
+        block["text"] = stub
+        omit(event, "preview", preview)

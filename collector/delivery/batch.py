@@ -1,0 +1,72 @@
+"""Batch: gathers outcomes, in reading order, into what one request carries.
+
+In: items (a line and what became of it). Out: batches bounded by events, bytes and age. Skips and things set aside
+travel in the batch of their neighbours, so their offsets move in order and never before an earlier event's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from collector.flow.batch import Batch
+from collector.flow.counts import Counts
+from collector.flow.line import End, Line, position_after
+from collector.flow.outcome import Item, Sealed, SetAside, Skip
+
+MAX_SET_ASIDE = 100
+MAX_SILENT_ITEMS = 20_000
+
+
+class Limits(NamedTuple):
+    """When a batch is full."""
+
+    max_events: int
+    max_bytes: int
+    max_age: float
+
+
+def batches(items: Iterable[Item], limits: Limits, clock: Callable[[], float] = time.monotonic) -> Iterator[Batch]:
+    """Cuts the stream of items into batches; the last one is whatever is left."""
+    batch, silent, opened = Batch(), 0, clock()
+    for item in items:
+        outcome = item.outcome
+        if isinstance(outcome, Sealed):
+            is_full = batch.size + len(outcome.body) >= limits.max_bytes or len(batch.events) >= limits.max_events
+            if batch.events and (is_full or clock() - opened >= limits.max_age):
+                yield batch
+                batch, silent = Batch(), 0
+            if not batch.events:
+                opened = clock()
+        else:
+            silent += 1
+        _put(batch, item)
+        if len(batch.set_aside) >= MAX_SET_ASIDE or silent >= MAX_SILENT_ITEMS:
+            yield batch
+            batch, silent = Batch(), 0
+    if batch.ends or batch.events or batch.counts:
+        yield batch
+
+
+def _put(batch: Batch, item: Item) -> None:
+    line, outcome = item
+    key = line.reading.source.key
+    if isinstance(outcome, Sealed):
+        batch.events.append(outcome)
+        batch.places.append((key, line.offset if isinstance(line, Line) else line.end))
+        batch.size += len(outcome.body) + 1
+    elif outcome is not None:
+        counts = batch.counts.get(key)
+        if counts is None:
+            counts = batch.counts[key] = Counts()
+        if isinstance(outcome, Skip):
+            counts.skip(outcome.reason)
+        elif isinstance(outcome, SetAside):
+            counts.lines += 1
+            counts.quarantined += 1
+            batch.set_aside.append(outcome)
+    if isinstance(line, End):
+        batch.ends[key] = position_after(line)
+    elif line.is_safe:
+        batch.ends[key] = line

@@ -1,0 +1,216 @@
+"""One POST: compression, the httpx client, deadlines, and what a transport failure means.
+
+In: a request and the settings of the sink. Out: an answer, or the verdict that a failure amounts to. No retries here.
+An exchange has one deadline for everything: httpx's own time-outs begin anew with every byte that dribbles in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+from isal import igzip
+
+from collector import __version__
+from collector.delivery.sink import Answer, Halt, Request, Retry
+from collector.errors import ConfigurationError
+from collector.settings.options import SinkSettings, is_loopback
+
+MAX_ANSWER_BYTES = 1_000_000
+SLOWEST_UPLOAD = 10_000  # bytes a second that a request may take beyond its time-outs
+# Where nothing is encrypted: trusts nobody. httpx would read all certificates of the world, 1 to 3 MB a connection.
+NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+CHECK_CERTIFICATE = "Check the certificate of the sink and sink.ca_file."
+CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
+
+
+class Transport:
+    """The client that every sink's requests go through."""
+
+    def __init__(
+        self, settings: SinkSettings, url: str, token: str | None, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self.url = url
+        self.address = url.partition("?")[0]  # for messages: a query may hold a token
+        self.timeout = settings.timeout
+        self.deadline = settings.connect_timeout + 3 * settings.timeout
+        self.is_compressed = settings.compression == "gzip"
+        headers = {
+            "User-Agent": f"collector/{__version__}",
+            "Accept": "application/json, */*;q=0.1",
+            # An answer in another encoding would not be read, and what it rejects would be missed.
+            "Accept-Encoding": "identity",
+            **settings.headers,
+        }
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        # A proxy of the environment would get what http:// may carry only because it never leaves this machine.
+        may_use_proxy = not is_loopback(url)
+        trust = _trust(settings) if transport is None and httpx.URL(url).scheme == "https" else NO_TRUST
+
+        def client() -> httpx.Client:
+            return httpx.Client(
+                headers=headers,
+                timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
+                verify=trust,
+                trust_env=may_use_proxy,
+                follow_redirects=False,
+                limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
+                transport=transport,
+            )
+
+        self._new_client = client
+        try:
+            self._idle = deque([Exchange(client())])  # here, so that what is wrong shows at the start
+        except (ValueError, ImportError, httpx.InvalidURL) as error:  # their texts may quote the proxy's password
+            why = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
+            raise ConfigurationError(
+                f"A proxy variable of the environment cannot be used{why}. Nothing was sent. Write https_proxy, "
+                "http_proxy and all_proxy as http://host:port, and no_proxy as names with commas between them."
+            ) from None
+
+    def post(self, request: Request, idempotency_key: str) -> tuple[Answer | Retry | Halt, int]:
+        """Sends one request; gives the answer (or what its absence means) and the bytes that went out."""
+        body = compress(request.body) if self.is_compressed else request.body
+        headers = {**request.headers, "Idempotency-Key": idempotency_key}
+        if self.is_compressed:
+            headers["Content-Encoding"] = "gzip"
+        seconds = self.deadline + len(body) / SLOWEST_UPLOAD
+        exchange = self._take()
+        try:
+            with exchange.within(seconds):
+                answer = exchange.post(self.url, body, headers)
+            return answer, len(body)
+        except httpx.TimeoutException as error:
+            has_seen_it = isinstance(error, httpx.ReadTimeout)
+            return Retry(f"no answer within {self.timeout:g} seconds", may_be_poison=has_seen_it), 0
+        except httpx.HTTPError as error:
+            if exchange.is_overdue:
+                # Without the seconds for the body: what is said once should be the same the next time.
+                return Retry(f"its answer was not complete within {self.deadline:g} seconds"), 0
+            return _failure(error), 0
+        except (httpx.InvalidURL, ValueError) as error:
+            return Halt(f"the URL cannot be used ({error})", "Check sink.url."), 0
+        except (OSError, RuntimeError) as error:
+            return Retry(f"{type(error).__name__}: {error}"[:200]), 0
+        finally:
+            if exchange.is_overdue:
+                exchange.client.close()
+            else:
+                self._idle.append(exchange)
+
+    def _take(self) -> Exchange:
+        """The connection that was used last; a new one when all are in use."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return Exchange(self._new_client())
+
+    def close(self) -> None:
+        """Closes the connections that are not in use; the others end at their deadline or with the process."""
+        while self._idle:
+            self._idle.pop().client.close()
+
+
+class Exchange:
+    """A client with one connection, so that a deadline can break off what it does and nothing else."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.is_overdue = False
+        self._stream: Any = None
+
+    @contextlib.contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Breaks the connection off when the body of the `with` takes longer. The timer costs 0.1 ms a request."""
+        timer = threading.Timer(seconds, self._break_off)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+        """One request and its answer."""
+        extensions = {"trace": self._trace}
+        with self.client.stream("POST", url, content=body, headers=dict(headers), extensions=extensions) as response:
+            parts: list[bytes] = []
+            size = 0
+            # An encoded answer was not asked for and is not decoded: its status counts, and no bomb can go off here.
+            is_plain = response.headers.get("content-encoding", "identity") == "identity"
+            for part in response.iter_bytes() if is_plain else ():
+                parts.append(part)
+                size += len(part)
+                if size > MAX_ANSWER_BYTES:
+                    break
+            return Answer(response.status_code, response.headers, b"".join(parts), size > MAX_ANSWER_BYTES)
+
+    def _trace(self, event: str, details: Mapping[str, Any]) -> None:
+        """httpx tells every step of an exchange; those that open a connection say which stream it is."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self._stream = details["return_value"]
+
+    def _break_off(self) -> None:
+        """Ends a read or write that is under way in the other thread; closing the socket there would not."""
+        self.is_overdue = True
+        opened = self._stream.get_extra_info("socket") if self._stream is not None else None
+        if isinstance(opened, socket.socket):
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(opened, socket.SHUT_RDWR)
+
+
+def compress(body: bytes) -> bytes:
+    """gzip by isal: 1.3 CPU s/GB instead of 7.5 with zlib at level 1."""
+    return bytes(igzip.compress(body, 1, mtime=0))
+
+
+def _trust(settings: SinkSettings) -> ssl.SSLContext:
+    """The system's trust store, or sink.ca_file instead; with a client certificate where there is one."""
+    try:
+        if settings.ca_file is None and sys.platform == "darwin":
+            import truststore
+
+            context: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        else:
+            context = ssl.create_default_context(cafile=str(settings.ca_file) if settings.ca_file else None)
+        if settings.client_cert is not None:
+            key = str(settings.client_key) if settings.client_key else None
+            context.load_cert_chain(str(settings.client_cert), key, password=_no_passphrase)
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise ConfigurationError(
+            f"The certificates of the sink cannot be used: {error}. "
+            "sink.ca_file, sink.client_cert and sink.client_key must be unencrypted PEM files."
+        ) from None
+    return context
+
+
+def _no_passphrase() -> str:
+    raise ValueError("the private key is encrypted")
+
+
+def _failure(error: httpx.HTTPError) -> Retry | Halt:
+    """What a failed exchange means: certificates need a person, everything else may pass."""
+    reason = f"{type(error).__name__}: {error}"[:200]
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Halt(f"the certificate was not accepted ({cause.verify_message})", CHECK_CERTIFICATE)
+        if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            return Halt(f"TLS failed ({cause.reason or cause})", CHECK_CERTIFICATE)
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ProxyError):
+        refusal = f"the proxy refused ({error})"[:200]
+        return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # its text may quote a header's value
+        return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
+    # A server, or what inspects its traffic, may well hang up because of what it was sent.
+    has_hung_up = isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
+    return Retry(reason, may_be_poison=has_hung_up)

@@ -1,0 +1,1 @@
+"""What travels: source, line, event, outcome, batch, receipt, ledger. Plain values; nothing here does I/O."""

@@ -1,0 +1,84 @@
+"""The ledger: what became of every line and every file of a pass. It balances, or something is wrong (promise 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from collector.flow.counts import Counts, add_counts
+from collector.flow.receipt import Receipt
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Sums of one pass (or of a whole run). Lines count once they are committed; what is not yet, is lag."""
+
+    seen: int = 0
+    read: int = 0
+    unchanged: int = 0
+    skipped_files: dict[str, int] = field(default_factory=dict)
+    sources: dict[str, Counts] = field(default_factory=dict)
+    redactions: dict[str, int] = field(default_factory=dict)
+    batches: int = 0
+    bytes: int = 0
+    duplicates: int = 0
+    lag: int = 0
+    lag_at_start: int = 0
+
+    def read_file(self) -> None:
+        """Counts a file that was read."""
+        self.seen += 1
+        self.read += 1
+
+    def leave_file(self) -> None:
+        """Counts a file that did not change, so nobody opened it."""
+        self.seen += 1
+        self.unchanged += 1
+
+    def skip_file(self, reason: str, files: int = 1) -> None:
+        """Counts files that are not read."""
+        self.seen += files
+        self.skipped_files[reason] = self.skipped_files.get(reason, 0) + files
+
+    def take(self, receipt: Receipt) -> None:
+        """Counts what a receipt decided: every event of it is delivered or quarantined, the rest as the batch says."""
+        batch = receipt.batch
+        refused = {thing.id for thing in receipt.refused}
+        for event, (key, _) in zip(batch.events, batch.places, strict=True):
+            counts = self._of(key)
+            counts.lines += 1
+            if event.id in refused:
+                counts.quarantined += 1
+            else:
+                counts.delivered += 1
+                add_counts(self.redactions, event.redactions)
+        for key, counts in batch.counts.items():
+            self._of(key).add(counts)
+        self.batches += bool(batch.events)
+        self.bytes += receipt.sent_bytes
+        self.duplicates += receipt.duplicates
+
+    def _of(self, key: str) -> Counts:
+        return self.sources.setdefault(key, Counts())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The ledger as `scan --json` prints it."""
+        totals = Counts()
+        for counts in self.sources.values():
+            totals.add(counts)
+        return {
+            "files": {
+                "seen": self.seen,
+                "read": self.read,
+                "unchanged": self.unchanged,
+                "skipped": dict(sorted(self.skipped_files.items())),
+            },
+            "lines": totals.lines,
+            "delivered": totals.delivered,
+            "skipped": dict(sorted(totals.skipped.items())),
+            "quarantined": totals.quarantined,
+            "redactions": dict(sorted(self.redactions.items())),
+            "batches": self.batches,
+            "bytes": self.bytes,
+            "lag": self.lag,
+        }

@@ -1,0 +1,53 @@
+"""A line: what is read of a source, with its place, so that its acknowledgement says which offset became safe.
+
+Tuples rather than frozen dataclasses where one is made per line: a dataclass costs 1.1 us to make, a tuple 0.3 us,
+and a pass over 400 MB makes 150,000 of each.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from collector.flow.source import Position, Source, Stamp, digest
+
+
+class Reading(NamedTuple):
+    """A source while it is open: what every line of it shares. `meta` is the agent-*.meta.json beside a subagent."""
+
+    source: Source
+    head: bytes
+    stamp: Stamp
+    meta: dict[str, Any] = {}  # noqa: RUF012 - a default of a tuple, shared and never changed
+
+
+class Line(NamedTuple):
+    """One line (or one entry of a whole-file source).
+
+    `record` is the parsed object. Where it could not be parsed, `record` is None, `problem` says why and `raw` holds
+    the bytes. `tail` is the last FINGERPRINT_BYTES before `end`. A line with `is_safe` False is part of a whole-file
+    source: only the End after it may move the offset.
+    """
+
+    reading: Reading
+    offset: int
+    end: int
+    record: dict[str, Any] | None
+    problem: str
+    raw: bytes
+    tail: bytes
+    is_safe: bool = True
+
+
+class End(NamedTuple):
+    """The end of a source for this pass: moves the offset over what held no line, and stamps the file as read."""
+
+    reading: Reading
+    end: int
+    tail: bytes
+
+
+def position_after(item: Line | End) -> Position:
+    """The position that is safe once `item` and all before it are acknowledged."""
+    reading = item.reading
+    stamp = reading.stamp if isinstance(item, End) else None
+    return Position(item.end, digest(reading.head[: item.end]), digest(item.tail), stamp)

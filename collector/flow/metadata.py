@@ -1,0 +1,104 @@
+"""The metadata level: what an event keeps when no words may leave the machine.
+
+Allow-lists only, so a field that is new, or a record that nobody knows, keeps nothing by accident. What goes is
+counted in `omitted`. Paths stay where they say which project it is (project, cwd, source); titles, branches, file
+names, prompts, tool inputs and answers go.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from collector.agents.claude_code.plain import SCALARS, size_of
+
+Record = dict[str, Any]
+
+FIELDS = frozenset(
+    {
+        "id", "schema", "kind", "record_type", "record_subtype", "priority", "time", "time_from", "host", "user",
+        "root", "client", "session_id", "file_session_id", "agent_id", "agent_type", "parent_call_id", "uuid",
+        "parent_uuid", "prompt_id", "sidechain", "project", "cwd", "slug", "role", "origin", "model", "message_id",
+        "request_id", "stop_reason", "usage", "quality", "source", "omitted",
+    }
+)  # fmt: skip
+TOOL_FIELDS = frozenset(
+    {
+        "name", "call_id", "ok", "duration_ms", "exit_code", "interrupted", "denied_by", "agent_id", "lines_added",
+        "lines_removed",
+    }
+)  # fmt: skip
+BLOCK_FIELDS = frozenset({"type", "call_id", "name", "ok", "media_type", "bytes"})
+ATTRIBUTES = frozenset(
+    {
+        "api_block_index", "api_error_status", "attribution_agent", "attribution_mcp_server", "attribution_mcp_tool",
+        "attribution_plugin", "attribution_skill", "command_mode", "compact_metadata", "cost_usd", "duration_api_ms",
+        "duration_ms", "effort", "exit_code", "has_output", "has_unknown_model_cost", "hook_count", "hook_event",
+        "is_api_error_message", "is_error", "is_snapshot_update", "item_count", "keep", "level", "made_by",
+        "max_retries", "message_count", "microcompact_metadata", "mode", "model_usage", "num_turns", "operation",
+        "permission_decision", "permission_mode", "per_turn_effort", "pr_number", "prevented_continuation",
+        "prompt_cache_requested", "prompt_source", "query_source", "requested_model", "retry_attempt", "retry_in_ms",
+        "sandboxed", "session_kind", "skill_count", "start_time", "tail_count", "thinking_duration_ms",
+        "tool_input_stream_ms", "tools", "total_api_duration", "total_api_duration_without_retries", "total_cost_usd",
+        "total_duration", "total_lines_added", "total_lines_removed", "total_messages", "total_sessions",
+        "total_tool_duration", "turn_origin", "turn_position", "version",
+    }
+)  # fmt: skip
+# What may stand as a value: numbers, flags and words of a fixed vocabulary, such as names of models and tools.
+WORD = re.compile(r"[A-Za-z0-9_.:@<>/\[\]-]{1,80}")
+
+
+def to_metadata(event: Record) -> Record:
+    """The event without words."""
+    kept = {key: value for key, value in event.items() if key in FIELDS}
+    omitted = dict(event.get("omitted", {}))
+    for key, value in event.items():
+        if key not in FIELDS:
+            size = size_of(value)
+            if size:
+                omitted[key] = omitted.get(key, 0) + size
+    if omitted:
+        kept["omitted"] = omitted
+    if "record_type" in kept and not WORD.fullmatch(kept["record_type"]):
+        del kept["record_type"]
+    if "record_subtype" in kept and not WORD.fullmatch(kept["record_subtype"]):
+        del kept["record_subtype"]
+    if "blocks" in event:
+        kept["blocks"] = [block_shape(block) for block in event["blocks"]]
+    if "tool" in event:
+        kept["tool"] = {key: value for key, value in event["tool"].items() if key in TOOL_FIELDS}
+    attributes = {}
+    for key, value in event.get("attributes", {}).items():
+        word = words_only(value, 0) if key in ATTRIBUTES else None
+        if word is not None:
+            attributes[key] = word
+    if attributes:
+        kept["attributes"] = attributes
+    return kept
+
+
+def block_shape(block: Record) -> Record:
+    """What a block is and how big, without what it says."""
+    shape = {key: value for key, value in block.items() if key in BLOCK_FIELDS}
+    size = size_of([block.get(key) for key in ("text", "input", "blocks", "attributes")])
+    if size:
+        shape["characters"] = size
+    if not WORD.fullmatch(shape["type"]):
+        shape["type"] = "unknown"
+    return shape
+
+
+def words_only(value: Any, depth: int) -> Any:
+    """Numbers, flags and single words; None where anything else is left out."""
+    kind = type(value)
+    if kind is str:
+        return value if WORD.fullmatch(value) else None
+    if kind in SCALARS:
+        return value
+    if depth > 3:
+        return None
+    if kind is dict:
+        inner = {key: words_only(part, depth + 1) for key, part in value.items() if WORD.fullmatch(key)}
+        return {key: part for key, part in inner.items() if part is not None} or None
+    parts = [words_only(part, depth + 1) for part in value]
+    return [part for part in parts if part is not None] or None

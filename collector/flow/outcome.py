@@ -1,0 +1,41 @@
+"""An outcome: what becomes of a line. It is delivered, skipped with a reason, or quarantined with a reason."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from collector.flow.line import End, Line
+
+
+class Skip(NamedTuple):
+    """A line that gives no event, and why."""
+
+    reason: str
+
+
+class Sealed(NamedTuple):
+    """A redacted, size-bounded, serialized event. Only `collector.redact.seal` makes one (promise 5)."""
+
+    id: str
+    body: bytes
+    redactions: dict[str, int]
+
+
+class SetAside(NamedTuple):
+    """Something for the quarantine: already redacted, with its reason and its place."""
+
+    id: str
+    reason: str
+    source: str
+    offset: int
+    payload: str
+
+
+Outcome = Sealed | Skip | SetAside
+
+
+class Item(NamedTuple):
+    """What became of one line."""
+
+    line: Line | End
+    outcome: Outcome | None

@@ -1,0 +1,17 @@
+"""A receipt: what a sink acknowledged, and the only thing that moves an offset."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from collector.flow.batch import Batch
+from collector.flow.outcome import SetAside
+
+
+class Receipt(NamedTuple):
+    """A batch whose fate is known: acknowledged, except for the events the sink would not have."""
+
+    batch: Batch
+    refused: list[SetAside]
+    sent_bytes: int = 0
+    duplicates: int = 0

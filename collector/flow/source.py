@@ -1,0 +1,77 @@
+"""A source: one file below a root, how it looked when it was found, and how far it is safe."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from enum import StrEnum
+from typing import NamedTuple
+
+FINGERPRINT_BYTES = 1024
+LAST = 2**63 - 1  # nanoseconds since 1970: the year 2262
+
+
+class SourceKind(StrEnum):
+    """What a file below a root is; DESIGN section 4."""
+
+    SESSION_INDEX = "session_index"
+    SESSION = "session"
+    SUBAGENT = "subagent"
+    JOURNAL = "journal"
+    HISTORY = "history"
+    STATS = "stats"
+
+
+class Root(NamedTuple):
+    """One Claude config directory; the label is what events call it."""
+
+    path: str
+    label: str
+
+
+class Stamp(NamedTuple):
+    """A file as `stat` saw it; an equal stamp means that nobody has to open the file."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """The stamp of what `stat` saw. Some file systems keep times that no state file could hold."""
+    mtime_ns = status.st_mtime_ns
+    if not -LAST <= mtime_ns <= LAST:
+        mtime_ns = LAST if mtime_ns > 0 else -LAST
+    return Stamp(status.st_size, mtime_ns, status.st_ino)
+
+
+class Source(NamedTuple):
+    """One file to read, as discovery saw it. `path` opens it, `key` names it in the state, events and logs."""
+
+    root: Root
+    path: str
+    key: str
+    kind: SourceKind
+    priority: int
+    project: str
+    session_id: str
+    agent_id: str
+    stamp: Stamp
+
+
+class Position(NamedTuple):
+    """How far a source is safe, and how to recognise the bytes before that point.
+
+    `head` and `tail` are digests of the first and the last FINGERPRINT_BYTES before the offset. `stamp` is there only
+    when the source was read to its end, so an entry without one is always opened again.
+    """
+
+    offset: int
+    head: str
+    tail: str
+    stamp: Stamp | None = None
+
+
+def digest(data: bytes) -> str:
+    """The fingerprint of a few bytes of a file: 16 hex digits."""
+    return hashlib.blake2b(data, digest_size=8).hexdigest()

@@ -1,0 +1,1 @@
+"""Doctor, status: reads and reports, and changes nothing."""

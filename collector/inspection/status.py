@@ -1,0 +1,70 @@
+"""What `collector status` tells: from the agent's own status file while it runs, else from the state and a look around.
+
+In: the settings. Out: the same plain data in both cases. Reads only: no lock is kept, nothing is repaired.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collector import __version__
+from collector.assembly import project_filter, quarantine_of
+from collector.errors import StateError
+from collector.flow.source import Root
+from collector.keeping.state import State, holder
+from collector.pipeline import lag_of
+from collector.reading.discover import discover
+from collector.service.status_file import Lag, read_status
+from collector.settings import Settings, home
+
+
+def overview(settings: Settings) -> dict[str, Any]:
+    """The status report, whoever can give it."""
+    named = holder(settings.state_path)
+    told = read_status(settings.state_path)
+    # A file that an earlier process left, or one that never said goodbye, tells of the past only.
+    is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
+    report = told if is_running else {**_past(told), **_look_around(settings)}
+    report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
+    report["quarantine"] = _quarantined(settings)
+    return report
+
+
+def _past(told: dict[str, Any]) -> dict[str, Any]:
+    """What stays true of the last run."""
+    kept = ("since", "updated", "last_acknowledged", "last_rescan", "problem", "last_error", "redaction_engine")
+    return {name: told.get(name) for name in (*kept, "redactions")}
+
+
+def _look_around(settings: Settings) -> dict[str, Any]:
+    """What the state and the roots say while no agent runs."""
+    state = State(settings.state_path).load(may_set_aside=False)
+    roots = settings.resolved_roots()
+    wanted = project_filter(settings.projects.include, settings.projects.exclude)
+    found = discover(roots, wanted, home())
+    lag = Lag()
+    lag.take_all(found.files, lambda source: lag_of(source, state))
+    priorities = lag.by_priority()
+    return {
+        "version": __version__,
+        "roots": [_root(root, found.missing_roots) for root in roots],
+        "sink": (settings.sink.url or "").partition("?")[0] or f"the embedded store, {settings.database_path}",
+        "capture_level": settings.capture.level,
+        "watcher": {"mode": "not running", "reason": ""},
+        "priorities": priorities,
+        "lag": sum(row["lag"] for row in priorities.values()),
+        "skipped_files": found.skipped,
+        "unlisted_directories": len(found.errors),
+        "notes": state.notes,
+    }
+
+
+def _root(root: Root, missing: list[Root]) -> dict[str, Any]:
+    return {"path": root.path, "label": root.label, "is_there": root not in missing}
+
+
+def _quarantined(settings: Settings) -> int | None:
+    try:
+        return len(quarantine_of(settings).entries())
+    except StateError:
+        return None

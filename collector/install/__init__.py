@@ -1,0 +1,1 @@
+"""Unit files, and what installing them would do."""

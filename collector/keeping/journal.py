@@ -1,0 +1,115 @@
+"""The journal beside a large state: what changed since the state was written whole, a line for each save.
+
+Its first line names the state that it goes with by a digest, so one that was left behind by a crash, or a state that
+was restored without it, is never applied to the wrong one. A line is synced before it counts; what a crash cut short
+is passed over with all that follows. Nothing is held open in between.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from collector.files import created, fsync_directory
+
+
+class JournalUnusable(Exception):
+    """The state must be written whole: it is small, or it is not the one that the journal goes with."""
+
+
+class Journal:
+    """Appends for as long as its state, as this process wrote it, is the one on disk."""
+
+    def __init__(self, state: Path, used_from: int) -> None:
+        self.path = state.with_name(state.name + ".journal")
+        self.state = state
+        self.used_from = used_from
+        self._base: tuple[int, int] | None = None  # inode and size of the state that was written whole
+        self._digest = ""
+        self._size = 0
+
+    def begin(self, base: Digest) -> None:
+        """The state was written whole: what the journal said is in it."""
+        self._base, self._size = None, 0
+        with contextlib.suppress(OSError):  # one that stays goes with no state any more
+            self.path.unlink()
+        if base.size >= self.used_from:
+            self._digest = base.text
+            self._base = self._what_is_there()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the state on disk says everything by itself."""
+        return not self._size
+
+    def append(self, changes: dict[str, Any]) -> None:
+        """One line, on disk when this returns."""
+        if self._base is None or self._size > self._base[1] or self._base != self._what_is_there():
+            raise JournalUnusable
+        line = orjson.dumps(changes, option=orjson.OPT_APPEND_NEWLINE)
+        if not self._size:
+            line = orjson.dumps({"base": self._digest}, option=orjson.OPT_APPEND_NEWLINE) + line
+        try:
+            opened = self._opened() if self._size else created(self.path)
+        except FileNotFoundError:
+            raise JournalUnusable from None
+        base, self._base = self._base, None  # after a failure the line may be there in half: nothing may follow it
+        with opened as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        if not self._size:
+            fsync_directory(self.path.parent)
+        self._base = base
+        self._size += len(line)
+
+    def _opened(self) -> IO[bytes]:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        return os.fdopen(os.open(self.path, flags), "wb")
+
+    def read(self, base: bytes) -> Iterator[dict[str, Any]]:
+        """The changes since this base was written; none when the journal goes with another one."""
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except OSError:
+            return
+        for number, line in enumerate(lines[:-1]):
+            try:
+                value = orjson.loads(line)
+            except ValueError:
+                return
+            if not isinstance(value, dict) or (number == 0 and value.get("base") != Digest(base).text):
+                return
+            if number:
+                yield value
+
+    def _what_is_there(self) -> tuple[int, int] | None:
+        try:
+            status = self.state.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_size
+
+
+class Digest:
+    """Tells one state that was written whole from another; made of it piece by piece."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._hash, self.size = blake2b(digest_size=16), 0
+        self.take(data)
+
+    def take(self, piece: bytes) -> None:
+        """Goes on with this."""
+        self._hash.update(piece)
+        self.size += len(piece)
+
+    @property
+    def text(self) -> str:
+        """32 hex digits."""
+        return self._hash.hexdigest()

@@ -1,0 +1,174 @@
+"""The quarantine: what could not be read or would not be taken, redacted, kept aside with its reason.
+
+One JSON object a line, mode 0600, written and synced before the offset that passes it is saved (promise 1). An entry is
+one thing at one place: the same bytes in two sources are two entries under one id, the same line set aside again after
+a crash is one. Bounded: when it is full the oldest go, and the number that went is returned so that it is said loudly.
+The agent adds while a person drops and retries, so whoever writes holds the lock beside it, for as long as that takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from collector.errors import StateError
+from collector.files import created, fsync_directory, make_private_directory
+from collector.flow.outcome import SetAside
+
+KEEP_WHEN_FULL = 0.75
+LOCK_SECONDS = 10.0
+POLL_SECONDS = 0.02
+STRINGS = ("id", "reason", "source", "payload", "time")
+
+
+class Quarantine:
+    """The file of what was set aside."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self.path = path
+        self.max_bytes = max_bytes
+
+    def add(self, things: Iterable[SetAside]) -> int:
+        """Keeps these; returns how many old ones had to go. Nothing is on disk unless this returns."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        lines = [orjson.dumps({**thing._asdict(), "time": now}) + b"\n" for thing in things]
+        if not lines:
+            return 0
+        with self._locked("No offset moves past what belongs there; it is tried again."):
+            size = self._append(lines)
+            return self._shrink(size) if size > self.max_bytes else 0
+
+    def _append(self, lines: list[bytes]) -> int:
+        is_new = not self.path.exists()
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.fchmod(descriptor, 0o600)  # it may have come from a backup
+            before = os.fstat(descriptor).st_size
+            is_cut = before and os.pread(descriptor, 1, before - 1) != b"\n"  # by a crash
+            try:
+                _write(descriptor, (b"\n" if is_cut else b"") + b"".join(lines))
+                os.fsync(descriptor)
+            except OSError:
+                with contextlib.suppress(OSError):  # so that a full disk does not collect the same halves
+                    os.ftruncate(descriptor, before)
+                raise
+            size = os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
+        if is_new:
+            fsync_directory(self.path.parent)
+        return size
+
+    def entries(self) -> list[dict[str, Any]]:
+        """What is kept, oldest first; lines that a crash cut short are passed over."""
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        try:
+            with self.path.open("rb") as file:
+                for line in file:
+                    entry = _entry(line)
+                    if entry is not None:
+                        found.setdefault(_place(entry), entry)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StateError(
+                f"Cannot read the quarantine {self.path}: {error.strerror}. It was left as it is. "
+                "Make it readable to this user."
+            ) from None
+        return list(found.values())
+
+    def drop(self, ids: set[str]) -> int:
+        """Removes what goes by these ids; returns how many entries that were."""
+        gone = set()
+        absent = contextlib.suppress(FileNotFoundError)
+        with self._locked("Nothing was removed."), absent, self._rewritten() as (old, new):
+            for line in old:
+                entry = _entry(line)
+                if entry is not None and entry["id"] in ids:
+                    gone.add(_place(entry))
+                elif entry is not None:
+                    new.write(line)
+        return len(gone)
+
+    def _shrink(self, size: int) -> int:
+        """Leaves out the first lines until there is room again, the newest never; memory holds one line."""
+        gone, at = 0, 0
+        with self._rewritten() as (old, new):
+            for line in old:
+                if size - at > self.max_bytes * KEEP_WHEN_FULL and at + len(line) < size:
+                    gone += 1
+                else:
+                    new.write(line)
+                at += len(line)
+        return gone
+
+    @contextlib.contextmanager
+    def _rewritten(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+        """The old file to read and a new one to write, which takes its place at the end."""
+        temporary = self.path.with_name(self.path.name + ".new")
+        with self.path.open("rb") as old, created(temporary) as new:
+            yield old, new
+            new.flush()
+            os.fsync(new.fileno())
+        os.replace(temporary, self.path)
+        fsync_directory(self.path.parent)
+
+    @contextlib.contextmanager
+    def _locked(self, consequence: str) -> Iterator[None]:
+        """Nobody else writes meanwhile. Every failure inside is said with what follows from it."""
+        try:
+            make_private_directory(self.path.parent)
+            lock = self.path.with_name(self.path.name + ".lock")
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                _wait_for(descriptor)
+                yield
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StateError(
+                f"Cannot write the quarantine {self.path}: {error.strerror}. {consequence} "
+                "Make room or check the mount."
+            ) from None
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """All of it, without a buffer that would try again when it is closed."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _wait_for(descriptor: int) -> None:
+    """Takes the lock; a holder that never lets go must not stop the agent for ever."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise OSError(errno.EBUSY, "another process holds its lock") from None
+            time.sleep(POLL_SECONDS)
+        else:
+            return
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """A line as an entry; None when it is not one."""
+    try:
+        entry = orjson.loads(line)
+        is_entry = all(isinstance(entry[name], str) for name in STRINGS) and isinstance(entry["offset"], int)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return entry if is_entry else None
+
+
+def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return entry["id"], entry["source"], entry["offset"]

@@ -1,0 +1,1 @@
+"""From files to lines: discover, open, cut into lines, parse. Changes nothing anywhere."""

@@ -1,0 +1,106 @@
+"""Cuts an open file into blocks of whole lines, with memory for one line and a chunk.
+
+In: a file, where to start and where to stop. Out: blocks (many short lines, or one that is longer than a chunk), long
+lines that are not held, and always last what follows the last newline. Every part reaches back far enough that the
+fingerprint of each of its offsets can be taken from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from collector.flow.source import FINGERPRINT_BYTES
+from collector.reading.opened import SourceFile
+
+KEPT_OF_A_LONG_LINE = 64 << 10
+
+
+class Block(NamedTuple):
+    """Whole lines: data[start:stop]. `base` is where data[0] stands in the file."""
+
+    data: bytes | bytearray
+    start: int
+    stop: int
+    base: int
+
+
+class LongLine(NamedTuple):
+    """A line that is not held: its place, its first bytes and its last ones."""
+
+    offset: int
+    end: int
+    first: bytes
+    tail: bytes
+
+
+class Rest(NamedTuple):
+    """What follows the last newline: data[start:]. `read_to` is where reading stopped."""
+
+    data: bytes | bytearray
+    start: int
+    base: int
+    read_to: int
+
+
+def blocks(
+    file: SourceFile, start: int, limit: int, chunk_bytes: int, max_line_bytes: int
+) -> Iterator[Block | LongLine | Rest]:
+    """The file from `start` to `limit`. Concatenation is linear: a line beyond one chunk grows in a bytearray."""
+    chunk_bytes = max(1, min(chunk_bytes, max_line_bytes // 2))  # so only what grows can be too long
+    held: bytes | bytearray = file.before(start)  # what was consumed, as far as fingerprints go; then half a line
+    at, base, offset = len(held), start - len(held), start
+    while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
+        offset += len(chunk)
+        newline = chunk.find(b"\n")
+        if newline < 0:
+            held = bytearray(held) if isinstance(held, bytes) else held
+            held += chunk
+            if len(held) - at <= max_line_bytes:
+                continue
+            long = _long_line(file, held, at, base, offset, limit, chunk_bytes)
+            if not long.tail:
+                held, offset = held[:at], long.end
+                break
+            yield long
+            held, at, base, offset = long.tail, len(long.tail), long.end - len(long.tail), long.end
+            continue
+        if isinstance(held, bytearray):
+            held += chunk[: newline + 1]
+            yield _grown(held, at, base, max_line_bytes)
+            base += len(held)
+            held = bytes(held[-FINGERPRINT_BYTES:])
+            base -= len(held)
+            at, chunk = len(held), chunk[newline + 1 :]
+        data = held + chunk
+        stop = data.rfind(b"\n", at) + 1
+        if stop:
+            yield Block(data, at, stop, base)
+            cut = max(0, stop - FINGERPRINT_BYTES)
+            held, base, at = data[cut:], base + cut, stop - cut
+        else:
+            held = data
+    yield Rest(held, at, base, offset)
+
+
+def _grown(held: bytearray, at: int, base: int, max_line_bytes: int) -> Block | LongLine:
+    """The one line that grew over several chunks."""
+    if len(held) - 1 - at <= max_line_bytes:
+        return Block(held, at, len(held), base)
+    first, tail = held[at : at + KEPT_OF_A_LONG_LINE], held[-FINGERPRINT_BYTES:]
+    return LongLine(base + at, base + len(held), bytes(first), bytes(tail))
+
+
+def _long_line(
+    file: SourceFile, held: bytes | bytearray, at: int, base: int, offset: int, limit: int, chunk_bytes: int
+) -> LongLine:
+    """Runs along a line that is too long to hold; its tail is empty when the file ends before the line does."""
+    first, tail = bytes(held[at : at + KEPT_OF_A_LONG_LINE]), bytes(held[-FINGERPRINT_BYTES:])
+    while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
+        newline = chunk.find(b"\n")
+        stop = newline + 1 if newline >= 0 else len(chunk)
+        offset += stop
+        tail = (tail + chunk[:stop])[-FINGERPRINT_BYTES:]
+        if newline >= 0:
+            return LongLine(base + at, offset, first, tail)
+    return LongLine(base + at, offset, first, b"")

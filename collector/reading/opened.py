@@ -1,0 +1,138 @@
+"""One file below a root, opened so that nothing can lead the agent astray.
+
+Every directory between the root and the file is opened without following links, from the one before it, so a name
+that is swapped for a link between listing and opening escapes nowhere. The file is opened without
+blocking and must turn out to be a regular one. SkipSource says why a file is not read; SourceError that it failed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from collector.errors import SkipSource, SourceError
+from collector.flow.source import FINGERPRINT_BYTES, Position, Source, digest, stamp_of
+from collector.reading.parse import load
+
+MAX_META_BYTES = 64 << 10
+_DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
+_REASONS = {
+    errno.ENOENT: "vanished",
+    errno.ENOTDIR: "vanished",
+    errno.EACCES: "unreadable",
+    errno.EPERM: "unreadable",
+    errno.ELOOP: "outside_root",
+    errno.ENXIO: "not_a_file",
+    errno.EISDIR: "not_a_file",
+    errno.ENODEV: "not_a_file",
+}
+
+
+class SourceFile:
+    """An open source: its bytes by position, and its stamp as it was when it was opened."""
+
+    def __init__(self, source: Source, descriptor: int, directory: int) -> None:
+        self.source = source
+        self._descriptor = descriptor
+        self._directory = directory
+        self.stamp = stamp_of(os.fstat(descriptor))
+
+    def read(self, size: int, offset: int) -> bytes:
+        """Up to `size` bytes at `offset`; fewer at the end of the file, none behind it."""
+        try:
+            return os.pread(self._descriptor, size, offset)
+        except OSError as error:
+            raise broken(self.source, error) from None
+
+    def read_fully(self, size: int, offset: int) -> bytes:
+        """`size` bytes at `offset`, fewer only where the file ends."""
+        data = self.read(size, offset)
+        while len(data) < size and (more := self.read(size - len(data), offset + len(data))):
+            data += more
+        return data
+
+    def before(self, offset: int) -> bytes:
+        """The bytes just before `offset` that a fingerprint is made of."""
+        size = min(FINGERPRINT_BYTES, offset)
+        return self.read_fully(size, offset - size)
+
+    def begins_as(self, position: Position) -> bool:
+        """Whether this file is the one that was read up to `position`, whatever its name and inode say."""
+        if self.stamp.size < position.offset:
+            return False
+        size = min(FINGERPRINT_BYTES, position.offset)
+        return (
+            digest(self.read_fully(size, 0)) == position.head and digest(self.before(position.offset)) == position.tail
+        )
+
+    def meta(self) -> dict[str, Any]:
+        """The agent-*.meta.json beside a subagent transcript; empty when there is none that can be used."""
+        name = os.path.basename(self.source.path).removesuffix(".jsonl") + ".meta.json"
+        with suppress(OSError, ValueError):
+            descriptor = os.open(name, _FILE, dir_fd=self._directory)
+            try:
+                if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    value = load(os.pread(descriptor, MAX_META_BYTES, 0))
+                    return value if isinstance(value, dict) else {}
+            finally:
+                os.close(descriptor)
+        return {}
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[SourceFile]:
+    """Opens a source for the length of a `with`; raises SkipSource when it is not to be read."""
+    try:
+        directory, descriptor = _open(source)
+    except OSError as error:
+        if error.errno in _REASONS:
+            raise SkipSource(_REASONS[error.errno], source.key) from None
+        raise broken(source, error) from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise SkipSource("not_a_file", source.key)
+        yield SourceFile(source, descriptor, directory)
+    finally:
+        os.close(descriptor)
+        os.close(directory)
+
+
+def _open(source: Source) -> tuple[int, int]:
+    """The directory of a source and the source itself, as descriptors. Links are followed only below the root."""
+    root = os.path.abspath(source.root.path)
+    try:
+        return _descend(root, os.path.relpath(source.path, root))
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+            raise
+    root = os.path.realpath(root)
+    return _descend(root, os.path.relpath(os.path.realpath(source.path), root))
+
+
+def _descend(root: str, below: str) -> tuple[int, int]:
+    *directories, name = below.split(os.sep)
+    if os.pardir in directories or name in (os.pardir, os.curdir):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    directory = os.open(root, _DIRECTORY)
+    try:
+        for each in directories:
+            inner = os.open(each, _DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
+            os.close(directory)
+            directory = inner
+        return directory, os.open(name, _FILE, dir_fd=directory)
+    except OSError:
+        os.close(directory)
+        raise
+
+
+def broken(source: Source, error: OSError) -> SourceError:
+    """A read that failed, said so that a person can act on it."""
+    return SourceError(
+        f"Cannot read {source.key}: {error.strerror}. What was read before is kept; the next pass tries again. "
+        "If it stays, check the disk and the permissions."
+    )

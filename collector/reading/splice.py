@@ -1,0 +1,137 @@
+"""What can be saved of a line that is not one record: whole records in it, and the torn pieces between them.
+
+In: the bytes of a line without its newline. Out: pieces that cover all of it that is not white space, in order. A torn
+record with the next one appended to it is the usual case, NUL runs after a power loss another. Whole records are looked
+for at the front, one after another, then at the end, the last one first. Both searches match braces outside of strings,
+so they are exact and linear: a record that ends the line has one place where it can begin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from collector.reading.parse import MAX_TOKENS, load
+
+TORN = "torn line"
+NOT_AN_OBJECT = "not a JSON object"
+NUL_BYTES = "NUL bytes"
+
+# What a record has and a part of a record has not: needed only where a piece begins like the value of a key.
+RECORD_KEYS = frozenset({"parentUuid", "uuid", "sessionId", "timestamp", "leafUuid", "messageId", "agentId", "display"})
+LARGEST_WINDOW = 64 << 20  # a record at the end of a line is looked for this far back
+LARGEST_VALUE = 1 << 20  # above this, nobody asks what else than an object a line may be
+MAX_FROM_THE_END = 1000
+
+_BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+")
+_FORWARD = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
+_BACKWARD = re.compile(rb'"[^"]*+(?:"(?:\\\\)*+\\(?!\\)[^"]*+)*+(?:"|\Z)|[{}]')
+
+
+class Piece(NamedTuple):
+    """A part of a line: a record, or None and what is wrong with it. Offsets count from the start of the line."""
+
+    start: int
+    end: int
+    record: dict[str, Any] | None
+    problem: str
+
+
+def pieces(line: bytes) -> Iterator[Piece]:
+    """The records and the torn pieces of a line, in order."""
+    at = _after_blanks(line, 0)
+    while (end := _end_of_object(line, at)) and (record := _record(line[at:end])) is not None:
+        yield Piece(at, end, record, "")
+        at = _after_blanks(line, end)
+    rest = line[at:] if at else line
+    if rest.strip():
+        for piece in _pieces_from_the_end(rest):
+            yield Piece(at + piece.start, at + piece.end, piece.record, piece.problem)
+
+
+def _pieces_from_the_end(rest: bytes) -> list[Piece]:
+    """Peels whole records off the end of something that does not begin with one."""
+    found: list[Piece] = []
+    end = stop = _without_blanks(rest, len(rest))
+    while end and len(found) < MAX_FROM_THE_END:
+        start = _start_of_object(rest, end)
+        record = _record(rest[start:end]) if start is not None else None
+        if start is None or record is None or not _is_whole(record, rest, start):
+            break
+        found.append(Piece(start, end, record, ""))
+        end, stop = _without_blanks(rest, start), start
+    if end:
+        found.append(Piece(0, stop, None, _problem(rest[:stop])))
+    return found[::-1]
+
+
+def _after_blanks(data: bytes, at: int) -> int:
+    match = _BLANK.match(data, at)
+    return match.end() if match else at
+
+
+def _without_blanks(data: bytes, end: int) -> int:
+    """Where the bytes before `end` stop being white space, as far as anybody would look."""
+    start = max(0, end - 4096)
+    return start + len(data[start:end].rstrip())
+
+
+def _problem(torn: bytes) -> str:
+    if not torn.strip(b"\0"):
+        return NUL_BYTES
+    if torn.startswith(b"{") or len(torn) > LARGEST_VALUE:
+        return TORN
+    try:
+        load(torn)
+    except ValueError:
+        return TORN
+    return NOT_AN_OBJECT
+
+
+def _record(raw: bytes) -> dict[str, Any] | None:
+    try:
+        value = load(raw)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_whole(record: dict[str, Any], rest: bytes, start: int) -> bool:
+    """Whether an object at the end of a line is a record, and not the inner part of a torn one."""
+    before = rest[max(0, start - 64) : start].rstrip()[-1:]
+    return before not in (b":", b"[", b",") or not RECORD_KEYS.isdisjoint(record)
+
+
+def _end_of_object(line: bytes, at: int) -> int:
+    """Where the object that starts at `at` ends; 0 when none does."""
+    return _matching_brace(_FORWARD.finditer(line, at), ord("{")) if line[at : at + 1] == b"{" else 0
+
+
+def _start_of_object(line: bytes, end: int) -> int | None:
+    """Where the object that ends at `end` starts; looks at the last 4 MB first, then at more."""
+    window = 4 << 20
+    while line[end - 1 : end] == b"}":
+        length = _matching_brace(_BACKWARD.finditer(line[max(0, end - window) : end][::-1]), ord("}"))
+        if length:
+            return end - length
+        if window >= min(end, LARGEST_WINDOW):
+            break
+        window *= 4
+    return None
+
+
+def _matching_brace(tokens: Iterator[re.Match[bytes]], opening: int) -> int:
+    depth = 0
+    for count, token in enumerate(tokens):
+        start = token.start()
+        brace = token.string[start]
+        if brace == opening:
+            depth += 1
+        elif brace != ord('"'):
+            depth -= 1
+            if depth == 0:
+                return token.end()
+        if count > MAX_TOKENS:
+            break
+    return 0

@@ -1,0 +1,202 @@
+"""Reads the complete lines of a source from its position on.
+
+In: a source and the position up to which it is safe. Out: one Line for every line (or piece of a broken one), then one
+End. Memory holds one line and a chunk. Nothing is remembered here: what was not committed is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from collector.errors import SkipSource, SourceError
+from collector.flow.line import End, Line, Reading
+from collector.flow.source import FINGERPRINT_BYTES, Position, Source, SourceKind
+from collector.reading.chunks import Block, LongLine, Rest, blocks
+from collector.reading.opened import SourceFile, opened
+from collector.reading.parse import has_too_many_values, is_deep, load, make_sure_of_room
+from collector.reading.splice import pieces
+
+CHUNK_BYTES = 256 << 10
+MAX_LINE_BYTES = 256 << 20
+LARGEST_STUB = 64 << 10
+TOO_LONG = "line too long"
+TOO_MANY = "too many values in a line"
+# Reasons that hold as long as the stamp of the file stays the same: nobody has to open it before that.
+UNTIL_CHANGED = frozenset({"warmup", "incomplete", "too_large"})
+
+__all__ = ["CHUNK_BYTES", "MAX_LINE_BYTES", "TOO_LONG", "UNTIL_CHANGED", "Missing", "SkipSource", "adopt", "read"]
+
+
+def read(
+    source: Source,
+    position: Position | None,
+    chunk_bytes: int = CHUNK_BYTES,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> Iterator[Line | End]:
+    """The lines after `position` (from the start when the file was rewritten), up to the size seen; then the End."""
+    with opened(source) as file:
+        start = position.offset if position and file.begins_as(position) else 0
+        limit = max(start, _limit(source, file))
+        is_subagent = source.kind is SourceKind.SUBAGENT
+        if is_subagent and start == 0 and limit <= LARGEST_STUB and _is_warmup(file.read_fully(limit, 0)):
+            raise SkipSource("warmup", source.key)
+        head = file.read_fully(min(FINGERPRINT_BYTES, limit), 0)
+        reading = Reading(source, head, file.stamp._replace(size=limit), file.meta() if is_subagent else {})
+        yield from _items(reading, file, start, chunk_bytes, max_line_bytes)
+
+
+def _limit(source: Source, file: SourceFile) -> int:
+    """Up to where this pass reads: the size that discovery saw, unless another file stands there by now."""
+    is_same = file.stamp.inode == source.stamp.inode
+    return min(file.stamp.size, source.stamp.size) if is_same else file.stamp.size
+
+
+def _is_warmup(data: bytes) -> bool:
+    """Whether a subagent transcript is a stub: one user record that says Warmup, started ahead of need."""
+    data = data.strip()
+    if b"Warmup" not in data or b"\n" in data:
+        return False
+    try:
+        record = load(data)
+        content = record["message"]["content"]
+    except (ValueError, TypeError, KeyError):
+        return False
+    return record.get("type") == "user" and content in ("Warmup", [{"type": "text", "text": "Warmup"}])
+
+
+def _items(
+    reading: Reading, file: SourceFile, start: int, chunk_bytes: int, max_line_bytes: int
+) -> Iterator[Line | End]:
+    end, tail = start, b""
+    for part in blocks(file, start, reading.stamp.size, chunk_bytes, max_line_bytes):
+        if isinstance(part, Block):
+            yield from _lines(reading, part) if isinstance(part.data, bytes) else _large_line(reading, part)
+            end, tail = part.base + part.stop, _tail(part.data, part.stop)
+        elif isinstance(part, LongLine):
+            yield Line(reading, part.offset, part.end, None, TOO_LONG, part.first, part.tail)
+            end, tail = part.end, part.tail
+        else:
+            reading = reading._replace(stamp=reading.stamp._replace(size=part.read_to))
+            tail = _tail(part.data, part.start)
+            record = _complete(part)
+            if record is not None:
+                end, tail = part.base + len(part.data), _tail(part.data, len(part.data))
+                yield Line(reading, part.base + part.start, end, record, "", b"", tail)
+    yield End(reading, end, tail)
+
+
+def _lines(reading: Reading, block: Block) -> Iterator[Line]:
+    """The lines of a block. Hot: about 1.3 us a line beside orjson, so plain and without calls."""
+    data, at, last, base = block
+    assert isinstance(data, bytes)  # noqa: S101 - for mypy
+    loads, find, new, line_class = orjson.loads, data.find, tuple.__new__, Line
+    while at < last:
+        newline = find(b"\n", at)
+        raw = data[at:newline]
+        stop = newline + 1
+        try:
+            record = loads(raw)
+            is_plain = type(record) is dict and not is_deep(record)
+        except ValueError:
+            is_plain = False
+        if is_plain:
+            tail = data[stop - FINGERPRINT_BYTES : stop] if stop > FINGERPRINT_BYTES else data[:stop]
+            yield new(line_class, (reading, base + at, base + stop, record, "", b"", tail, True))
+        elif raw and not raw.isspace():
+            yield from _broken_line(reading, block, at, raw)
+        at = stop
+
+
+def _large_line(reading: Reading, block: Block) -> Iterator[Line]:
+    """The one line of a block that is longer than a chunk: parsed where it lies, copied only when it is broken."""
+    data, start, stop, base = block
+    make_sure_of_room(stop - start)
+    if has_too_many_values(data, start, stop):
+        raw = bytes(data[start : stop - 1])
+        yield Line(reading, base + start, base + stop, None, TOO_MANY, raw, _tail(data, stop))
+        return
+    with memoryview(data)[start : stop - 1] as view:
+        try:
+            record = orjson.loads(view)
+            is_plain = type(record) is dict and not is_deep(record)
+        except ValueError:
+            is_plain = False
+        raw = b"" if is_plain else bytes(view)
+    if is_plain:
+        yield Line(reading, base + start, base + stop, record, "", b"", _tail(data, stop))
+    elif raw and not raw.isspace():
+        yield from _broken_line(reading, block, start, raw)
+
+
+def _broken_line(reading: Reading, block: Block, at: int, raw: bytes) -> Iterator[Line]:
+    """The pieces of a line that is not one plain record; together they cover it up to its newline."""
+    base = block.base + at
+    waiting: Line | None = None
+    for piece in pieces(raw):
+        if waiting:
+            yield waiting
+        kept = b"" if piece.record is not None else raw[piece.start : piece.end]
+        tail = _tail(block.data, at + piece.end)
+        waiting = Line(reading, base + piece.start, base + piece.end, piece.record, piece.problem, kept, tail)
+    if waiting:
+        stop = len(raw) + 1
+        yield waiting._replace(end=base + stop, tail=_tail(block.data, at + stop))
+
+
+def _complete(rest: Rest) -> dict[str, Any] | None:
+    """The record in the unterminated end of a file, if it is all there: nothing but white space can follow it."""
+    data = bytes(rest.data[rest.start :]).rstrip()
+    if not data.endswith(b"}"):
+        return None
+    try:
+        record = load(data)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _tail(data: bytes | bytearray, stop: int) -> bytes:
+    return bytes(data[max(0, stop - FINGERPRINT_BYTES) : stop])
+
+
+class Missing(dict[str, Position]):
+    """The positions of files that are gone, findable by name and by inode: made once per pass for many `adopt`s."""
+
+    def __init__(self, positions: Mapping[str, Position]) -> None:
+        super().__init__(positions)
+        self._by_name: dict[str, list[str]] = {}
+        self._by_inode: dict[int, list[str]] = {}
+        for key, position in positions.items():
+            self._by_name.setdefault(key.rpartition("/")[2], []).append(key)
+            if position.stamp:
+                self._by_inode.setdefault(position.stamp.inode, []).append(key)
+
+    def candidates(self, source: Source) -> list[str]:
+        """Which of them this source may have been: those of its name first, then those of its inode."""
+        keys = [
+            *self._by_name.get(source.key.rpartition("/")[2], ()),
+            *self._by_inode.get(source.stamp.inode, ()),
+        ]
+        return [key for key in dict.fromkeys(keys) if key in self and 0 < self[key].offset <= source.stamp.size]
+
+
+def adopt(source: Source, missing: Mapping[str, Position], own: Position | None = None) -> str | None:
+    """The key under which a file that moved here was known; it is recognised by its bytes, never by its name alone.
+
+    None as well where it goes on from its `own` position. Opens the file only when something could match. Pass a
+    Missing where there are many.
+    """
+    known = missing if isinstance(missing, Missing) else Missing(missing)
+    candidates = known.candidates(source)
+    if not candidates:
+        return None
+    try:
+        with opened(source) as file:
+            if own is not None and own.offset and file.begins_as(own):
+                return None
+            return next((key for key in candidates if file.begins_as(known[key])), None)
+    except (SkipSource, SourceError):
+        return None

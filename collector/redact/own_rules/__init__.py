@@ -1,0 +1,1 @@
+"""Rules that people add in their configuration, tried before they are used."""

@@ -1,0 +1,180 @@
+"""Confirms a rule on the places where an engine saw a candidate, by `re`, and says exactly which spans are secret.
+
+An engine gives windows: ranges of places where a match may begin. Both engines' windows hold every place where a match
+does begin, and the search resumes by the same rule after every match, so their findings are identical however wide
+the windows are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from time import monotonic
+
+from collector.redact.rule import Rule, Spans, width
+from collector.redact.words.placeholders import is_filler
+
+Windows = list[tuple[int, int]]
+_Read = dict[object, tuple[int, Spans]]  # how far a block was read and what it holds, both counted from its end
+BLOCK = 512  # characters of a long window that are looked at together
+FEW = 50
+
+_boundary_escapes = (
+    rb"(?<=\\[nrtbfv0])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2})"
+    rb"|(?<=\[\dm)|(?<=\[\d\dm)|(?<=;\dm)|(?<=;\d\dm)"
+)
+_open_end = re.compile(r"\{([1-9]\d*),\d+\}(\)*)\Z")
+
+
+class TimeOut(Exception):
+    """Redacting one event took too long."""
+
+
+class Matcher:
+    """A rule made ready to search; its pattern is compiled when it is first needed, as most never are."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.group: str | int = "secret" if "(?P<secret>" in rule.pattern else 0
+        self.has_first = "(?P<first>" in rule.pattern
+        self.folds = rule.folds
+        self.keywords = tuple(word.lower().encode("latin-1") for word in rule.keywords)
+
+    @cached_property
+    def search(self) -> Callable[..., re.Match[bytes] | None]:
+        """Finds the pattern, where nothing stands after it that must not."""
+        after = f"(?![{self.rule.after}])" if self.rule.after else ""
+        return re.compile(f"(?:{self.rule.pattern}){after}".encode("latin-1"), re.DOTALL).search
+
+    @cached_property
+    def before(self) -> Callable[[bytes, int], re.Match[bytes] | None] | None:
+        """Whether a match may begin at a place; None where it may anywhere."""
+        return _before(self.rule.before)
+
+    @cached_property
+    def widest(self) -> int:
+        """The length of the longest match."""
+        return self.rule.widths[1]
+
+    def spans(self, text: bytes, folded: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
+        """The secrets of this rule in the windows; `starts` are where the pieces of the text begin, and `folded` is the
+        text in lower case."""
+        texts = (text, folded if self.folds else text)
+        found: Spans = []
+        read: _Read = {}
+        at = 0
+        for low, high in windows:
+            at = max(at, low)
+            index = bisect_right(starts, at) - 1
+            while index < len(starts) and starts[index] <= high:
+                stop = (starts[index + 1] if index + 1 < len(starts) else len(text) + 1) - 1
+                piece = (starts[index], stop)
+                at = max(at, starts[index])
+                if high - at > BLOCK or (len(windows) > FEW and self.rule.locate):
+                    for last in blocks(text, at, min(high, stop)):
+                        at = self._in_block(texts, at, last, piece, found, read)
+                        _check_time(deadline, self.rule.id)
+                else:
+                    at = self._in_piece(texts, at, high, piece, found)
+                index += 1
+            _check_time(deadline, self.rule.id)
+        return found
+
+    def _in_block(
+        self,
+        texts: tuple[bytes, bytes],
+        at: int,
+        last: int,
+        piece: tuple[int, int],
+        found: Spans,
+        read: _Read,
+    ) -> int:
+        """A part of a window. One that is like another, in itself and in all that is looked at around it, holds what
+        that one holds: a text that repeats itself a thousand times is read once."""
+        if not self.rule.sight or at > last:
+            return self._in_piece(texts, at, last, piece, found)
+        before, after = self.rule.sight
+        low = max(piece[0], at - before)
+        seen = (at - low, last - at, texts[0][low : min(piece[1], last + after)])
+        if seen in read:
+            end, spans = read[seen]
+            found += [(last + low, last + high) for low, high in spans]
+            return last + end
+        known = len(found)
+        end = self._in_piece(texts, at, last, piece, found)
+        spans = [(low - last, high - last) for low, high in found[known:]]
+        if end + self.rule.beyond <= last + after:
+            read[seen] = (end - last, spans)
+        return end
+
+    def _in_piece(self, texts: tuple[bytes, bytes], at: int, high: int, piece: tuple[int, int], found: Spans) -> int:
+        text, searched = texts
+        start, stop = piece
+        limit = min(stop, high + self.widest + 1)
+        while at <= high and (match := self.search(searched, at, limit)) and match.start() <= high:
+            if spans := self._accept(text, match, start, stop):
+                found += [span for span in spans if span[0] < span[1]]
+                at = max(end for _, end in spans)
+            else:  # look on inside of what was refused, for the next may begin there
+                at = max(match.start() + 1, match.start("first") if self.has_first else 0)
+        return max(at, min(high, stop) + 1)
+
+    def _accept(self, text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+        if self.before and match.start() > start and not self.before(text, match.start()):
+            return []
+        if self.keywords and not self._has_keyword(text[max(start, match.start() - self.rule.reach) : match.start()]):
+            return []
+        if self.rule.locate:
+            return self.rule.locate(text, match, start, stop)
+        secret = text[match.start(self.group) : match.end(self.group)].decode("latin-1")
+        if is_filler(secret) or (self.rule.check and not self.rule.check(secret)):
+            return []
+        return [match.span(self.group)]
+
+    def _has_keyword(self, before: bytes) -> bool:
+        lower = before.lower()
+        return any(word in lower for word in self.keywords)
+
+
+def blocks(text: bytes, low: int, high: int) -> Iterator[int]:
+    """Where the blocks of a long window end. Each begins like the one before it where it can, so that they are alike
+    where the text repeats itself."""
+    while high - low > BLOCK:
+        repeated = text.find(text[low : low + 16], low + BLOCK, low + 2 * BLOCK)
+        low = repeated if repeated >= 0 else low + BLOCK
+        yield min(low - 1, high)
+    yield high
+
+
+def _check_time(deadline: float, rule: str) -> None:
+    if monotonic() > deadline:
+        raise TimeOut(rule)
+
+
+def _before(inside: str) -> Callable[[bytes, int], re.Match[bytes] | None] | None:
+    if not inside:
+        return None
+    return re.compile(b"(?<![" + inside.encode("latin-1") + b"])|" + _boundary_escapes).match
+
+
+def trimmed(pattern: str) -> str:
+    """The pattern with its last repetition at its least, so that a scanner reports one end and not hundreds."""
+    return _open_end.sub(lambda found: f"{{{found[1]}}}{found[2]}", pattern)
+
+
+def scan_pattern(rule: Rule) -> str:
+    """What the scanner looks for: everything the rule matches begins with it (after its keyword, if it has any)."""
+    pattern = rule.trigger or trimmed(rule.pattern)
+    pattern = f"(?i:{pattern})" if rule.folds else pattern
+    if not rule.keywords:
+        return pattern
+    words = "|".join(re.escape(word) for word in rule.keywords)
+    return rf"(?i:{words})[\s\S]{{0,{rule.reach}}}(?:{pattern})"
+
+
+def scan_widths(rule: Rule) -> tuple[int, int]:
+    """The shortest and the longest distance from the begin of a match to the end the scanner reports."""
+    shortest, longest = width(rule.trigger or trimmed(rule.pattern))
+    return (1, rule.reach_back) if rule.reach_back else (shortest, longest)

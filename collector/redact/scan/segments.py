@@ -1,0 +1,203 @@
+"""All strings of an event as one text to scan, and the way back from that text into the event.
+
+`gather` is the walk of the hot path: it only collects. Keys are judged once and remembered; only a key that tells
+something about its value, or that is not a plain word, is put before it. Where something was found, `pieces` walks the
+event again, in the same order, and says where each part of the text came from.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from collector.redact.words.names import Promise, promise
+
+# Control characters that no text has a use for. What stands in a marker already is SHIELD to the rules.
+PIECE_END = "\x90"
+KEY_END = "\x91"
+SHIELD = b"\x8f"
+MOST_KEYS = 20_000
+
+PLAIN, TELLING, SIBLING, CONTEXT = range(4)
+
+_plain_part = re.compile(r"[A-Za-z]{0,31}\d{0,3}|\d{1,3}[A-Za-z]{0,12}")
+_between_parts = re.compile(r"[_./ -]")
+_sibling_keys = frozenset(
+    {"value", "Value", "default", "defaultValue", "default_value", "secretValue", "ParameterValue"}
+)
+_name_keys = ("name", "Name", "key", "Key", "header", "variable", "id", "field", "env", "ParameterKey")
+_scalars = frozenset({int, float, bool, type(None)})
+
+
+class KeyBook:
+    """What each key asks for: nothing, to stand before its value, or to look at its sibling. Judged once a key."""
+
+    def __init__(self, keywords: frozenset[str]) -> None:
+        self.known: dict[str, int] = {}
+        self._keywords = re.compile("|".join(map(re.escape, sorted(keywords))) or r"(?!)")
+
+    def judge(self, key: str) -> int:
+        """The verdict on a key that may not be known yet."""
+        verdict = self.known.get(key)
+        if verdict is None:
+            verdict = self._judge(key)
+            if len(self.known) >= MOST_KEYS:
+                self.known.clear()
+            if len(key) <= 100:
+                self.known[key] = verdict
+        return verdict
+
+    def _judge(self, key: str) -> int:
+        if key in _sibling_keys:
+            return SIBLING
+        if promise(key) is not Promise.NOTHING:
+            return TELLING
+        is_plain = len(key) <= 160 and all(map(_plain_part.fullmatch, _between_parts.split(key)))
+        return PLAIN if is_plain and not self._keywords.search(key.lower()) else CONTEXT
+
+
+class Piece(NamedTuple):
+    """A part of the scanned text: a key, KEY_END and its value, or a value alone."""
+
+    text: str
+    node: Any  # the dict or list that holds the value
+    key: Any  # its key or index there
+    value_at: int  # where in `text` the value begins
+    owns_key: bool  # whether the part before is the key itself
+    path: tuple[Any, ...]
+
+
+def gather(event: Any, book: KeyBook) -> list[str]:
+    """Every string of an event, keys included where they matter."""
+    known = book.known
+    found: list[str] = []
+    add = found.append
+    nodes: list[Any] = [event]
+    push = nodes.append
+    for node in nodes:  # grows while it is walked
+        if type(node) is dict:
+            for key, value in node.items():
+                kind = type(value)
+                try:
+                    verdict = known[key]
+                except KeyError:
+                    verdict = book.judge(key)
+                if verdict:
+                    _tell(node, key, value, verdict, (add, push))
+                elif kind is str:
+                    add(value)
+                elif kind is dict or kind is list:
+                    push(value)
+                elif kind not in _scalars:
+                    _refuse(value, add, push)
+        else:
+            for value in node:
+                kind = type(value)
+                if kind is str:
+                    add(value)
+                elif kind is dict or kind is list:
+                    push(value)
+                elif kind not in _scalars:
+                    _refuse(value, add, push)
+    return found
+
+
+def _refuse(value: Any, add: Any, push: Any) -> None:
+    """Kinds of value that JSON does not have: strings in disguise are read, the rest is a fault (fail closed)."""
+    if isinstance(value, str):
+        add(str(value))
+    elif isinstance(value, dict | list):
+        push(value)
+    elif not isinstance(value, int | float):
+        raise TypeError(f"an event holds a {type(value).__name__}, which cannot be redacted")
+
+
+def prefix_of(node: dict[str, Any], key: str, verdict: int) -> str:
+    """What is put before a value: its key, or what a sibling calls it ({"name": "X", "value": ...}).
+
+    A key that tells nothing by itself is followed by two marks: it is context for rules with keywords.
+    """
+    if verdict == TELLING:
+        return key + KEY_END
+    if verdict == CONTEXT:
+        return key + KEY_END + KEY_END
+    for name_key in _name_keys:
+        name = node.get(name_key)
+        if type(name) is str and len(name) <= 100 and promise(name) is not Promise.NOTHING:
+            return name + KEY_END
+    return ""
+
+
+def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, into: tuple[Any, Any]) -> None:
+    """Adds the value of a key that says something about it."""
+    add, push = into
+    prefix = prefix_of(node, key, verdict)
+    kind = type(value)
+    if kind is str:
+        add(prefix + value)
+    elif verdict == TELLING and _is_whole_number(value):
+        add(prefix + str(value))
+    elif kind is list:
+        add(prefix)
+        _tell_items(prefix, value, into)
+    else:
+        add(prefix)
+        if kind is dict:
+            push(value)
+        elif kind not in _scalars:
+            _refuse(value, add, push)
+
+
+def _is_whole_number(value: Any) -> bool:
+    """A password may be a number; one of more than 19 digits has become a float when it comes here."""
+    return type(value) is int or (type(value) is float and 2**63 <= value < float("inf"))
+
+
+def _tell_items(prefix: str, items: list[Any], into: tuple[Any, Any]) -> None:
+    """Adds the strings of a list, each after the key of the list."""
+    add, push = into
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            add(prefix + item)
+        elif kind is dict or kind is list:
+            push(item)
+        elif kind not in _scalars:
+            _refuse(item, add, push)
+
+
+def pieces(event: Any, book: KeyBook) -> list[Piece]:
+    """The same walk with places: `[p.text for p in pieces(e, b)] == gather(e, b)` for plain JSON."""
+    found: list[Piece] = []
+    nodes: list[tuple[Any, tuple[Any, ...]]] = [(event, ())]
+    for node, path in nodes:
+        is_dict = isinstance(node, dict)
+        items: Any = node.items() if is_dict else enumerate(node)
+        for key, value in items:
+            verdict = book.judge(key) if is_dict else PLAIN
+            name = prefix_of(node, key, verdict) if verdict else ""
+            owns = verdict in (TELLING, CONTEXT)
+            place = (*path, key)
+            if isinstance(value, str) or (verdict == TELLING and _is_whole_number(value)):
+                found.append(Piece(name + str(value), node, key, len(name), owns, place))
+                continue
+            if verdict:
+                found.append(Piece(name, node, key, len(name), owns, place))
+            if isinstance(value, list) and verdict:
+                for index, item in enumerate(value):
+                    if isinstance(item, str):
+                        found.append(Piece(name + item, value, index, len(name), False, (*place, index)))
+                    elif isinstance(item, dict | list):
+                        nodes.append((item, (*place, index)))
+            elif isinstance(value, dict | list):
+                nodes.append((value, place))
+    return found
+
+
+def encode(texts: list[str]) -> bytes:
+    """One byte a character, so that places in the scanned text are places in the strings.
+
+    Characters outside Latin-1 become `?`, lone surrogates too. Where a string holds one of the control characters that
+    have a meaning here, it is two strings to the rules, in both engines alike.
+    """
+    return PIECE_END.join(texts).encode("latin-1", "replace")

@@ -1,0 +1,378 @@
+"""The rules for values beside a telling name: assignments, JSON, YAML, flags, headers, tables, tags, prose.
+
+The pattern finds a telling word and a separator; `locate` reads the whole name and the value as it is written (quoted
+at any level of escaping, bare, or the value of a key) and asks `values` whether it is a secret. Linear in the text:
+a name is at most 80 characters, a value at most WIDEST_VALUE.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import AT_KEYS, Rule, Spans
+from collector.redact.scan.segments import SHIELD
+from collector.redact.structures.cookies import cookie_spans
+from collector.redact.structures.not_a_name import is_no_name, is_one_of_several, is_taken_out
+from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
+from collector.redact.words.names import TELLING, Promise, hands_over, promise, words, words_of
+from collector.redact.words.placeholders import is_placeholder
+from collector.redact.words.values import Written, app_password, has_random_part, is_salt, is_secret, looks_random
+
+AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
+SHIELDED = b"[" + SHIELD  # how a marker looks to a rule
+
+_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
+_BREAK = r"(?:\s|\\{1,3}[nrt])"
+_MARK = r"\\{0,7}[\"']"
+_CLOSE = r"""(?:\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?|&(?:quot|#34|#39|apos);|%2[27])"""
+_FIRST = r"(?P<first>[^\s\x90\x91])"
+# The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
+_DIRECT = (
+    rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}|:[ \t]?!!?[a-z]{{2,8}}[ \t]|:{_BREAK}{{1,20}}- (?=[a-z0-9+/=_-]{{16}})"
+    rf"|[ \t]?=[ \t]?<<[~-]?[\"']?[a-z_]{{2,20}}[\"']?{_BREAK}{{1,20}}"
+    r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|!==?|[.?+|]{1,2}=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
+    rf"|\s(?:is|was|to|are):?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
+)
+# The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x"), or where
+# else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
+_LITERAL = (
+    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
+    rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?"
+    r"|[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
+    r"|[ \t]{0,3},(?:[ \t]do:)?[ \t]{0,16}|\s?\(\s{0,3}|[ \t]{1,3}"
+    r"|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
+    rf"(?={_QUOTE})"
+)
+# The value follows in a field of its own: name: NAME, value: x
+_SIBLING = (
+    r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
+    r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>"
+)
+# The value stands in an object of its own, perhaps after what else is said of it: "name": {"type": "s", "value": "x"
+_INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
+_INSIDE = (
+    rf":[ \t]?\{{{_INDENT}"
+    rf"(?:{_MARK}[a-z_]{{1,20}}{_MARK}:\s?(?:{_MARK}[^\"'\\]{{0,30}}{_MARK}|true|false),{_INDENT}){{0,3}}"
+    rf"{_MARK}(?:[a-z]{{0,12}}value|s|default|content){_MARK}\s?:\s?"
+)
+# The value follows directly, and looks random: the token 4kfh5...
+_ADJACENT = r"""[ \t]{1,20}(?=[`"']?[a-z0-9+/=_-]{16})"""
+_NAMED = (
+    rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
+    rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
+)
+# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole.
+_TRIGGER = (
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}"
+    r"|>|[ \t]\(|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\)"
+    r"|\s(?:is|was|to|are)[: ]|[ \t]{1,20}[`\"']?[a-z0-9+/=_-]{16}"
+    r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`]|</"
+    r"|[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?[a-z]{0,12}(?:value|default|content))"
+)
+# A name that only ends in key tells little: its value must look like one from the start.
+_KEYED = (
+    rf"(?P<name>(?:key|auth(?:entication)?)(?:[_-]?[0-9]{{1,2}})?){_CLOSE}"
+    r"(?P<sep>[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|!==?|[.?+|]{1,2}=|:{1,2})[ \t]{0,20}|\s(?:is|was|to|are):?\s|[ \t]{1,4}"
+    r"|[ \t](?:string|str|&str)[ \t]?=[ \t]?)"
+    rf"(?P<open>{_QUOTE})?(?P<first>[a-z0-9+/_.~-]{{20}})"
+)
+_FLAG = (
+    r"(?P<name>(?:--?|/)(?:[a-z][a-z_-]{0,30})?(?:password|passwd|passphrase|pass|pwd|secret|token|key|auth)[a-z0-9_-]{0,16}"
+    r"|(?:[\#%]define|%global|env|arg|setenv|setx|export -x|set -[gxu]{1,3}|config set|secret put|putenv)"
+    r"(?:[ \t]|\\t){1,3}"
+    r"[a-z0-9_.:/-]{0,60}"
+    rf"(?:{TELLING}))"
+    rf"""["'`]?(?:[ \t]|\\t){{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<first>[^\s\x91\x90-])"""
+)
+
+_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
+_spaced_name = re.compile(rb"(?i)(?:api|access|secret|auth|private|account|client|bot|master|encryption|signing) $")
+_scheme = re.compile(
+    rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s{0,60}"
+)
+_whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
+_in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
+_word_before = re.compile(rb"([A-Za-z]{2,20})[ \t]$")
+_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27")
+_element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
+_element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
+_parts = re.compile(rb"[^\x8f\x90\x91]+")
+_phrase_name = re.compile("(?i)phrase|mnemonic|seed")
+_phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
+_hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
+_VAGUE_ALONE = frozenset([b"", b",", b"("])
+_changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
+_vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
+_compound = re.compile("[A-Za-z][_.-][A-Za-z]")
+_in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
+_SETTERS = words_of(
+    """
+    set with put add define use password passwd secret token new basic setenv credentials
+    """
+)
+
+
+def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The spans of the secrets beside the telling name of a match."""
+    begin, first, separator = match.start("name"), match.start("first"), match["sep"]
+    name = _name(text, begin, match.end("name"), start)
+    promised = promise(_with_word_before(text, begin, start, name))
+    if name.lower() == "key" and text[begin : begin + 1] in b"?&":
+        promised = Promise.OWNED
+    if promised is Promise.NOTHING or is_no_name(text, match, len(name)):
+        return []
+    if promised is Promise.COOKIE:
+        return cookie_spans(text, first, min(stop, first + 4096))
+    if match["open"]:
+        return _quoted(text, match, stop, name, promised)
+    if b"==" in separator or b"!=" in separator:
+        return []
+    if separator.isspace():
+        return _adjacent(text, first, stop, promised, name)
+    if separator.startswith(b">"):
+        return _in_element(text, first, stop, promised)
+    if text.startswith(SHIELDED, first):
+        return []
+    if several := _several_words(text, first, stop, promised, name):
+        return several
+    written = _written(text, name, match, stop)
+    promised = min(promised, Promise.KEY) if is_taken_out(text, match) else promised
+    escaped = _escaped_quote.match(text, first, stop)
+    first = escaped.end() if escaped else first
+    scheme = _scheme.match(text, first, stop)
+    first = scheme.end() if scheme else first
+    promised = max(promised, Promise.KEY) if scheme else promised
+    first, last = bare_span(text, first, stop)
+    if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
+        return []
+    if separator.endswith(b"- ") and b":" in separator:
+        promised = min(promised, Promise.KEY)  # a list, as likely of names
+    if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
+        promised = min(promised, Promise.KEY)
+    return _judge(text, first, last, promised, written, stop)
+
+
+def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
+    """A password of four times four letters, or a phrase of words that stands for a key."""
+    if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
+        return [groups]
+    phrase = _phrase.match(text, first, stop) if _phrase_name.search(name) else None
+    return [phrase.span()] if phrase else []
+
+
+def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
+    """`key` alone says too little: `cache key` is none, so the word before belongs to the name."""
+    if name.lower() not in ("key", "keys"):
+        return name
+    word = _word_before.search(text[max(start, begin - 24) : begin])
+    return f"{word[1].decode('latin-1')} {name}" if word else name
+
+
+def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
+    """The content of an element: one value, or what is no word in `{folder AQAAABAAA... rest}`."""
+    content = _element.match(text, first, min(stop, first + WIDEST_VALUE))
+    if not content:
+        end = cut_end(text, first, stop)
+        return _judge(text, first, end, promised, Written.ENVIRONMENT, stop) if end > 0 else []
+    parts = list(_element_part.finditer(text, first, content.end(1)))
+    if len(parts) == 1 and not is_placeholder(parts[0][0].rstrip(b":0123456789").decode("latin-1")):
+        return _judge(text, *parts[0].span(), promised, Written.ENVIRONMENT)
+    return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Written.BARE)]
+
+
+def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
+    """What follows a name without any separator: only what nobody writes as a word, and rarely a hash."""
+    first, last = bare_span(text, first, stop)
+    value = text[first:last].decode("latin-1")
+    if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
+        return []
+    return _judge(text, first, last, min(promised, Promise.KEY), Written.BARE)
+
+
+def _is_key_in_hex(value: str) -> bool:
+    """Hex digits or a uuid as keys are made of, and no fingerprint of one: those are 40 in capitals, or 16."""
+    return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
+
+
+def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The value of a dict key: all of it, however long."""
+    first = match.start("first")
+    end = text.rfind(b"\x91", start, first)
+    promised = promise(text[max(start, end - 161) : end].decode("latin-1"))  # `promise` looks at the last 160
+    if promised is Promise.NOTHING:
+        return []
+    if promised is Promise.COOKIE:
+        return cookie_spans(text, first, stop)
+    spans: Spans = []
+    for part in _parts.finditer(text, first, stop):
+        spans += _judge(text, part.start(), part.end(), promised, Written.KEY)
+    return [*spans, (stop, stop)]
+
+
+def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
+    separator, first = match["sep"], match.end("open")
+    end = quoted_end(text, first, stop, match["open"].rstrip())
+    if end < 0 and (end := cut_end(text, first, stop)) < 0:
+        return []
+    is_call = separator.strip().startswith(b"(")
+    if is_call and words(name.rpartition(".")[2])[0] not in _SETTERS:
+        promised = min(promised, Promise.KEY)
+    is_choice = separator.strip() in (b"|", b":") and separator[:1] == b" " and is_one_of_several(text, match, name)
+    is_vague = (
+        is_choice
+        or is_call
+        or bool(_vague.search(separator))
+        or (separator.strip() in _VAGUE_ALONE and separator != b"")
+    )
+    if is_vague and _stands_for_itself(text[first:end], name, promised):
+        return []
+    spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED, stop)
+    if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
+        last = quoted_end(text, change.end(), stop, match["open"].rstrip())
+        is_near = 0 <= last <= first + WIDEST_VALUE
+        spans += _judge(text, change.end(), last, promised, Written.QUOTED) if is_near else []
+    if spans and b"[" in separator:
+        for further, last in listed(text, end, stop, match["open"].rstrip()):
+            spans += _judge(text, further, last, promised, Written.QUOTED)
+    return spans
+
+
+def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
+    """Whether a string in a list after a telling one is another name, or code, rather than what the name promises."""
+    decoded = value.decode("latin-1")
+    if is_salt(decoded):
+        return False
+    if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
+        return not has_random_part(decoded)
+    if promised <= Promise.OWNED or name.lower() == "pass":
+        return True
+    return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)
+
+
+def _name(text: bytes, begin: int, last: int, start: int) -> str:
+    """The whole name of which the telling word is a part."""
+    if text[begin] in b"?&\"'(,/ \n":
+        return text[begin + 1 : last].decode("latin-1")
+    low = max(start, begin - 64)
+    at = low + len(text[low:begin].rstrip(_NAME))
+    if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
+        at += 1  # the n of an escaped newline
+    if at == begin and text[at - 1 : at] == b" " and (spaced := _spaced_name.search(text[low:begin])):
+        at = low + spaced.start()
+    return text[at:last].decode("latin-1")
+
+
+def _judge(text: bytes, first: int, end: int, promised: Promise, written: Written, stop: int = 0) -> Spans:
+    """The value, if it is a secret; with the rest of it up to `stop` where it is longer than what is judged."""
+    while first < end and text[first] == 0x20:
+        first += 1
+    while first < end and text[end - 1] in b" \r":
+        end -= 1
+    scheme = _scheme.match(text, first, end)
+    if scheme and scheme.end() < end:
+        first, promised = scheme.end(), max(promised, Promise.KEY)
+    value = text[first:end].decode("latin-1")
+    if _is_shielded(text, first, end) or not is_secret(value, promised, written):
+        return []
+    return [(first, whole_end(text, first, end, stop))]
+
+
+def _is_shielded(text: bytes, first: int, end: int) -> bool:
+    """Whether a marker stands in a value; one letter is found ten times faster than two."""
+    return text.find(SHIELD, first, end) >= 0 and SHIELDED in text[first:end]
+
+
+def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Written:
+    """How a bare value stands beside its name."""
+    separator, first = match["sep"], match.start("first")
+    if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
+        return Written.ENVIRONMENT
+    is_constant = name.upper() == name
+    if separator == b"=":
+        at = match.end("name") - len(name)
+        before = text[at - 1 : at] if at else b""
+        is_parameter = before in (b";", b"?", b"&") or name.startswith("-") or (before == b":" and name[0] == "_")
+        limit = min(stop, first + WIDEST_VALUE)
+        is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, first, limit)
+        return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE
+    is_compound = bool(_compound.search(name)) and b"=" not in separator
+    return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
+
+
+ASSIGNED_RULES = (
+    Rule(
+        id="named-secret",
+        provider="structure",
+        pattern=_NAMED,
+        locate=locate,
+        around=AROUND,
+        folds=True,
+        trigger=_TRIGGER,
+        before="",
+        after="",
+        about="a value beside a name that tells that it is a secret",
+        examples=(
+            "DB_PASSWORD={a-z:8}{0-9:3}",
+            '{"password": "{a-z:8}{0-9:3}"}',
+            "X-Api-Key: {0-9a-f:32}",
+            'let apiKey: string = "{A-Za-z0-9:32}"',
+            "define('DB_PASSWORD', '{a-z:8}{0-9:3}')",
+            "- name: DB_PASSWORD\n  value: {a-z:8}{0-9:3}",
+            '<add key="ApiKey" value="{A-Za-z0-9:32}"/>',
+            "the token {A-Za-z0-9:32} works",
+        ),
+        near_misses=(
+            "const token = getToken()",
+            "password: string",
+            "max_tokens: 4096",
+            "password=${DB_PASSWORD}",
+            "['username', 'password', 'email']",
+            'getPassword("prompt")',
+            "- name: DB_PASSWORD\n  valueFrom: x",
+            '<input name="password" value=""/>',
+            "the token authentication-middleware",
+            "token {0-9a-f:40}",
+        ),
+    ),
+    Rule(
+        id="named-key",
+        provider="structure",
+        pattern=_KEYED,
+        locate=locate,
+        around=AROUND,
+        folds=True,
+        before="",
+        after="",
+        about="what looks like a key, beside a name that ends in key",
+        examples=('acmeKey = "{A-Za-z0-9:32}"', "acmeKey={a-z0-9:40}", '"acmeKey": "{A-Za-z0-9:32}"'),
+        near_misses=('cacheKey = "users/profile/settings/page"', "cache key: {0-9a-f:64}", "monkey={a-z0-9:40}"),
+    ),
+    Rule(
+        id="secret-argument",
+        provider="structure",
+        pattern=_FLAG,
+        locate=locate,
+        around=AROUND,
+        folds=True,
+        before="0-9A-Za-z-",
+        after="",
+        about="the argument of a flag or a directive whose name tells that it is a secret",
+        examples=("tool --password {a-z:8}{0-9:3}", "ENV DB_PASSWORD {a-z:8}{0-9:3}"),
+        near_misses=("mysql --password", "--token-file token.txt", "--max-tokens 4096"),
+    ),
+    Rule(
+        id="telling-key",
+        provider="structure",
+        pattern=rf"[^\x90\x91]{{1,160}}\x91\s{{0,20}}{_FIRST}",
+        locate=locate_key_value,
+        around=180,
+        folds=True,
+        trigger=AT_KEYS,
+        reach_back=162,
+        before="",
+        after="",
+        about="the value of a key whose name tells that it is a secret",
+        examples=("password\x91{a-z:8}{0-9:3}", "x-api-key\x91{A-Za-z0-9:24}"),
+        near_misses=("input_tokens\x914096", "password\x91${DB_PASSWORD}"),
+    ),
+)

@@ -1,0 +1,38 @@
+"""Cookie and Set-Cookie headers: the names and attributes stay, the values go."""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import Spans
+from collector.redact.words.placeholders import is_placeholder
+
+SHORTEST = 8
+
+# A pair, or an attribute without a value, and what separates it from the next.
+_part = re.compile(
+    rb"""[ \t]{0,99}([!#$%&*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?([;,]?)"""
+)
+_attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite", b"version", b"comment", b"priority"])
+
+
+def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
+    """The spans of the cookie values from `start` on, and an empty one where the header ends."""
+    spans: Spans = []
+    at = start
+    while at < stop and (part := _part.match(text, at, stop)):
+        at = part.end()
+        value = part[2]
+        if (
+            value
+            and len(value) >= SHORTEST
+            and (value[:1] != b"/" or len(value) > 20)
+            and part[1].lower() not in _attributes
+            and not value.startswith(b"[\x8f")
+        ):
+            is_word = value.isalpha() and len(value) < 16
+            if not is_word and not is_placeholder(value.decode("latin-1")):
+                spans.append(part.span(2))
+        if not part[3]:
+            break
+    return [*spans, (at, at)]

@@ -1,0 +1,108 @@
+"""The rules for what signs a URL or comes back in one, and for command lines that join a user and a password.
+
+Whoever has a signed URL may do what it was signed for; a code in the query of a redirect can be changed into a token.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import Rule, Spans
+from collector.redact.words.names import Promise
+from collector.redact.words.placeholders import is_placeholder
+from collector.redact.words.values import Written, is_secret, looks_random
+
+_IN_QUERY = "(?:[A-Za-z0-9+/=_.~-]|%[0-9A-Fa-f]{2})"
+_VALUE = r"""[^\s"'`<>\\\x91\x90]"""
+
+
+def _is_random(secret: str) -> bool:
+    return looks_random(secret) and not is_placeholder(secret)
+
+
+def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    value = match["secret"].decode("latin-1")
+    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
+
+
+QUERY_RULES = (
+    Rule(
+        id="url-signature",
+        provider="structure",
+        pattern=rf"[?&;](?:x-goog-|x-oss-|x-cos-|x-bce-|x-tos-|oauth_)?signature=(?P<secret>{_IN_QUERY}{{27,1100}})",
+        folds=True,
+        check=_is_random,
+        before="",
+        after="",
+        about="the signature of a URL",
+        examples=(
+            "&x-goog-signature={0-9a-f:512}",
+            "?expires=1700000000&signature={A-Za-z0-9:27}%3d&key-pair-id=k1",
+        ),
+        near_misses=("?signature=required", "?x-goog-signature={0-9a-f:8}", "?signatureversion=4"),
+    ),
+    Rule(
+        id="url-code",
+        provider="structure",
+        pattern=rf"[?&](?:code|ticket|magic|invite_token|sas)=(?P<secret>{_IN_QUERY}{{24,1100}})",
+        check=_is_random,
+        before="",
+        after="",
+        about="a code in a URL that can be changed into a token",
+        examples=("https://app.acme.test/callback?code={A-Za-z0-9_-:43}&state=x",),
+        near_misses=("https://app.acme.test/callback?code=E1001", "?code=authentication-is-required-here"),
+    ),
+    Rule(
+        id="user-slash-password",
+        provider="structure",
+        pattern=(
+            rf"(?:sqlplus|sqlldr|expdp|impdp|rman target)\s(?:-[A-Za-z]{{1,8}}\s){{0,3}}[\"']?"
+            rf"[A-Za-z0-9_$#]{{1,40}}/\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,80}}?)\\{{0,3}}[\"']?@"
+        ),
+        locate=_chosen,
+        around=0,
+        after="",
+        about="a login of Oracle's tools",
+        examples=("sqlplus -S app/{A-Za-z0-9:12}@db.internal:1521/main",),
+        near_misses=("sqlplus /nolog @setup.sql", "sqlplus app/${PASSWORD}@db"),
+    ),
+    Rule(
+        id="user-percent-password",
+        provider="structure",
+        pattern=(
+            rf"(?:smbclient|smbget|rpcclient|smbcacls|net ads|winexe)\s[^\n\x91\x90]{{0,200}}?"
+            rf"(?:-U|--user=)\s?\\{{0,3}}[\"']?[A-Za-z0-9_.\\-]{{1,60}}%(?P<secret>{_VALUE}{{4,80}})"
+        ),
+        locate=_chosen,
+        around=0,
+        after="",
+        about="a login of Samba's tools",
+        examples=("smbclient //files/share -U dev%{A-Za-z0-9:12} -c ls",),
+        near_misses=("smbclient //files/share -U dev -c ls", "smbclient //files/share -U dev%$PASSWORD"),
+    ),
+    Rule(
+        id="openssl-passphrase",
+        provider="structure",
+        pattern=rf"openssl enc [^\n\x91\x90]{{0,200}}?-k\s\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,80}})",
+        locate=_chosen,
+        around=0,
+        after="",
+        about="the passphrase of openssl",
+        examples=("openssl enc -aes-256-cbc -pbkdf2 -k {A-Za-z0-9:12} -in a -out b",),
+        near_misses=("openssl enc -aes-256-cbc -k $PASSPHRASE -in a",),
+    ),
+    Rule(
+        id="here-string-password",
+        provider="structure",
+        pattern=(
+            rf"(?:--with-token|--password-stdin|--stdin|sudo -S|passwd)[^\n|<\x91\x90]{{0,120}}<<<\s?\\{{0,3}}[\"']?"
+            rf"(?P<secret>{_VALUE}{{6,200}})"
+        ),
+        locate=_chosen,
+        around=0,
+        after="",
+        about="what a command that reads a password is given as its input",
+        examples=('gh auth login --with-token <<< "{A-Za-z0-9:32}"',),
+        near_misses=('gh auth login --with-token <<< "$TOKEN"',),
+    ),
+)

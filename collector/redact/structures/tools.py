@@ -1,0 +1,258 @@
+"""The rules for secrets that tools print or are handed, where only the sentence or the command around them tells.
+
+`Please use the following password to proceed:` and the next line; `vault operator unseal ...`; `aws ssm put-parameter`
+with a SecureString. A value that refers to one (`$TOKEN`, `<value>`) stays, as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.formats.shapes import A_UUID, UUID, has_digit_and_letter
+from collector.redact.rule import Rule, Spans
+from collector.redact.structures.headers import BARE, chosen
+from collector.redact.words.letter_pairs import is_made_of_words
+from collector.redact.words.names import Promise
+from collector.redact.words.values import Written, is_secret, looks_random
+
+_LINE = 240  # how far a command is read
+_QUOTE = r"\\{0,7}[\"']"
+_VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
+_SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
+_TOOLS = (
+    r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli"
+    r"|(?:docker|podman|az|oc|nerdctl) login"
+    r"|helm registry login|mongo(?:sh|dump|restore|import|export)?|sqlcmd|bcp|ldap(?:search|add|modify|whoami|passwd)"
+    r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
+    r"|ipmitool|plink|pscp|psftp|security add-(?:generic|internet)-password"
+)
+_FLAGS = (
+    r"-pw |-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
+)
+_BREAK = r"(?:\r?\n|\\{1,3}n)"
+_BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
+_line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
+
+
+def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    is_drawn = has_digit_and_letter(match["secret"].decode("latin-1"))
+    return chosen(text, match, start, stop) if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
+
+
+def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """What nobody writes as a word, with nothing behind it."""
+    value = match["secret"].decode("latin-1")
+    is_drawn = is_secret(value, Promise.KEY, Written.ENVIRONMENT) and not is_made_of_words(value)
+    is_drawn = is_drawn and looks_random(value) and value[-1] not in ":,;."
+    return [match.span("secret")] if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
+
+
+def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The value of a parameter, if its type says that it is a secret."""
+    around = text[max(start, match.start() - _LINE) : min(stop, match.end() + _LINE)]
+    return chosen(text, match, start, stop) if b"SecureString" in around else []
+
+
+def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """A password argument; `-P 3306` and `redis-cli -p 6379` are ports."""
+    first = match.start("secret")
+    is_port = match["secret"].isdigit() and (b"-P" in text[first - 4 : first] or text[first - 4 : first] == b" -p ")
+    return [] if is_port else chosen(text, match, start, stop)
+
+
+TOOL_RULES = (
+    Rule(
+        id="password-argument",
+        provider="structure",
+        pattern=(
+            rf"(?:{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
+            rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
+        ),
+        locate=_argument,
+        around=8,
+        after="",
+        about="the password argument of a command known to take one",
+        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
+        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host"),
+    ),
+    Rule(
+        id="piped-password",
+        provider="structure",
+        pattern=(
+            rf"(?:echo|printf)\s(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})\\{{0,3}}[\"']?\s?\|\s?"
+            r"[^\n\x91\x90|]{0,120}(?:--password-stdin|sudo -S|passwd|--with-token|--stdin|secrets? (?:set|put|create))"
+        ),
+        locate=chosen,
+        around=0,
+        after="",
+        about="a value piped into a command that reads a password",
+        examples=("echo {A-Za-z0-9:12} | docker login -u ci --password-stdin",),
+        near_misses=("echo $PASSWORD | docker login -u ci --password-stdin",),
+    ),
+    Rule(
+        id="password-directive",
+        provider="structure",
+        pattern=(
+            r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
+            r"|net user [^\s]{1,40}|wpa_passphrase [^\s]{1,40}|nmcli\s[^\n\x91\x90]{1,100}\spassword"
+            r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
+            r"\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
+        ),
+        locate=chosen,
+        around=0,
+        after="",
+        about="a directive that is followed by a password",
+        examples=("requirepass {A-Za-z0-9:12}",),
+        near_misses=("requirepass <password>",),
+    ),
+    Rule(
+        "announced-password",
+        "structure",
+        rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}(?P<secret>{_VALUE}{{10,64}})",
+        trigger=rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}[a-z0-9]",
+        locate=_alone_on_its_line,
+        around=110,
+        folds=True,
+        before="",
+        after="",
+        about="a password alone on the line after the sentence that announces it",
+        examples=("Use the following password to proceed:\n\n{0-9a-f:32}\n", "The password is:\n  {A-Za-z0-9:20}"),
+        near_misses=("password:\n  description: {0-9a-f:32}", "Enter the password:\nPermission denied"),
+    ),
+    Rule(
+        "generated-password",
+        "structure",
+        rf"(?:password is generated for [^\s:]{{1,60}}:|successfully reset\.{_BREAK}{{1,2}}New value:) {{1,4}}"
+        r"(?P<secret>[^\s\"'<>\\\x90\x91]{8,64})",
+        locate=_printed,
+        around=80,
+        after="",
+        about="a password that a server made and printed",
+        examples=(
+            "A temporary password is generated for root@localhost: {A-Za-z0-9:6}#{A-Za-z0-9:5}7",
+            "Password for the [elastic] user successfully reset.\nNew value: {A-Za-z0-9_*+=-:19}7",
+        ),
+        near_misses=("New value: {A-Za-z0-9:20}", "successfully reset.\nNew value: enabled"),
+    ),
+    Rule(
+        "unseal-key",
+        "HashiCorp Vault",
+        r"operator unseal(?: -[a-z-]{2,20}(?:=[^\s]{1,60})?){0,3} (?P<secret>[A-Za-z0-9+/]{43}=|[0-9a-f]{64,66})",
+        examples=("vault operator unseal {A-Za-z0-9+/:43}=", "bao operator unseal -non-interactive {0-9a-f:66}"),
+        near_misses=("vault operator unseal", "vault operator unseal -reset"),
+    ),
+    Rule(
+        "acl-secret-id",
+        "HashiCorp",
+        rf"Secret ?ID {{0,16}}[=:] {{1,4}}(?P<secret>{UUID})",
+        before="0-9A-Za-z",
+        examples=(f"Secret ID    = {A_UUID}",),
+        near_misses=(f"Accessor ID  = {A_UUID}", "Secret ID = <secret>"),
+    ),
+    Rule(
+        "vault-write",
+        "HashiCorp Vault",
+        rf"(?:vault|bao) (?:kv (?:put|patch)|write)[^\n=|;&\x90\x91]{{1,120}}=(?P<secret>{_VALUE}{{6,200}})",
+        trigger="(?:vault|bao) (?:kv (?:put|patch)|write)",
+        locate=chosen,
+        around=0,
+        after="",
+        about="what is written to a store of secrets",
+        examples=("vault kv put secret/app value={A-Za-z0-9:24}",),
+        near_misses=("vault kv put secret/app value=@file.txt", "vault kv put secret/app value=$VALUE"),
+    ),
+    Rule(
+        "secure-parameter",
+        "AWS",
+        rf"put-parameter[^\n|;&\x90\x91]{{0,{_LINE}}}?--value[ =](?:{_QUOTE})?(?P<secret>{_VALUE}{{4,200}})",
+        trigger="put-parameter",
+        locate=_secure_parameter,
+        around=_LINE,
+        after="",
+        about="the value of a parameter that is to be kept secret",
+        examples=("aws ssm put-parameter --name x --type SecureString --value {A-Za-z0-9:24}",),
+        near_misses=("aws ssm put-parameter --name x --type String --value {A-Za-z0-9:24}",),
+    ),
+    Rule(
+        "secure-parameter-value",
+        "AWS",
+        rf"(?:SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value{_QUOTE}\s{{0,4}}:\s{{0,4}}{_QUOTE}"
+        r"(?P<secret>[^\"\\\x90\x91]{4,2000}))",
+        trigger=rf"SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value",
+        locate=chosen,
+        around=0,
+        before="",
+        after="",
+        about="the value of a parameter that is kept secret",
+        examples=('"Type": "SecureString",\n    "Value": "{A-Za-z0-9:24}"',),
+        near_misses=('"Type": "SecureString", "Value": "${{PASSWORD}}"', '"Type": "String", "Value": "{A-Za-z0-9:24}"'),
+    ),
+    Rule(
+        "stored-secret",
+        "structure",
+        rf"(?:keyvault secret set|gh secret set)[^\n|;&\x90\x91]{{0,{_LINE}}}?\s(?:--value|--body|-b)[ =]"
+        rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,200}})",
+        trigger="(?:keyvault|gh) secret set",
+        locate=chosen,
+        around=0,
+        after="",
+        about="what is put into a store of secrets",
+        examples=(
+            "az keyvault secret set --vault-name v --name x --value {A-Za-z0-9:24}",
+            'gh secret set DEPLOY --body "{A-Za-z0-9:24}"',
+        ),
+        near_misses=("gh secret set DEPLOY --body $DEPLOY", "gh secret set DEPLOY < key.pem"),
+    ),
+    Rule(
+        "secret-on-stdin",
+        "structure",
+        rf"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{{0,120}}<<<[ ]?(?:{_QUOTE})?"
+        rf"(?P<secret>{_VALUE}{{4,200}})",
+        trigger=r"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{0,120}<<<",
+        locate=chosen,
+        around=0,
+        before="",
+        after="",
+        about="what a store of secrets reads from its input",
+        examples=('wrangler secret put API <<< "{A-Za-z0-9:24}"', "vercel env add API production <<< {A-Za-z0-9:24}"),
+        near_misses=('wrangler secret put API <<< "$API"', "grep x <<< {A-Za-z0-9:24}"),
+    ),
+    Rule(
+        "encrypted-string",
+        "Ansible",
+        rf"ansible-vault encrypt_string(?: --?[a-z-]{{1,20}}[ =][^\s\"']{{1,60}}){{0,4}} {_QUOTE}"
+        r"(?P<secret>[^\"'\\\n\x90\x91]{4,200})",
+        locate=chosen,
+        around=0,
+        after="",
+        about="what is to be encrypted",
+        examples=("ansible-vault encrypt_string '{A-Za-z0-9:24}' --name x",),
+        near_misses=("ansible-vault encrypt_string '$SECRET' --name x",),
+    ),
+    Rule(
+        "community-string",
+        "structure",
+        rf"(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)\s[^\n\x90\x91]{{0,80}}?-c\s?"
+        rf"|snmp-server community |r[ow]community6? )(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,64}})",
+        trigger="(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)|snmp-server community |r[ow]community6? )",
+        locate=chosen,
+        around=0,
+        after="",
+        about="the community that opens SNMP",
+        examples=("snmpwalk -v2c -c {a-z:6}{0-9:4} host", "snmp-server community {a-z:6}{0-9:4} RO"),
+        near_misses=("snmpwalk -v2c -c public host", "rocommunity public localhost"),
+    ),
+    Rule(
+        "remote-desktop-password",
+        "structure",
+        rf"(?:xfreerdp3?|wfreerdp|sdl-freerdp|signtool sign)\s[^\n\x90\x91]{{0,160}}?\s/p[: ]"
+        rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,100}})",
+        trigger="(?:xfreerdp|wfreerdp|sdl-freerdp|signtool sign)",
+        locate=chosen,
+        around=0,
+        after="",
+        about="a password in the way of Windows",
+        examples=("xfreerdp /u:ci /p:{A-Za-z0-9:14} /v:host", "signtool sign /f a.pfx /p {A-Za-z0-9:14} a.exe"),
+        near_misses=("xfreerdp /u:ci /p:%PASSWORD% /v:host",),
+    ),
+)

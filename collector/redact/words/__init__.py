@@ -1,0 +1,1 @@
+"""Judging names and values: what a name promises, what a secret looks like, what only stands for one."""

@@ -1,0 +1,323 @@
+"""What a value must look like to be a secret, given what its name promises and how it was written.
+
+Placeholders (`<your-key>`, `${TOKEN}`, `changeme`, `xxxx`), code (`getToken()`, `process.env.X`), types and prose stay
+readable: they are what people read transcripts for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from enum import IntEnum
+
+from collector.redact.words.letter_pairs import is_made_of_words, reads_like_words, share_of_words
+from collector.redact.words.names import Promise
+from collector.redact.words.placeholders import is_placeholder
+
+
+class Written(IntEnum):
+    """How a value stands beside its name, from the surest to the vaguest."""
+
+    KEY = 0  # the value of a dict key
+    QUOTED = 1  # "name": "value"
+    ENVIRONMENT = 2  # NAME=value
+    CONFIGURATION = 3  # db_password: value
+    BARE = 4  # anything else: might be code or prose
+
+
+_identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
+_chain = re.compile(
+    r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
+)
+_call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
+_type_name = re.compile(
+    r"(?:[A-Z][a-z]+)+|(?:Big)?(?:Ui|I)nt(?:8|16|32|64)(?:Clamped)?Array|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*"
+)
+_typed = re.compile(r"(?:[A-Z]+[a-z]+|V\d{1,2}(?=[A-Z])|[A-Z]\d(?=[A-Z])){2,}")  # SecretV3Raw, TMsSQLCredentials
+_index = re.compile(r"^[A-Za-z_][\w.]*\[")
+_key_letters = re.compile(r"[\w.,~+/=:|@!#$%^&*?-]+")
+_letter = re.compile(r"[^\W\d_]")
+_digit = re.compile(r"\d")
+_sign = re.compile(r"[!@#$%^&*+=~?|\\/]")
+_turn = re.compile("[a-z\xdf-\xf6\xf8-\xff][A-Z\xc0-\xd6\xd8-\xde]")  # from lower to upper case, in Latin-1
+_digit_or_sign = re.compile(r"[0-9!@#$%^&*+=~?|\\/]")
+_consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
+_keyboard = re.compile(r"[^\w\s./-]")
+_hex = re.compile(r"[0-9a-fA-F]+")
+_url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
+_path = re.compile(
+    r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
+)
+_base64 = re.compile(r"[A-Za-z0-9/]{16,}")
+_words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
+_passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
+_plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
+_date = re.compile(r"^\d{4}-\d\d-\d\d")
+_version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
+_digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
+# words-joined/like.these2, and the rules of validators: required|min:8
+_words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
+_sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
+_term = re.compile(r"\([A-Za-z_]\w*")  # (BASE + 1)
+_constant = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
+_names = re.compile(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
+_setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
+_telling_end = re.compile(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
+_telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
+_closing = {"(": ")", "[": "]", "{": "}"}
+_public_key = re.compile(
+    "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
+)
+_uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}(?![a-z0-9-])")
+_type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
+
+
+def entropy(value: str) -> float:
+    """Shannon's bits per character."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
+
+
+def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
+    """Where a password for one application ends, as Google and Apple draw them: four times four letters."""
+    groups = _app_password.match(text, first, stop)
+    letters = re.sub("[ -]", "", groups[0].decode()) if groups else ""
+    return groups.span() if groups and len(set(letters)) >= 6 and not reads_like_words(letters) else None
+
+
+def is_secret(value: str, promise: Promise, written: Written) -> bool:
+    """Whether a value is a secret, given what its name promises and how it was written."""
+    if len(value) < 3 or _repeats(value) or _is_names(value):
+        return False
+    if _url.match(value) or _digest_name.match(value):
+        return False
+    if promise is Promise.PASSWORD and len(value) == 19 and app_password(value.encode("latin-1"), 0, 19):
+        return True
+    if _is_path(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
+        return False
+    is_one = _is_password(value, written) if promise is Promise.PASSWORD else _is_key(value, promise, written)
+    return is_one and not is_placeholder(value)
+
+
+def _is_path(value: str) -> bool:
+    """The name of a file, and not base64 that happens to begin with a slash, as one in 64 does."""
+    if not _path.match(value):
+        return False
+    is_drawn = _base64.fullmatch(value) and share_of_words(value) < 0.4 and looks_random(value.replace("/", ""))
+    return not is_drawn or value in (value.lower(), value.upper())
+
+
+def _repeats(value: str) -> bool:
+    """One short thing over and over, longer than even a dummy would be."""
+    return len(value) >= 128 and any(value.startswith(value[period:]) for period in range(1, 25))
+
+
+def _is_names(value: str) -> bool:
+    """Names that wait for a value of their own: what stands between two quotes that both open, `password="token="x`."""
+    return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
+
+
+def _is_password(value: str, written: Written) -> bool:
+    if " " in value or "\n" in value:
+        return _is_phrase(value)
+    if written is Written.BARE:
+        return _looks_chosen(value)
+    if _is_jumble(value):
+        return True
+    if written is Written.CONFIGURATION and (_index.match(value) or _names_a_type(value)):
+        return False
+    if _looks_like_code(value, written) or _type.match(value):
+        return False
+    if _words_joined.fullmatch(value) or _version.match(value):
+        return False
+    is_sum = _sum if written is Written.CONFIGURATION else _setting
+    if written in (Written.CONFIGURATION, Written.ENVIRONMENT) and (is_sum.fullmatch(value) or _term.fullmatch(value)):
+        return False
+    if _identifier.match(value) and _telling_identifier.search(value) and not _shuffled(value):
+        return any(c.isdigit() for c in value) and written is not Written.QUOTED
+    if _words_with_dashes.match(value) and not value.isalpha() and not value.isalnum():
+        return written <= Written.ENVIRONMENT and _is_passphrase(value)
+    if value.isdigit():
+        return len(value) >= (16 if written is Written.CONFIGURATION else 4)
+    return len(value) >= 4
+
+
+def _is_passphrase(value: str) -> bool:
+    """Words and a number, joined, that say nothing of what they are for."""
+    return bool(_passphrase.fullmatch(value)) and not _telling_identifier.search(value)
+
+
+def _is_jumble(value: str) -> bool:
+    """Letters of both cases that change too often, and go together too oddly, for words and for names in code."""
+    turns = len(_turn.findall(value[:128]))
+    if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or _call.match(value) or "a-z" in value:
+        return False
+    parts = [part for part in re.split("[^A-Za-z]+", value[:128]) if len(part) >= 8] or [re.sub("[^A-Za-z]", "", value)]
+    return not is_made_of_words(value) and not all(map(reads_like_words, parts))
+
+
+def _is_phrase(value: str) -> bool:
+    """A value with spaces: prose about passwords, unless its words are not words."""
+    parts = value.split()
+    if (
+        len(parts) >= 12
+        and all(part.isalpha() and part.islower() for part in parts)
+        and len(parts) in (12, 15, 18, 21, 24)
+    ):
+        return True
+    return len(parts) <= 4 and any(_mixes(part) and len(part) >= 4 for part in parts) and not _looks_like_code(value)
+
+
+def _names_a_type(value: str) -> bool:
+    return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
+
+
+def _looks_like_code(value: str, written: Written = Written.BARE) -> bool:
+    if _chain.match(value) and not has_random_part(value):
+        return True
+    is_cut = written >= Written.ENVIRONMENT and value.count("(") > value.count(")")  # at a blank or a quote
+    return bool(_call.match(value)) and (value[-1] in ")]}>;,`(" or is_cut) and _is_nested(value)
+
+
+def _is_nested(value: str) -> bool:
+    """Every bracket that closes has one like it that opened last."""
+    opened: list[str] = []
+    for character in value:
+        if character in _closing:
+            opened.append(_closing[character])
+        elif character in ")]}" and (not opened or opened.pop() != character):
+            return False
+    return True
+
+
+def has_random_part(value: str) -> bool:
+    return any(len(part) >= 12 and looks_random(part) for part in re.split(r"[\W_]+", value))
+
+
+def _has_long_part(value: str) -> bool:
+    return any(len(part) >= 20 and not is_made_of_words(part) and looks_random(part) for part in value.split("/"))
+
+
+def _mixes(value: str) -> bool:
+    """Letters and digits, or either beside a special character that words do not have."""
+    if not _digit_or_sign.search(value):
+        return False
+    letter, digit = _letter.search(value), _digit.search(value)
+    return bool((letter and digit) or ((letter or digit) and _sign.search(value.rstrip("!?"))))
+
+
+def _looks_chosen(value: str) -> bool:
+    """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
+    if len(value) >= 12 and _is_jumble(value):
+        return True
+    if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _looks_like_code(value):
+        return False
+    if (_call.match(value) or _index.match(value)) and _is_nested(value):
+        return False
+    if _names_a_type(value):
+        return False
+    if _plain_number.match(value) or _date.match(value) or _version.match(value):
+        return False
+    if _identifier.match(value) and _telling_identifier.search(value):
+        return False
+    if _words_joined.fullmatch(value) or _sum.fullmatch(value):
+        return False
+    return value[0] not in "[({" and not (value[0] in "!=<>&|+-*/)}]" and not any(c.isdigit() for c in value))
+
+
+def _is_key(value: str, promise: Promise, written: Written) -> bool:
+    shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.OWNED: 20, Promise.WEAK: 20}[promise]
+    if is_salt(value) or (promise is Promise.KEY and len(value) >= 16 and " " not in value and _is_jumble(value)):
+        return True
+    if promise <= Promise.OWNED and _is_no_key(value, promise, written):
+        return False
+    if written is Written.BARE:
+        shortest = max(shortest, 12)
+    if promise is Promise.OWNED and written in (Written.QUOTED, Written.ENVIRONMENT, Written.CONFIGURATION):
+        shortest = 16
+    if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
+        return False
+    if value.isupper() and _constant.fullmatch(value) and _telling_end.search(value) and not has_random_part(value):
+        return False
+    is_code = _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
+    if written >= Written.CONFIGURATION and is_code:
+        return False
+    if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
+        return False
+    if _looks_like_code(value, written) or (_plain_number.match(value) and not value.isdigit()):
+        return False
+    if value.isdigit():
+        return len(value) >= 16 and promise is Promise.KEY
+    if not _key_letters.fullmatch(value):
+        is_odd = not _is_nested(value) or (len(value) >= 32 and entropy(value) >= 4.5 and has_random_part(value))
+        return written <= Written.QUOTED and len(value) >= 16 and _mixes(value) and is_odd
+    if len(value) < 16 and _hex.fullmatch(value):
+        return False
+    if (
+        promise is Promise.WEAK
+        and entropy(value) < (3.0 if _hex.fullmatch(value) else 3.5)
+        and written not in (Written.ENVIRONMENT, Written.KEY)
+    ):
+        return False
+    return looks_random(value)
+
+
+def _is_no_key(value: str, promise: Promise, written: Written) -> bool:
+    """What stands beside `key` and is none: a path, an id, words, a public key, a name in code."""
+    is_owned = promise is Promise.OWNED
+    if (
+        len(value) > 512
+        or value[0] in "/."
+        or "," in value
+        or value.startswith("0x")
+        or (_uuid.fullmatch(value) and not is_owned)
+        or _public_key.match(value)
+    ):
+        return True
+    if _uuid.fullmatch(value) or _hex.fullmatch(value):
+        return not is_owned and written in (Written.BARE, Written.CONFIGURATION)  # a hash, as likely
+    return is_made_of_words(value) or (written is Written.BARE and ("(" in value or bool(_chain.match(value))))
+
+
+def is_salt(value: str) -> bool:
+    """Drawn from all there is on a keyboard, blanks included, as the salts and keys of web applications are."""
+    return (
+        40 <= len(value) <= 160
+        and len(set(_keyboard.findall(value))) >= 7
+        and len(set(value)) >= 24
+        and bool(_digit.search(value))
+        and "\n" not in value
+        and not is_made_of_words(value)
+    )
+
+
+def looks_random(value: str) -> bool:
+    """Drawn rather than written: mixed letters and digits, or more mixed case than words have."""
+    if _version.match(value) or _date.match(value):
+        return False
+    digits = len(_digit.findall(value))
+    if _words_with_dashes.match(value):  # words, and up to three digits at the end
+        is_one = value.isalnum() and len(value) >= 16 and not _telling_identifier.search(value)
+        return _shuffled(value) or (is_one and bool(digits) and entropy(value) >= 3.3) or _is_drawn(value)
+    if digits and _letter.search(value):
+        is_odd = digits >= 2 or len(value) >= 16 or bool(_sign.search(value))
+        return (is_odd and entropy(value) >= (2.5 if len(value) < 16 else 3.0)) or _is_drawn(value)
+    return (len(value) > 15 and _shuffled(value)) or _is_drawn(value)
+
+
+def _is_drawn(value: str) -> bool:
+    """Letters and digits alone, whose letters read like no words."""
+    if len(value) < 10 or not value.isalnum():
+        return False
+    letters = "".join(filter(str.isalpha, value))
+    return len(letters) >= 6 and not reads_like_words(letters)
+
+
+def _shuffled(value: str) -> bool:
+    """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
+    if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # of fewer letters it cannot be more
+        return False
+    return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))

@@ -1,0 +1,1 @@
+"""The long run: one pass after another, for months."""

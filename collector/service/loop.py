@@ -1,0 +1,326 @@
+"""The long run: a pass at the start, then whenever something changed, until it is asked to stop.
+
+`step` does the one thing that is due and says how long nothing will be; `run` calls it and sleeps in between. Hints
+name the paths to look at; a walk over everything, every run.rescan_interval, is the truth. No failure of the sink or
+of the disk ends the run: it is tried again from the committed offsets, and the reason is in the status.
+"""
+
+from __future__ import annotations
+
+import encodings.idna  # noqa: F401 - httpx needs it later; loaded in the middle of a large pass it would keep memory
+import os
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from collector import __version__
+from collector.assembly import describe, flow_on, held_state
+from collector.errors import CollectorError, ConfigurationError
+from collector.flow.source import Root
+from collector.keeping.state import State
+from collector.log import configure, get_logger, place_of
+from collector.pipeline import Flow
+from collector.service import footprint
+from collector.service.notify import Notifier
+from collector.service.passes import Passes
+from collector.service.status_file import StatusFile, one_line, status_path, written
+from collector.service.watch import Hints, Wake, Watcher
+from collector.settings import Settings
+
+log = get_logger()
+# Finding the sources takes at most this part of the time, however many there are.
+WORTH_OF_RESCANNING = 50
+CLOCK_JUMP_SECONDS = 30.0
+FOREVER = float("inf")
+
+
+class Service:
+    """The agent as it lives for months."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        reread: Callable[[], Settings],
+        *,
+        notifier: Notifier | None = None,
+        make_watcher: Callable[..., Watcher] = Watcher,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.settings = settings
+        self.notifier = notifier or Notifier()
+        self.wake = Wake(clock)
+        self.passes = Passes(clock, wall)
+        self.passes.progress, self.passes.alive = self._progress, self.notifier.alive
+        self.watcher: Watcher
+        self.flow: Flow
+        self._reread, self._make_watcher, self._clock, self._wall = reread, make_watcher, clock, wall
+        self._status = StatusFile(status_path(settings.state_path), clock)
+        self._since, self._started, self._drift = wall(), clock(), wall() - clock()
+        self._is_stopping = self._wants_reload = self._wants_report = False
+        self._interrupt = threading.Event()
+        self._full_at = self._rested_at = clock()
+        self._heartbeat_at = clock() + settings.heartbeat.interval
+        self._secrets: Any = None
+        self._told: Any = None
+
+    # Asked for by signal handlers and other threads.
+
+    def stop(self) -> None:
+        """Finishes or abandons what is in flight, saves, and ends the run; the second time without waiting."""
+        if self._is_stopping and hasattr(self, "flow"):
+            self.flow.deliverer.shutdown_timeout = 0.0
+        self._is_stopping = True
+        self._interrupt.set()
+        self.wake.ring()
+
+    def reload(self) -> None:
+        """Reads the configuration again, as soon as what is in flight is finished."""
+        self._wants_reload = True
+        self._interrupt.set()
+        self.wake.ring()
+
+    def report(self) -> None:
+        """Logs the status, once."""
+        self._wants_report = True
+        self.wake.ring()
+
+    # The run
+
+    def run(self) -> None:
+        """Holds the state and works until `stop` is called."""
+        log.debug("manners", **footprint.step_back(self.settings.run.nice))
+        with held_state(self.settings, "run") as state, ExitStack() as parts:
+            parts.push(self.open_flow(state, self.settings))
+            log.info("started", version=__version__, **describe(self.flow))
+            self.notifier.ready()
+            before, threading.excepthook = threading.excepthook, self._thread_died
+            try:
+                while not self._is_stopping:
+                    self._turn(state, parts)
+            finally:
+                threading.excepthook = before
+                self._finish()
+
+    def _thread_died(self, died: threading.ExceptHookArgs) -> None:
+        """A watcher's thread, most likely: `keep_up` starts it again."""
+        name = died.thread.name if died.thread else ""
+        place = place_of(died.exc_value) if died.exc_value else ""
+        log.error("a thread died", thread=name, error=died.exc_type.__name__, place=place)
+        self.wake.doubt()
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a stop or a reload was asked for and is not done yet."""
+        return self._is_stopping or self._wants_reload
+
+    def _turn(self, state: State, parts: ExitStack) -> None:
+        if self._wants_reload:
+            self._do_reload(state, parts)
+        seconds = self.step()
+        self._progress()
+        if not self.is_interrupted:
+            self.wake.wait(min(seconds, self.notifier.next_feed, self._when_to_tell()))
+
+    def step(self) -> float:
+        """Does what is due; returns for how many seconds nothing will be, unless a hint comes."""
+        now = self._clock()
+        self._notice_a_jump(now)
+        passes, committer = self.passes, self.flow.committer
+        if committer.due_in == 0.0:
+            committer.save()
+        elif passes.problem and now < passes.retry_at:
+            return min(passes.retry_at - now, self._when_to_save())
+        elif passes.problem and passes.problem.kind == "halted" and self._secrets != self._secrets_now():
+            log.info("token or certificate changed, it is used from now on")
+            self._wants_reload = True
+        elif passes.problem or now >= self._full_at:
+            self._look_at_everything()
+        elif self.wake.since is not None and now >= self.wake.since + self.settings.batch.linger:
+            self._look_at(self.wake.take())
+        elif now >= self._heartbeat_at and self.settings.heartbeat.interval:
+            self._send_heartbeat()
+        else:
+            return self._nothing_until() - now
+        return 0.0
+
+    def _nothing_until(self) -> float:
+        moments = [self._full_at, self._clock() + self._when_to_save()]
+        if self.wake.since is not None:
+            moments.append(self.wake.since + self.settings.batch.linger)
+        if self.settings.heartbeat.interval:
+            moments.append(self._heartbeat_at)
+        return min(moments)
+
+    def _when_to_save(self) -> float:
+        due_in = self.flow.committer.due_in
+        return FOREVER if due_in is None else max(due_in, 0.01)
+
+    def _when_to_tell(self) -> float:
+        """Seconds until the status file should say what it does not say yet."""
+        return self._status.due_in if self._news != self._told else FOREVER
+
+    def _notice_a_jump(self, now: float) -> None:
+        """After a sleep of the machine, or when the clock was set: what was waited for is tried at once."""
+        drift = self._wall() - now
+        if abs(drift - self._drift) > CLOCK_JUMP_SECONDS:
+            log.info("the clock jumped, everything is looked at", seconds=round(drift - self._drift))
+            self._full_at = self.passes.retry_at = now
+        self._drift = drift
+
+    def _look_at_everything(self) -> None:
+        self.watcher.keep_up()
+        hints = self.wake.take()
+        cost = self.passes.everything(hints, is_watching=self.watcher.mode == "events")
+        if self.passes.has_worked_hard:
+            self.flow.state.repack()
+        footprint.give_back_memory()
+        interval = self.settings.run.rescan_interval * random.uniform(0.9, 1.1)
+        rest = WORTH_OF_RESCANNING * cost
+        self._full_at, self._rested_at = self._clock() + max(interval, rest), self._clock() + rest
+
+    def _look_at(self, hints: Hints) -> None:
+        if hints.is_everything or not self.passes.few(hints.paths):
+            self.passes.doubt()
+            self._full_at = max(self._clock(), self._rested_at)
+
+    def _send_heartbeat(self) -> None:
+        interval = self.settings.heartbeat.interval
+        self._heartbeat_at = self._clock() + interval
+        self.passes.beat(self.describe(), self._clock() - self._started, interval)
+
+    # Configuration
+
+    def open_flow(self, state: State, settings: Settings) -> ExitStack:
+        """Makes a flow of these settings and goes on with it; raises when they cannot be used, changing nothing."""
+        interrupt = threading.Event()
+        with ExitStack() as opening:
+            secrets = _secrets(settings)
+            flow = opening.enter_context(flow_on(state, settings, stop=interrupt))
+            watcher = self._make_watcher(flow.roots, self.wake, is_wanted=settings.run.watch, clock=self._clock)
+            opening.callback(watcher.close)
+            parts = opening.pop_all()
+        if hasattr(self, "flow"):
+            flow.committer.go_on_from(self.flow.committer)
+        self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
+        self.passes.use(flow, settings.retry)
+        self._use_interrupt(interrupt)
+        self._full_at = self._clock()
+        self._heartbeat_at = min(self._heartbeat_at, self._full_at + settings.heartbeat.interval)
+        footprint.give_back_memory()
+        return parts
+
+    def _use_interrupt(self, interrupt: threading.Event) -> None:
+        """From here on this ends the waiting; a signal that came just before must not be lost with the old one."""
+        self._interrupt = self.flow.deliverer.stop = interrupt
+        if self.is_interrupted:
+            interrupt.set()
+
+    def _do_reload(self, state: State, parts: ExitStack) -> None:
+        """The configuration as it is now; what is wrong with it is said, and then the old one stays in force."""
+        self._wants_reload = False
+        self.notifier.reloading()
+        before = parts.pop_all()
+        try:
+            settings = self._reread()
+            if settings.state_path != self.settings.state_path:
+                raise ConfigurationError("state.path changes with a restart only.")
+            self.watcher.close()
+            parts.push(self.open_flow(state, settings))
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
+            reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
+            log.error("configuration not taken over, the old one stays", reason=reason)
+            self._use_interrupt(threading.Event())
+            self._secrets, self._full_at = self._secrets_now(), self._clock()
+            parts.push(before)
+        else:
+            before.close()
+            configure(settings.log.level, settings.log.format)
+            footprint.step_back(settings.run.nice)
+            log.info("configuration taken over", **describe(self.flow))
+        self.notifier.ready()
+
+    def _secrets_now(self) -> Any:
+        try:
+            return _secrets(self.settings)
+        except ConfigurationError:
+            return self._secrets
+
+    # What others see
+
+    def describe(self) -> dict[str, Any]:
+        """The status, as plain data."""
+        passes, watcher = self.passes, self.watcher
+        passes.refresh_lag()
+        priorities = passes.lag.by_priority()
+        problem = passes.problem_now()
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "since": written(self._since),
+            "is_running": not self._is_stopping,
+            **describe(self.flow),
+            "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.roots],
+            "watcher": {
+                "mode": watcher.mode,
+                "reason": watcher.reason,
+                "restarts": watcher.restarts,
+                "missed_hints": passes.seen.missed_hints,
+            },
+            "priorities": priorities,
+            "lag": sum(row["lag"] for row in priorities.values()),
+            "last_acknowledged": written(passes.acknowledged) if passes.acknowledged else None,
+            "last_rescan": written(passes.seen.at) if passes.seen.at else None,
+            "problem": problem.as_dict() if problem else None,
+            "last_error": passes.last_error or None,
+            "held": self.flow.held.summary(),
+            "skipped_files": passes.seen.skipped or {},
+            "unlisted_directories": len(passes.seen.unlisted or {}),
+            **passes.totals_now().as_dict(),
+        }
+
+    @property
+    def _news(self) -> Any:
+        """Differs when the status does."""
+        return (
+            self.passes.changes,
+            self.flow.committer.problem,
+            self.watcher.mode,
+            self.watcher.reason,
+            self.watcher.restarts,
+        )
+
+    def _progress(self) -> None:
+        """Called by the main loop wherever it gets something done, or waits on purpose."""
+        self.notifier.alive()
+        if self._wants_report:
+            self._wants_report = False
+            log.info("status", **self.describe())
+        if self._news != self._told and self._status.due_in == 0.0:
+            self._tell()
+
+    def _tell(self, *, is_last: bool = False) -> None:
+        self._told = self._news
+        self.notifier.status(one_line(self._status.write(self.describe, is_last=is_last)))
+
+    def _finish(self) -> None:
+        """The end of the run: nothing that was acknowledged is left unsaved."""
+        self.notifier.stopping()
+        self._is_stopping = True
+        self.flow.committer.save()
+        self._tell(is_last=True)
+        log.info("stopped", lag=self.describe()["lag"], **self.passes.totals.as_dict())
+
+
+def _root(root: Root, missing: list[str] | None) -> dict[str, Any]:
+    return {"path": root.path, "label": root.label, "is_there": root.path not in (missing or [])}
+
+
+def _secrets(settings: Settings) -> Any:
+    """What can be replaced without a change of the configuration: the token, and the files of TLS."""
+    sink = settings.sink
+    files = [path for path in (sink.ca_file, sink.client_cert, sink.client_key) if path is not None]
+    return settings.sink_token(), [(path.stat().st_mtime_ns, path.stat().st_ino) for path in files if path.exists()]

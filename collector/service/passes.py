@@ -1,0 +1,261 @@
+"""Passes of the long run, and what is known from them: lag, totals, and what keeps events from leaving.
+
+In: a flow, and what to look at. Out: nothing raised but programming errors that keep coming back; a failure becomes the
+`problem`, with the time after which another try makes sense. Each reason is logged once, not at every try.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from collector.errors import CollectorError, SinkError, SinkHalted, SinkUnavailable, StateError, Stopped
+from collector.flow.ledger import Ledger
+from collector.flow.source import Source
+from collector.log import get_logger, place_of
+from collector.pipeline import Flow, lag_of, walk
+from collector.reading.discover import Findings, discover, glance
+from collector.redact import seal
+from collector.service.heartbeat import batch_of, heartbeat
+from collector.service.status_file import Lag, Problem, Totals
+from collector.service.watch import Hints
+from collector.settings.options import RetrySettings
+
+log = get_logger()
+ERRORS_IN_A_ROW = 10
+MANY_BATCHES = 4
+MANY_REASONS = 100
+# A change this old that no hint told of was missed; a younger one may still be on its way.
+HINTS_TAKE_SECONDS = 2.0
+SAID = {
+    "unavailable": "the sink does not answer, it is tried again",
+    "halted": "the sink does not take events, a person must act",
+    "state": "the state cannot be saved, it is tried again",
+    "internal": "a pass failed, it is tried again",
+}
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the last walk over everything saw."""
+
+    at: float | None = None
+    skipped: dict[str, int] | None = None
+    unlisted: dict[str, str] | None = None
+    missing_roots: list[str] | None = None
+    missed_hints: int = 0
+
+
+class Passes:
+    """One lives as long as the agent, the flow changes with the configuration."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, wall: Callable[[], float] = time.time) -> None:
+        self.flow: Flow
+        self.retry = RetrySettings()
+        self.totals, self.lag, self.seen = Totals(), Lag(), Seen()
+        self.problem: Problem | None = None
+        self.retry_at = clock()
+        self.acknowledged: float | None = None
+        self.last_error = ""
+        self.has_worked_hard = False
+        self.changes = 0  # grows when there is something new to tell
+        self.progress: Callable[[], None] = lambda: None  # called when there may be something new to tell
+        self.alive: Callable[[], None] = lambda: None  # called where only time went by
+        self._clock, self._wall = clock, wall
+        self._ledger = Ledger()
+        self._batches = 0
+        self._found: Findings | None = None
+        self._has_all_hints = True
+        self._errors_in_a_row = 0
+        self._unsaved_since = 0.0
+        self._said: set[str] = set()
+
+    def use(self, flow: Flow, retry: RetrySettings) -> None:
+        """Goes on with this flow."""
+        self.flow, self.retry = flow, retry
+        flow.on_receipt, flow.alive, flow.held.alive = self._on_receipt, self.alive, self.alive
+        flow.deliverer.while_waiting = self._while_waiting
+        self.retry_at = self._clock()
+
+    def everything(self, hints: Hints, *, is_watching: bool) -> float:
+        """A walk over everything; returns the processor seconds that finding the sources took."""
+        started = time.thread_time()
+        try:
+            flow = self.flow
+            known = flow.state.stamp_of
+            found = discover(flow.roots, flow.is_wanted, flow.home, known=known, progress=self.alive)
+        except Exception as error:  # noqa: BLE001 - as in a pass
+            self._failed_unexpectedly(error)
+            return 0.0
+        cost = time.thread_time() - started
+        self._note_places(found)
+        is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
+        unannounced = self._unannounced(found, hints) if is_comparable else []
+        batches = self.totals.batches
+        self.lag.take_all(found.files, self._lag_of)
+        self._has_all_hints = self._walk(found)
+        self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
+        self.seen.at = self._wall()
+        self.has_worked_hard = self.totals.batches - batches >= MANY_BATCHES
+        return cost
+
+    def doubt(self) -> None:
+        """Hints may have been lost, so the next walk over everything says nothing of them."""
+        self._has_all_hints = False
+
+    def few(self, paths: frozenset[str]) -> bool:
+        """A pass over what these paths name; False when only a walk over everything can tell."""
+        try:
+            found = glance(paths, self.flow.roots, self.flow.is_wanted, self.flow.home)
+        except Exception as error:  # noqa: BLE001 - as in a pass
+            self._failed_unexpectedly(error)
+            return False
+        self._has_all_hints = self._walk(found) and self._has_all_hints
+        return not found.needs_full_walk
+
+    def beat(self, report: dict[str, Any], uptime: float, interval: float) -> None:
+        """Sends a heartbeat; one that does not arrive is not made up for."""
+        flow = self.flow
+        made = heartbeat(report, flow.host, flow.user, now=self._wall(), uptime=uptime, interval=interval)
+        batch = batch_of(seal(made, flow.redactor, flow.max_event_bytes))
+        try:
+            for receipt in flow.deliverer.deliver([batch]):
+                if receipt.refused:
+                    self._say("heartbeat refused", receipt.refused[0].reason)
+                else:
+                    self.acknowledged = self._wall()
+        except (SinkError, Stopped) as error:
+            self.last_error = type(error).__name__
+            self._say("heartbeat not delivered", str(error))
+        except Exception as error:  # noqa: BLE001 - no sign of life is worth a life
+            self.last_error = type(error).__name__
+            self._say("heartbeat failed", f"{type(error).__name__} at {place_of(error)}")
+
+    def totals_now(self) -> Totals:
+        """The totals, with those of a pass that is under way."""
+        return self.totals.with_ledger(self._ledger)
+
+    def problem_now(self) -> Problem | None:
+        """What keeps events from leaving, or from being remembered."""
+        if self.problem is not None:
+            return self.problem
+        health = self.flow.deliverer.health
+        if health.failing_since is not None:
+            since = self._wall() - (self._clock() - health.failing_since)
+            return Problem("unavailable", self.flow.deliverer.complaint(health.reason), since, health.tries)
+        unsaved = self.flow.committer.problem
+        self._unsaved_since = (self._unsaved_since or self._wall()) if unsaved else 0.0
+        return Problem("state", unsaved, self._unsaved_since) if unsaved else None
+
+    def refresh_lag(self) -> None:
+        """Brings the lag up to date while a pass is under way."""
+        if self._found is not None:
+            self.lag.take(self._found.files, self._lag_of, self._found.gone)
+
+    def _walk(self, found: Findings) -> bool:
+        """The pass itself; whether it went through."""
+        self._ledger, self._batches, self._found = Ledger(), 0, found
+        started = self._clock()
+        try:
+            walk(self.flow, self._ledger, found)
+        except Stopped as error:
+            log.info("pass broken off", reason=str(error))
+        except SinkHalted as error:
+            self._failed("halted", error, self._backoff())
+        except SinkUnavailable as error:
+            # Delivery has waited already, up to retry.max_wait; now new sources get their turn.
+            self._failed("unavailable", error, max(0.0, self._backoff() - (self._clock() - started)))
+        except (StateError, SinkError) as error:
+            self._failed("state", error, self._backoff())
+        except Exception as error:  # noqa: BLE001 - a single surprise must not end a run of months
+            self._failed_unexpectedly(error)
+        else:
+            self._worked()
+            return True
+        finally:
+            self.totals.add(self._ledger)
+            self.refresh_lag()
+            self._ledger, self._found = Ledger(), None
+            self.changes += 1
+        return False
+
+    def _worked(self) -> None:
+        self._errors_in_a_row = 0
+        if self.problem is not None:
+            log.info("working again", after_seconds=round(self._wall() - self.problem.since), was=self.problem.kind)
+            self.problem = None
+        if self.flow.deliverer.health.failing_since is None:
+            self._said.clear()
+
+    def _failed(self, kind: str, error: Exception, wait: float, reason: str = "") -> None:
+        reason = reason or str(error)
+        self._say(SAID[kind], reason)
+        since, tries = (self.problem.since, self.problem.tries + 1) if self.problem else (self._wall(), 1)
+        self.problem = Problem(kind, reason, since, tries)
+        self.last_error = type(error).__name__
+        self.retry_at = self._clock() + wait
+
+    def _failed_unexpectedly(self, error: Exception) -> None:
+        """Type and place only: a message may hold somebody's text."""
+        self._errors_in_a_row += 1
+        reason = f"{type(error).__name__} at {place_of(error)}"
+        self._failed("internal", error, self._backoff(), reason)
+        if self._errors_in_a_row >= ERRORS_IN_A_ROW:
+            raise CollectorError(
+                f"{ERRORS_IN_A_ROW} passes in a row failed ({reason}). Offsets say what was acknowledged, nothing is "
+                "lost. The service manager starts the agent again; please report this line."
+            ) from error
+
+    def _backoff(self) -> float:
+        """Longer from try to try, up to retry.max_interval, with jitter."""
+        tries = min(self.problem.tries if self.problem else 0, 30)
+        return min(self.retry.max_interval, self.retry.initial_interval * 2.0**tries) * random.uniform(0.5, 1.0)
+
+    def _say(self, event: str, reason: str) -> None:
+        """Logs a reason once; again only after things went well in between."""
+        if reason not in self._said:
+            if len(self._said) >= MANY_REASONS:  # a redirect may name another place every time
+                self._said.clear()
+            self._said.add(reason)
+            self.changes += 1
+            log.warning(event, reason=reason)
+
+    def _on_receipt(self, ledger: Ledger) -> None:
+        if ledger.batches > self._batches:
+            self._batches = ledger.batches
+            self.acknowledged = self._wall()
+        self.changes += 1
+        self.progress()
+
+    def _while_waiting(self) -> None:
+        """Called while requests are in flight: says why it takes so long."""
+        health = self.flow.deliverer.health
+        if health.failing_since is not None:
+            self._say(SAID["unavailable"], self.flow.deliverer.complaint(health.reason))
+        self.progress()
+
+    def _note_places(self, found: Findings) -> None:
+        missing = [root.path for root in found.missing_roots]
+        if missing != (self.seen.missing_roots or []):
+            if missing:
+                log.warning("a root is not there, it is waited for", missing=missing)
+            else:
+                log.info("all roots are there")
+        if found.errors and found.errors.keys() != (self.seen.unlisted or {}).keys():
+            log.warning("directories cannot be listed", directories=dict(list(found.errors.items())[:10]))
+        self.seen.missing_roots, self.seen.unlisted, self.seen.skipped = missing, found.errors, found.skipped
+
+    def _unannounced(self, found: Findings, hints: Hints) -> list[Source]:
+        """The sources that changed without a hint."""
+        latest = (self._wall() - HINTS_TAKE_SECONDS) * 1e9
+        return [
+            source
+            for source in found.files
+            if source.path not in hints.paths and source.stamp.mtime_ns < latest and not self.flow.state.is_read(source)
+        ]
+
+    def _lag_of(self, source: Source) -> int:
+        return lag_of(source, self.flow.state)

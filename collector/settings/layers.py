@@ -1,0 +1,346 @@
+"""What can be configured, where it comes from, and what is wrong with it. The only place that reads the environment.
+
+Flags, then COLLECTOR_* variables (nested with `__`), then the first TOML file found, then the defaults below. Unknown
+keys and unknown COLLECTOR_* names are errors. Secrets are read from files, never from the configuration itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, get_origin
+
+import httpx
+import platformdirs
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from collector.errors import ConfigurationError
+from collector.flow.source import Root
+from collector.settings.options import (
+    BatchSettings,
+    CaptureSettings,
+    HeartbeatSettings,
+    LogSettings,
+    ProjectSettings,
+    QuarantineSettings,
+    RedactionSettings,
+    RetrySettings,
+    RootSetting,
+    RunSettings,
+    SinkSettings,
+    StateSettings,
+    StoreSettings,
+    SweptSettings,
+    is_loopback,
+    listed_roots,
+)
+
+ENV_PREFIX = "COLLECTOR_"
+CONFIG_VARIABLE = "COLLECTOR_CONFIG"
+SYSTEM_CONFIG = Path("/etc/collector/collector.toml")
+
+
+class Settings(BaseSettings):
+    """Every setting, by section."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
+    )
+
+    roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
+        default=[], description="what to read"
+    )
+    sink: SinkSettings = SinkSettings()
+    batch: BatchSettings = BatchSettings()
+    retry: RetrySettings = RetrySettings()
+    run: RunSettings = RunSettings()
+    capture: CaptureSettings = CaptureSettings()
+    projects: ProjectSettings = ProjectSettings()
+    redaction: RedactionSettings = RedactionSettings()
+    quarantine: QuarantineSettings = QuarantineSettings()
+    swept: SweptSettings = SweptSettings()
+    heartbeat: HeartbeatSettings = HeartbeatSettings()
+    state: StateSettings = StateSettings()
+    store: StoreSettings = StoreSettings()
+    log: LogSettings = LogSettings()
+
+    @property
+    def sink_type(self) -> str:
+        """http when there is a URL, else the embedded store."""
+        return self.sink.type or ("http" if self.sink.url else "store")
+
+    @property
+    def state_path(self) -> Path:
+        """The state file; everything else the agent keeps lies beside it."""
+        if self.state.path is not None:
+            return self.state.path / "state.json" if os.path.isdir(self.state.path) else self.state.path
+        return _state_directory() / "state.json"
+
+    @property
+    def database_path(self) -> Path:
+        """The embedded store's database."""
+        if self.store.database is not None:
+            return self.store.database
+        if os.environ.get("STATE_DIRECTORY"):
+            return _state_directory() / "events.db"
+        return platformdirs.user_data_path("collector") / "events.db"
+
+    def resolved_roots(self) -> list[Root]:
+        """The roots to read: configured ones, else $CLAUDE_CONFIG_DIR, else the two places that Claude Code uses."""
+        if self.roots:
+            return [_root(item.path, item.label) for item in self.roots]
+        listed = os.environ.get("CLAUDE_CONFIG_DIR", "")
+        named = [part.strip() for part in listed.split(",") if part.strip()]
+        if named:
+            return [_root(path, "") for path in named]
+        usual = [_root("~/.claude", ""), _root("~/.config/claude", "")]
+        return [root for root in usual if os.path.isdir(root.path)] or usual[:1]
+
+    def sink_token(self) -> str | None:
+        """The bearer token, from sink.token_file or systemd's credential `sink-token`."""
+        path = self.sink.token_file or credential("sink-token")
+        return read_secret(path, "sink.token_file") if path else None
+
+
+def home() -> str:
+    """The home directory, which `~` stands for in keys."""
+    return os.path.expanduser("~")
+
+
+def state_key(source: str) -> str:
+    """How the state calls a source that a person named by its path."""
+    if source.startswith("~"):
+        return source
+    path, base = os.path.abspath(source), home()
+    return "~" + path.removeprefix(base) if path.startswith(base + "/") else path
+
+
+def cache_directory() -> Path:
+    """Where what can be made again is kept."""
+    return platformdirs.user_cache_path("collector")
+
+
+def user_config() -> Path:
+    """The user's own configuration file."""
+    return platformdirs.user_config_path("collector") / "collector.toml"
+
+
+def notify_socket() -> str | None:
+    """Where systemd wants to hear from us."""
+    return os.environ.get("NOTIFY_SOCKET")
+
+
+def watchdog_seconds() -> float | None:
+    """How often systemd wants a sign of life from this process."""
+    value, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", "")
+    if not value.isdigit() or (process and process != str(os.getpid())):
+        return None
+    return int(value) / 1_000_000
+
+
+def credential(name: str) -> Path | None:
+    """A file that systemd put into this service's credentials directory, if there."""
+    directory = os.environ.get("CREDENTIALS_DIRECTORY")
+    path = Path(directory, name) if directory else None
+    return path if path is not None and path.is_file() else None
+
+
+def read_secret(path: Path, setting: str) -> str:
+    """The first line of a secret's file."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigurationError(f"{setting}: cannot read {path}: {reason}. Make it readable to this user.") from None
+    if not text or "\n" in text or not text.isprintable() or not text.isascii():
+        raise ConfigurationError(f"{setting}: {path} must hold one line of printable ASCII text: the secret itself.")
+    return text
+
+
+def _state_directory() -> Path:
+    """$STATE_DIRECTORY under systemd, else the platform's place."""
+    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
+    return Path(given) if given else platformdirs.user_state_path("collector")
+
+
+def _root(path: str, label: str) -> Root:
+    absolute = os.path.abspath(os.path.expanduser(path))
+    return Root(absolute, label or os.path.basename(absolute).lstrip(".") or "root")
+
+
+def config_file(given: Path | None) -> Path | None:
+    """The one file in force: the flag's, $COLLECTOR_CONFIG's, the user's, the system's, or none."""
+    named = given or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None)
+    if named is not None:
+        if not _is_file(named):
+            raise ConfigurationError(f"There is no configuration file {named}. `collector config init` writes one.")
+        return named
+    return next((path for path in (user_config(), SYSTEM_CONFIG) if _is_file(path)), None)
+
+
+def _is_file(path: Path) -> bool:
+    """A file that cannot be looked at is not passed over: it may say what is to be left out."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+
+
+def load(given: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
+    """All settings in force; raises ConfigurationError naming each wrong key, where it stands and why."""
+    path = config_file(given)
+    tables = _read_toml(path) if path else {}
+    known = {ENV_PREFIX + "__".join(keys).upper() for keys in _keys(Settings)} | {CONFIG_VARIABLE}
+    unknown = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
+    if unknown:
+        raise ConfigurationError("\n".join(_unknown_variable(name, known) for name in unknown))
+
+    class Layered(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            del dotenv_settings, file_secret_settings
+            return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=tables)
+
+    try:
+        settings = Layered(**dict(flags or {}))
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, path, tables)) from None
+    except SettingsError as error:
+        names = " or ".join(sorted(set(os.environ) & set(_json_variables(Settings)))) or str(error)
+        raise ConfigurationError(f"The environment variable {names} must hold JSON, and does not.") from None
+    _check(settings)
+    return settings
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(
+            f"{path} is not valid TOML: {error}. Correct it there; what holds a backslash stands in 'single quotes'."
+        ) from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path} is not valid TOML: it is not UTF-8 text.") from None
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+
+
+def _keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every settable key, sections included: ("sink",), ("sink", "url"), ..."""
+    for name, field in model.model_fields.items():
+        yield (*above, name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _keys(field.annotation, (*above, name))
+
+
+def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator[str]:
+    """The variables that hold more than a word: sections, tables, and lists that are not split at commas."""
+    for name, field in model.model_fields.items():
+        variable = above + name.upper()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield variable
+            yield from _json_variables(field.annotation, f"{variable}__")
+        elif get_origin(field.annotation) in (dict, list) and NoDecode not in field.metadata:
+            yield variable
+
+
+def _unknown_variable(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    advice = f"Did you mean {close[0]}?" if close else "`collector config show` lists what can be set."
+    return f"The environment variable {name} is not a setting. {advice}"
+
+
+def _explain(error: ValidationError, path: Path | None, tables: Mapping[str, Any]) -> str:
+    """One sentence for each wrong key: which, where it was set, why it is wrong, what would be right."""
+    names = [".".join(keys) for keys in _keys(Settings)]
+    lines = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"])
+        variable = _variable_of(problem["loc"])
+        if variable:
+            place = f"the environment variable {variable}"
+        else:
+            stands = problem["loc"][: -1 if problem["type"] == "missing" else None]  # what is missing stands nowhere
+            place = str(path) if path and _holds(tables, stands) else "a command line flag"
+        if problem["type"] == "extra_forbidden":
+            close = difflib.get_close_matches(key, names, n=1)
+            advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."
+            lines.append(f"{key} (in {place}) is not a setting. {advice}")
+        else:
+            reason = problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{key} (in {place}): {reason[0].lower()}{reason[1:].rstrip('.')}.")
+    return "\n".join(lines)
+
+
+def _variable_of(keys: Sequence[int | str]) -> str:
+    """The variable that sets this key, or as JSON one above it; empty when none does."""
+    names = [ENV_PREFIX + "__".join(map(str, keys[:count])).upper() for count in range(len(keys), 0, -1)]
+    return next((name for name in names if name in os.environ), "")
+
+
+def _holds(tables: Any, keys: Sequence[int | str]) -> bool:
+    for key in keys:
+        try:
+            tables = tables[key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
+
+
+def _check(settings: Settings) -> None:
+    """What no single key can know about itself."""
+    sink = settings.sink
+    if settings.sink_type == "http":
+        if not sink.url:
+            raise ConfigurationError('sink.type is http, but sink.url is missing. Set sink.url, or use type = "store".')
+        url = httpx.URL(sink.url)
+        if url.scheme == "http" and not sink.allow_http and not is_loopback(sink.url):
+            raise ConfigurationError(
+                f"sink.url: http:// would send to {url.host} in the clear. Use https://, "
+                "or set sink.allow_http = true if the network in between is yours."
+            )
+    if settings.batch.max_event_bytes > settings.batch.max_bytes:
+        raise ConfigurationError("batch.max_event_bytes must not be larger than batch.max_bytes.")
+    if sink.client_key and not sink.client_cert:
+        raise ConfigurationError("sink.client_key needs sink.client_cert beside it.")
+    for name, path in (
+        ("ca_file", sink.ca_file),
+        ("client_cert", sink.client_cert),
+        ("client_key", sink.client_key),
+    ):
+        if path is not None and not os.path.isfile(path):
+            raise ConfigurationError(f"sink.{name}: there is no file {path} that this user can reach.")
+
+
+def masked(settings: Settings) -> dict[str, Any]:
+    """The effective settings as plain data, with what may be secret hidden."""
+    shown = settings.model_dump(mode="json")
+    shown["sink"]["headers"] = dict.fromkeys(shown["sink"]["headers"], "********")
+    if shown["sink"]["url"] and "?" in shown["sink"]["url"]:
+        shown["sink"]["url"] = shown["sink"]["url"].partition("?")[0] + "?********"
+    shown["state"]["path"] = str(settings.state_path)
+    shown["store"]["database"] = str(settings.database_path)
+    shown["sink"]["type"] = settings.sink_type
+    shown["roots"] = [root._asdict() for root in settings.resolved_roots()]
+    return shown

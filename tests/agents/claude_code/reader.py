@@ -1,0 +1,79 @@
+"""Gives records to normalize as a source would, and holds every event against the published schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import orjson
+
+from collector.agents.claude_code import Context, event
+from collector.flow.event import json_schema
+from collector.flow.line import Line, Reading
+from collector.flow.outcome import Skip
+from collector.flow.source import Root, Source, SourceKind, Stamp
+from tests.agents.claude_code.sample_shapes import SESSION
+
+Record = dict[str, Any]
+
+SCHEMA = jsonschema.Draft202012Validator(json_schema())
+MTIME_NS = 1_772_359_200_123_000_000  # 2026-03-01T10:00:00.123Z
+
+
+def context(
+    kind: SourceKind = SourceKind.SESSION,
+    *,
+    session_id: str = SESSION,
+    agent_id: str = "",
+    meta: Record | None = None,
+    level: Any = "full",
+    is_wanted: Callable[[str], bool] = lambda _: True,
+    path: str = "~/.claude/projects/-work-app/session.jsonl",
+) -> Context:
+    """The context of a freshly opened source."""
+    source = Source(
+        root=Root("/home/dev/.claude", "main"),
+        path=path,
+        key=path,
+        kind=kind,
+        priority=0,
+        project="" if kind is SourceKind.HISTORY else "-work-app",
+        session_id=session_id,
+        agent_id=agent_id,
+        stamp=Stamp(1000, MTIME_NS, 7),
+    )
+    reading = Reading(source, b"", source.stamp, meta or {})
+    return Context(reading, {"id": "machine-1", "name": "laptop"}, "dev", level, is_wanted)
+
+
+def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Record | Skip:
+    """What becomes of a record: an event that the schema allows and JSON can carry, or a skip."""
+    where = where or context()
+    made = event(Line(where.reading, offset, offset + 100, copy_of(record), "", b"", b""), where)
+    if isinstance(made, Skip):
+        return made
+    problems = [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(made)]
+    assert not problems, problems[:3]
+    return made
+
+
+def normalized(record: Any, where: Context | None = None, offset: int = 0) -> Record:
+    """The event of a record that must give one."""
+    made = outcome(record, where, offset)
+    assert not isinstance(made, Skip), made
+    return made
+
+
+def copy_of(record: Any) -> Any:
+    """A deep copy, so that no test sees what another did; what nests too deep for a copy is given as it is."""
+    try:
+        return json.loads(json.dumps(record))
+    except RecursionError:
+        return record
+
+
+def written(made: Record) -> str:
+    """The event as JSON text."""
+    return orjson.dumps(made).decode()

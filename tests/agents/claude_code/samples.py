@@ -1,0 +1,95 @@
+"""One record of every type and shape that Claude Code is known to write, by name; the tests' common ground.
+
+ALL_RECORDS is what may stand in a transcript. The other tables hold what stands in the other sources.
+Everything is made up and deterministic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.agents.claude_code import (
+    sample_attachments,
+    sample_bookkeeping,
+    sample_messages,
+    sample_requests,
+    sample_tools,
+)
+from tests.agents.claude_code.sample_shapes import PROJECT_PATH, SESSION
+
+Record = dict[str, Any]
+
+ALL_RECORDS: dict[str, Record] = {
+    **sample_messages.RECORDS,
+    **sample_tools.RECORDS,
+    **sample_attachments.RECORDS,
+    **sample_bookkeeping.RECORDS,
+    **sample_requests.RECORDS,
+}
+
+HISTORY_LINES: dict[str, Record] = {
+    "history": {
+        "display": "Fix the login bug",
+        "pastedContents": {},
+        "timestamp": 1772359200123,
+        "project": PROJECT_PATH,
+        "sessionId": SESSION,
+    },
+    "history_pasted": {
+        "display": "Look at [Pasted text #1 +3 lines]",
+        "pastedContents": {
+            "1": {"id": 1, "type": "text", "content": "first\nsecond\nthird"},
+            "2": {"id": 2, "type": "text", "contentHash": "ab12cd34ef56ab78"},
+        },
+        "timestamp": 1772359201123,
+        "project": PROJECT_PATH,
+    },
+}
+
+JOURNAL_LINES: dict[str, Record] = {
+    "journal_started": {"type": "started", "key": "v2:explore", "agentId": "a1b2c3d4e5f60718"},
+    "journal_result": {
+        "type": "result",
+        "key": "v2:explore",
+        "agentId": "a1b2c3d4e5f60718",
+        "result": "Three files use the old name.",
+    },
+    "journal_result_object": {
+        "type": "result",
+        "key": "v2:count",
+        "agentId": "a1b2c3d4e5f60719",
+        "result": {"files": 3, "names": ["a.py", "b.py", "c.py"]},
+    },
+}
+
+INDEX_ENTRIES: dict[str, Record] = {
+    "index_entry": {
+        "sessionId": SESSION,
+        "fullPath": f"/home/dev/.claude/projects/-work-app/{SESSION}.jsonl",
+        "fileMtime": 1768263841305,
+        "firstPrompt": "Fix the login bug",
+        "summary": "Login bug fixed",
+        "messageCount": 14,
+        "created": "2026-01-13T00:20:06.190Z",
+        "modified": "2026-01-13T00:24:01.280Z",
+        "gitBranch": "main",
+        "projectPath": PROJECT_PATH,
+        "isSidechain": False,
+        "prNumber": 7,
+        "prUrl": "https://git.example.com/app/pull/7",
+        "prRepository": "app",
+    },
+}
+
+STATS: Record = {
+    "version": 2,
+    "lastComputedDate": "2026-03-01",
+    "dailyActivity": [{"date": "2026-03-01", "messageCount": 9, "sessionCount": 2, "toolCallCount": 4}],
+    "dailyModelTokens": [{"date": "2026-03-01", "tokensByModel": {"claude-opus-4-5-20251101": 460}}],
+    "modelUsage": {"claude-opus-4-5-20251101": {"inputTokens": 120, "outputTokens": 340, "costUSD": 0.1}},
+    "totalSessions": 2,
+    "totalMessages": 9,
+    "longestSession": {"sessionId": SESSION, "duration": 1000, "messageCount": 5},
+    "firstSessionDate": "2026-02-01T10:00:00.000Z",
+    "hourCounts": {"10": 2},
+}

@@ -1,0 +1,114 @@
+"""The newest writer says everything several times; we say it once, and never drop what was not seen elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collector.flow.outcome import Skip
+from tests.agents.claude_code.reader import context, normalized, outcome, written
+from tests.agents.claude_code.sample_attachments import SYSTEM_PROMPT, attachment, rendered
+from tests.agents.claude_code.sample_requests import blob
+from tests.agents.claude_code.samples import ALL_RECORDS
+
+
+def test_a_rendered_copy_is_left_out_and_counted() -> None:
+    made = normalized(ALL_RECORDS["attachment_environment"])
+    assert "rendered" not in made["attributes"]
+    assert made["omitted"] == {"rendered": len("<system-reminder>\n# Environment\n</system-reminder>")}
+
+
+def test_what_was_rendered_of_an_unknown_attachment_is_kept() -> None:
+    made = normalized(rendered("memory_of_tomorrow", {"ids": [5]}, "Words that stand only here"))
+    assert "Words that stand only here" in written(made)
+
+
+def test_a_sent_message_is_a_copy_only_where_its_words_were_seen() -> None:
+    where = context()
+    sent = ALL_RECORDS["api_request_blob_copy"]
+    assert normalized(sent, where)["text"] == "Fix the login bug"
+    normalized(ALL_RECORDS["user_prompt"], where)
+    assert outcome(sent, where) == Skip("copy")
+
+
+def test_of_a_sent_message_only_the_new_words_are_kept() -> None:
+    where = context()
+    normalized(ALL_RECORDS["user_prompt"], where)
+    parts = [{"type": "text", "text": "Fix the login bug"}, {"type": "text", "text": "Write a title for this"}]
+    made = normalized(blob("user", parts, "c3"), where)
+    assert (made["kind"], made["role"], made["text"]) == ("api_message", "user", "Write a title for this")
+    assert made["omitted"]["copies"] > 0
+
+
+def test_tool_calls_and_answers_that_were_sent_are_copies() -> None:
+    where = context()
+    call, answer = ALL_RECORDS["assistant_tool_call"], ALL_RECORDS["tool_result_bash"]
+    sent = [blob("assistant", call["message"]["content"], "d4"), blob("user", answer["message"]["content"], "e5")]
+    assert [normalized(message, where)["kind"] for message in sent] == ["api_message", "api_message"]
+    normalized(call, where)
+    normalized(answer, where)
+    assert [outcome(message, where) for message in sent] == [Skip("copy"), Skip("copy")]
+
+
+def test_a_system_message_made_of_attachments_is_a_copy() -> None:
+    where = context()
+    normalized(rendered("date", {"date": "2026-11-18"}, "Today's date is 2026-11-18."), where)
+    normalized(rendered("model", {"text": "You are Opus."}, "You are Opus."), where)
+    sent = [{"type": "text", "text": "You are Opus.\n\nToday's date is 2026-11-18."}]
+    assert outcome(blob("system", sent, "f6"), where) == Skip("copy")
+    more = [{"type": "text", "text": "You are Opus.\n\nAnd do not tell anybody."}]
+    assert "do not tell anybody" in normalized(blob("system", more, "a7"), where)["text"]
+
+
+def test_the_system_prompt_is_told_once_in_a_pass() -> None:
+    where = context()
+    first = normalized(ALL_RECORDS["attachment_prompt_snapshot"], where)
+    second = normalized(ALL_RECORDS["attachment_prompt_snapshot_tools"], where)
+    shape = normalized(ALL_RECORDS["api_request_shape"], where)
+    assert first["text"] == "\n\n".join(SYSTEM_PROMPT)
+    assert "text" not in second
+    assert second["omitted"]["system_prompt"] == sum(map(len, SYSTEM_PROMPT))
+    assert shape["text"] == "You are a Claude agent."
+
+
+def test_a_system_prompt_that_changed_is_told_again() -> None:
+    where = context()
+    normalized(ALL_RECORDS["attachment_prompt_snapshot"], where)
+    changed = attachment("prompt_snapshot", {"systemPrompt": [*SYSTEM_PROMPT, "A new rule."]})
+    assert normalized(changed, where)["text"] == "A new rule."
+
+
+def test_a_tool_is_defined_once_in_a_pass() -> None:
+    where = context()
+    first = normalized(ALL_RECORDS["attachment_prompt_snapshot_tools"], where)
+    shape = normalized(ALL_RECORDS["api_request_shape"], where)
+    assert first["blocks"][0]["attributes"]["description"] == "Runs a command"
+    assert "blocks" not in shape
+    assert shape["attributes"]["tools"] == ["Bash"]
+    assert shape["omitted"]["tools"] > 0
+
+
+def test_an_api_request_says_which_model_and_why() -> None:
+    made = normalized(ALL_RECORDS["api_request"])
+    assert (made["model"], made["attributes"]["query_source"]) == ("claude-opus-5-5", "sdk")
+    assert made["attributes"]["tail_count"] == 2
+
+
+def test_contents_of_tracked_files_stay_home() -> None:
+    made = normalized(ALL_RECORDS["file_snapshot_contents"])
+    assert sorted(made["attributes"]["files"]) == ["/work/app/a.py", "/work/app/b.py"]
+    assert made["omitted"] == {"file_contents": len("original file contents") + len("was") + len("is")}
+
+
+def test_a_hooks_output_is_told_once() -> None:
+    made = normalized(ALL_RECORDS["attachment_hook_success"])
+    assert written(made).count("formatted") == 1
+    assert (made["attributes"]["exit_code"], made["attributes"]["hook_event"]) == (0, "PostToolUse")
+
+
+def test_the_memory_of_a_long_source_stays_small() -> None:
+    where = context()
+    for number in range(5000):
+        record: Any = ALL_RECORDS["user_prompt"] | {"message": {"role": "user", "content": f"prompt {number}"}}
+        normalized(record, where) if number % 1000 == 0 else where.remember(number)
+        where.remember_rendered(f"<system-reminder>{number}</system-reminder>")
+    assert (len(where.seen), len(where.rendered)) == (4096, 32)

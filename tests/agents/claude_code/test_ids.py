@@ -1,0 +1,90 @@
+"""Promise 3: an event is a thing that happened, not a place in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from collector.flow.source import SourceKind
+from tests.agents.claude_code.reader import context, copy_of, normalized
+from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES
+
+Record = dict[str, Any]
+
+
+def id_of(record: Record, **where: Any) -> str:
+    return str(normalized(record, context(**where))["id"])
+
+
+@pytest.mark.parametrize(
+    "name", ["user_prompt", "assistant_tool_call", "summary", "queue_enqueue", "a_type_of_tomorrow"]
+)
+def test_the_same_record_has_the_same_id_in_another_file(name: str) -> None:
+    record = ALL_RECORDS[name]
+    elsewhere = context(path="~/backup/x.jsonl", session_id="another session", agent_id="a1")
+    assert normalized(record)["id"] == normalized(record, elsewhere, offset=9000)["id"]
+
+
+def test_a_fork_with_the_same_uuid_has_the_same_id() -> None:
+    record = ALL_RECORDS["user_prompt"]
+    fork = record | {"sessionId": "other", "forkedFrom": {"sessionId": record["sessionId"]}}
+    assert id_of(fork) == id_of(record)
+
+
+def test_a_record_scrubbed_in_place_keeps_its_id() -> None:
+    record = ALL_RECORDS["user_prompt"]
+    assert id_of(record | {"message": {"role": "user", "content": "[removed]"}}) == id_of(record)
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    record = ALL_RECORDS["summary"]
+    assert id_of(dict(reversed(record.items()))) == id_of(record)
+
+
+def test_other_content_without_uuid_has_another_id() -> None:
+    record = ALL_RECORDS["ai_title"]
+    assert id_of(record | {"aiTitle": "Another"}) != id_of(record)
+    assert id_of(record | {"sessionId": "another"}) != id_of(record)
+
+
+def test_a_uuid_is_not_confused_with_content() -> None:
+    assert id_of({"type": "mode", "uuid": "x"}) != id_of({"type": "mode", "uuid": ""})
+
+
+@pytest.mark.parametrize("uuid", ["", 7, None, ["x"], "u" * 5000, {"a": 1}])
+def test_a_uuid_that_is_none_leaves_the_content_to_decide(uuid: Any) -> None:
+    assert id_of({"type": "mode", "mode": "a", "uuid": uuid}) != id_of({"type": "mode", "mode": "b", "uuid": uuid})
+
+
+def test_a_lone_surrogate_and_a_huge_number_have_a_stable_id() -> None:
+    record = {"type": "summary", "summary": "\ud800", "count": 10**30}
+    where = context()
+    from collector.agents.claude_code.identity import identity
+
+    assert identity(record) == identity(dict(reversed(record.items())))
+    assert where.kind is SourceKind.SESSION
+
+
+def test_content_nested_beyond_every_serializer_has_an_id() -> None:
+    from collector.agents.claude_code.identity import identity
+
+    deep: Any = "leaf"
+    other: Any = "other leaf"
+    for _ in range(5000):
+        deep, other = [deep], [other]
+    assert identity({"deep": deep}) == identity({"deep": deep})
+    assert identity({"deep": deep}) != identity({"deep": other})
+
+
+def test_an_index_entry_that_changed_is_a_new_event() -> None:
+    entry = INDEX_ENTRIES["index_entry"]
+    old = id_of(entry, kind=SourceKind.SESSION_INDEX)
+    assert id_of(entry | {"messageCount": 15}, kind=SourceKind.SESSION_INDEX) != old
+    assert id_of(copy_of(entry), kind=SourceKind.SESSION_INDEX) == old
+
+
+def test_the_same_prompt_at_another_time_is_another_event() -> None:
+    line = HISTORY_LINES["history"]
+    later = line | {"timestamp": line["timestamp"] + 1}
+    assert id_of(line, kind=SourceKind.HISTORY) != id_of(later, kind=SourceKind.HISTORY)

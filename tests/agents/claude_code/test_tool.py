@@ -1,0 +1,155 @@
+"""Tool results: the facts are told once, and what stands only in the structured copy is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.agents.claude_code.reader import context, normalized, written
+from tests.agents.claude_code.sample_shapes import CALL, PNG, assistant, tool_result
+from tests.agents.claude_code.sample_tools import BIG
+from tests.agents.claude_code.samples import ALL_RECORDS
+
+
+def tool(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = normalized(ALL_RECORDS[name])["tool"]
+    return found
+
+
+def test_output_that_was_told_is_not_told_again() -> None:
+    made = normalized(ALL_RECORDS["tool_result_bash"])
+    assert made["blocks"][0]["text"] == "line1\nline2"
+    assert made["tool"] == {"call_id": CALL, "ok": True}
+    assert made["omitted"] == {"stdout": 12}
+
+
+def test_a_failure_says_so_and_with_which_code() -> None:
+    made = normalized(ALL_RECORDS["tool_result_error"])
+    assert made["tool"] == {"call_id": CALL, "ok": False, "exit_code": 2}
+    assert written(made).count("no such file") == 1
+
+
+def test_a_refusal_says_who_refused() -> None:
+    assert tool("tool_result_denied") == {
+        "call_id": CALL,
+        "ok": False,
+        "denied_by": "user",
+        "message": "User rejected tool use",
+    }
+
+
+def test_the_output_behind_a_preview_is_kept_and_the_preview_is_not() -> None:
+    made = normalized(ALL_RECORDS["tool_result_persisted"])
+    assert made["tool"]["details"]["stdout"] == BIG
+    assert made["blocks"][0]["text"].startswith("<persisted-output>\nOutput too large")
+    assert "Preview" not in made["blocks"][0]["text"]
+    assert made["omitted"]["preview"] > 2000
+
+
+def test_a_preview_without_the_whole_output_stays() -> None:
+    record = tool_result(
+        "stub", "<persisted-output>\nx\n\nPreview (first 2KB):\nabc", {"stdout": "", "interrupted": True}
+    )
+    made = normalized(record)
+    assert made["blocks"][0]["text"].endswith("abc")
+    assert made["tool"]["interrupted"] is True
+
+
+def test_a_file_that_was_read_is_told_once() -> None:
+    made = normalized(ALL_RECORDS["tool_result_read"])
+    assert made["tool"]["file"] == "/work/app/hello.py"
+    assert made["tool"]["details"]["file"] == {"num_lines": 2, "start_line": 1, "total_lines": 2}
+    assert written(made).count("print('hi')") == 1
+
+
+def test_a_file_that_was_not_told_is_kept() -> None:
+    result = {"type": "text", "file": {"filePath": "/a", "content": "only here\nand here"}}
+    assert normalized(tool_result("untold", "The file is unchanged.", result))["tool"]["details"]["file"] == {
+        "content": "only here\nand here"
+    }
+
+
+def test_an_image_that_was_read_is_described_once() -> None:
+    made = normalized(ALL_RECORDS["tool_result_read_image"])
+    assert made["blocks"][0]["blocks"][0]["bytes"] == 2056
+    assert PNG[:100] not in written(made)
+    assert made["omitted"]["file_base64"] == len(PNG)
+
+
+def test_an_edit_is_a_patch_and_the_file_before_it_stays_home() -> None:
+    made = normalized(ALL_RECORDS["tool_result_edit"])
+    assert made["tool"]["patch"] == "@@ -1,2 +1,2 @@\n a\n-print('hi')\n+print('hello')"
+    assert (made["tool"]["lines_added"], made["tool"]["lines_removed"]) == (1, 1)
+    assert made["omitted"]["original_file"] == 6000
+
+
+def test_a_patch_has_an_end() -> None:
+    hunk = {"oldStart": 1, "oldLines": 0, "newStart": 1, "newLines": 9000, "lines": ["+" + "x" * 9] * 9000}
+    made = normalized(tool_result("long patch", "ok", {"structuredPatch": [hunk]}))
+    assert len(made["tool"]["patch"]) == 50_000
+    assert made["tool"]["lines_added"] == 9000
+    assert made["omitted"]["patch"] > 40_000
+
+
+def test_a_patch_of_an_unknown_shape_is_kept_as_it_is() -> None:
+    made = normalized(tool_result("odd patch", "ok", {"structuredPatch": [{"lines": "no list"}]}))
+    assert made["tool"]["details"]["structured_patch"] == [{"lines": "no list"}]
+
+
+def test_files_found_are_told_once() -> None:
+    made = normalized(ALL_RECORDS["tool_result_glob"])
+    assert written(made).count("/work/app/a.py") == 1
+    assert made["tool"] == {"call_id": CALL, "ok": True, "duration_ms": 12, "details": {"num_files": 2}}
+
+
+def test_a_subagents_report_is_told_once_with_its_totals() -> None:
+    made = normalized(ALL_RECORDS["tool_result_task"])
+    assert written(made).count("Three files use the old name.") == 1
+    assert (made["tool"]["agent_id"], made["tool"]["duration_ms"]) == ("aff2f18", 107544)
+    assert made["tool"]["details"]["total_tokens"] == 79900
+
+
+def test_a_result_that_is_a_list_is_told_once() -> None:
+    made = normalized(ALL_RECORDS["tool_result_mcp"])
+    assert written(made).count("42 rows") == 1
+    assert "details" not in made["tool"]
+
+
+def test_answers_that_stand_only_in_the_result_are_kept() -> None:
+    details = tool("tool_result_answers")["details"]
+    assert details["annotations"] == {"Which color?": {"notes": "only in the result"}}
+    assert details["answers"] == {"Which color?": "Blue"}
+    assert tool("tool_result_plan")["details"]["plan"] == "1. Read\n2. Write\n3. Test"
+
+
+def test_seconds_become_milliseconds() -> None:
+    assert tool("tool_result_web_search")["duration_ms"] == 3500
+
+
+def test_a_result_knows_its_tool_when_the_call_was_seen() -> None:
+    where = context()
+    assert "name" not in normalized(ALL_RECORDS["tool_result_bash"], where)["tool"]
+    normalized(ALL_RECORDS["assistant_tool_call"], where)
+    made = normalized(ALL_RECORDS["tool_result_bash"], where)
+    assert made["tool"]["name"] == made["blocks"][0]["name"] == "Bash"
+
+
+def test_only_recent_calls_are_remembered() -> None:
+    where = context()
+    for number in range(600):
+        block = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {}}
+        normalized(assistant(f"call {number}", [block]), where)
+    assert len(where.calls) == 512
+    assert "toolu_599" in where.calls
+
+
+def test_several_results_in_one_record_are_several_blocks() -> None:
+    made = normalized(ALL_RECORDS["tool_results_in_one_record"])
+    assert [(block["text"], block["ok"]) for block in made["blocks"]] == [("first", True), ("second", False)]
+    assert made["text"] == "And a word from the person"
+
+
+def test_the_calling_row_is_named_only_where_it_is_not_the_parent() -> None:
+    record = ALL_RECORDS["tool_result_bash"]
+    assert "source_tool_assistant_uuid" in normalized(record)["attributes"]
+    record = record | {"parentUuid": record["sourceToolAssistantUUID"]}
+    assert "source_tool_assistant_uuid" not in normalized(record)["attributes"]

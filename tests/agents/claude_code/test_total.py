@@ -1,0 +1,123 @@
+"""Normalize is total: whatever JSON stands in a line, there is an event the schema allows, or a skip."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from collector.flow.outcome import Skip
+from collector.flow.source import SourceKind
+from tests.agents.claude_code.reader import context, copy_of, outcome, written
+from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+    | st.sampled_from(
+        ["", "text", "tool_use", "tool_result", "image", "<persisted-output>\n\nPreview (first ", "Exit code 99999 "]
+    )
+)
+KEYS = st.sampled_from(
+    ["type", "text", "content", "id", "name", "input", "source", "data", "message", "usage", "file", "lines", "kind"]
+) | st.text(max_size=8)
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+SAMPLES = {**ALL_RECORDS, **HISTORY_LINES, **JOURNAL_LINES, **INDEX_ENTRIES, "stats": STATS}
+PROFILE = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a record where something stands."""
+    places = [here] if here else []
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in items:
+        places += paths(part, (*here, key))
+    return places
+
+
+def replaced(record: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """The record with something else in one place."""
+    changed = copy_of(record)
+    holder = changed
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = value
+    return changed
+
+
+def check(record: Any, kind: SourceKind, level: str) -> None:
+    made = outcome(record, context(kind, level=level))
+    if not isinstance(made, Skip):
+        written(made)
+
+
+@PROFILE
+@given(
+    record=st.dictionaries(KEYS, JSON, max_size=6),
+    kind=st.sampled_from(list(SourceKind)),
+    level=st.sampled_from(["full", "metadata"]),
+)
+def test_any_object_becomes_an_event_or_a_skip(record: Any, kind: SourceKind, level: str) -> None:
+    check(record, kind, level)
+
+
+@PROFILE
+@given(data=st.data(), level=st.sampled_from(["full", "metadata"]))
+def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: str) -> None:
+    name = data.draw(st.sampled_from(sorted(SAMPLES)))
+    path = data.draw(st.sampled_from(paths(SAMPLES[name])))
+    record = replaced(SAMPLES[name], path, data.draw(JSON))
+    for kind in (SourceKind.SESSION, SourceKind.HISTORY, SourceKind.JOURNAL, SourceKind.SESSION_INDEX):
+        check(record, kind, level)
+
+
+@pytest.mark.parametrize("value", [None, 7, "words", [], [7, "words"], {"type": 7, "a": None}])
+def test_each_place_of_each_record_bears_each_type(value: Any) -> None:
+    for record in SAMPLES.values():
+        for path in paths(record):
+            check(replaced(record, path, value), SourceKind.SESSION, "full")
+
+
+@pytest.mark.parametrize("value", ["\ud800", 10**40, math.nan, math.inf])
+@pytest.mark.parametrize("key", ["uuid", "type", "text", "count", "timestamp", "cwd", "message", "content"])
+def test_what_the_reader_should_have_cleaned_does_no_harm(key: str, value: Any) -> None:
+    from collector.agents.claude_code import event
+    from collector.flow.line import Line
+
+    for kind in SourceKind:
+        where = context(kind)
+        assert event(Line(where.reading, 0, 9, {"type": "user", key: value}, "", b"", b""), where)
+
+
+@pytest.mark.parametrize("depth", [900, 20_000])
+@pytest.mark.parametrize(
+    "key", ["message", "toolUseResult", "attachment", "data", "anything", "snapshot", "shape", "usage", "type"]
+)
+@pytest.mark.parametrize(
+    "kind", ["user", "assistant", "attachment", "progress", "new", "file-history-snapshot", "api-request-shape"]
+)
+def test_depth_does_no_harm(kind: str, key: str, depth: int) -> None:
+    from collector.agents.claude_code import event
+    from collector.flow.line import Line
+
+    lists: Any = "leaf"
+    objects: Any = "leaf"
+    for _ in range(depth):
+        lists, objects = [lists], {"content": objects, "type": "tool_result"}
+    for deep in (
+        lists,
+        objects,
+        {"content": [objects], "tools": [{"name": "x", "schema": objects}], "systemPrompt": lists},
+    ):
+        where = context()
+        made = event(Line(where.reading, 0, 9, {"type": kind, key: deep}, "", b"", b""), where)
+        if not isinstance(made, Skip):
+            written(made)

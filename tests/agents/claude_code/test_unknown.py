@@ -1,0 +1,117 @@
+"""Promise 6: nothing is silently dropped, and least of all what nobody has seen before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from collector.flow.outcome import Skip
+from tests.agents.claude_code.reader import context, normalized, outcome, written
+from tests.agents.claude_code.sample_shapes import PNG
+from tests.agents.claude_code.samples import ALL_RECORDS
+
+# Said by another field, or by the absence of one.
+IMPLIED = {"external", "message", "text", "human", "agent_progress", "user", "base64", "environment"}
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in a value, keys aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from strings(part)
+
+
+@pytest.mark.parametrize("name", sorted(ALL_RECORDS.keys() - {"tool_result_persisted"}))  # partly kept: see test_tool
+def test_every_string_of_a_record_is_in_the_event_or_counted(name: str) -> None:
+    made = outcome(ALL_RECORDS[name])
+    if isinstance(made, Skip):
+        assert made.reason == "progress"
+        return
+    said = "\n".join(strings(made))
+    missing = [text for text in strings(ALL_RECORDS[name]) if text not in said and text not in IMPLIED]
+    if '"sha256"' in written(made):
+        missing = [text for text in missing if text != PNG]
+    allowed = sum(made.get("omitted", {}).values())
+    assert sum(map(len, missing)) <= allowed, missing
+
+
+@pytest.mark.parametrize(
+    "name", ["a_type_of_tomorrow", "no_type", "attachment_an_attachment_of_tomorrow", "system_of_tomorrow"]
+)
+def test_a_record_of_tomorrow_is_there_in_full(name: str) -> None:
+    made = normalized(ALL_RECORDS[name])
+    assert "omitted" not in made
+    said = written(made)
+    assert all(text in said for text in strings(ALL_RECORDS[name]) if text not in IMPLIED)
+
+
+def test_an_unknown_type_is_named() -> None:
+    made = normalized(ALL_RECORDS["a_type_of_tomorrow"])
+    assert (made["kind"], made["record_type"]) == ("unknown", "a-type-of-tomorrow")
+    assert made["attributes"] == {
+        "novelty": "a text nobody knows",
+        "parts": [{"deep": {"deeper": "words"}}],
+        "count": 3,
+    }
+
+
+def test_a_new_key_of_a_known_type_is_kept() -> None:
+    made = normalized(ALL_RECORDS["user_prompt"] | {"keyOfTomorrow": {"some": "words"}})
+    assert made["attributes"]["key_of_tomorrow"] == {"some": "words"}
+
+
+def test_a_new_key_of_a_message_is_kept() -> None:
+    record = ALL_RECORDS["assistant_text"]
+    made = normalized(record | {"message": record["message"] | {"keyOfTomorrow": "words"}})
+    assert made["attributes"]["key_of_tomorrow"] == "words"
+
+
+def test_two_keys_with_one_name_are_both_kept() -> None:
+    made = normalized({"type": "new", "someKey": 1, "some_key": 2, "some-key": 3})
+    assert sorted(made["attributes"].values()) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "key", ["uuid", "sessionId", "cwd", "version", "isSidechain", "userType", "timestamp", "subtype", "type"]
+)
+def test_a_known_key_with_a_strange_value_is_kept(key: str) -> None:
+    made = normalized(ALL_RECORDS["user_prompt"] | {key: {"strange": "value"}})
+    assert {"strange": "value"} in made["attributes"].values()
+
+
+@pytest.mark.parametrize("key", ["message", "toolUseResult", "attachment", "snapshot", "shape"])
+@pytest.mark.parametrize(
+    "name", ["user_prompt", "assistant_text", "attachment_file", "file_snapshot", "api_request_shape"]
+)
+def test_a_known_part_with_a_strange_shape_is_kept(name: str, key: str) -> None:
+    made = normalized(ALL_RECORDS[name] | {key: "strange words"})
+    assert "strange words" in written(made)
+
+
+def test_large_binary_in_an_unknown_record_is_described() -> None:
+    made = normalized({"type": "new", "picture": {"data": PNG}, "link": f"data:image/png;base64,{PNG}"})
+    assert made["attributes"]["picture"]["data"]["bytes"] == 2056
+    assert made["attributes"]["link"]["media_type"] == "image/png"
+    assert PNG[:100] not in written(made)
+
+
+def test_what_lies_too_deep_is_kept_as_one_string() -> None:
+    deep: Any = "the deepest word"
+    for _ in range(200):
+        deep = {"inner": deep}
+    assert "the deepest word" in written(normalized({"type": "new", "deep": deep}))
+
+
+def test_what_no_serializer_reaches_is_kept_by_its_leaves() -> None:
+    deep: Any = ["the deepest word", {"key": 7}]
+    for _ in range(30_000):
+        deep = [deep]
+    made = normalized({"type": "new", "deep": deep}, context())
+    assert "the deepest word\\nkey\\n7" in written(made)

@@ -1,0 +1,221 @@
+"""One POST over real sockets: nothing a server does or leaves undone holds it beyond its deadline."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+from collector.delivery.sink import Answer, Halt, Request, Retry
+from collector.delivery.transport import Transport
+from collector.errors import ConfigurationError
+from collector.settings.options import SinkSettings
+from tests.sink import Answer as Scripted
+from tests.sink import Sink, drip, flood
+from tests.talking import dribble, talking
+from tests.tls import Authority
+
+SHORT = SinkSettings(timeout=0.15, connect_timeout=0.15)
+PLENTY = 20.0  # what a loaded machine may add
+PATIENT = SinkSettings(timeout=PLENTY, connect_timeout=PLENTY)
+DEADLINE = 0.3
+REQUEST = Request(b'{"id":"a"}\n', {"Content-Type": "application/x-ndjson"})
+
+
+def post(url: str, settings: SinkSettings = SHORT, deadline: float | None = None) -> Answer | Retry | Halt:
+    transport = Transport(settings, url, None)
+    transport.deadline = deadline or transport.deadline
+    started = time.monotonic()
+    try:
+        return transport.post(REQUEST, "k")[0]
+    finally:
+        assert time.monotonic() - started < PLENTY
+        transport.close()
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", b" "),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    ],
+    ids=["headers", "body", "continue for ever", "chunks"],
+)
+def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, piece: bytes) -> None:
+    with talking(dribble(start, piece)) as url:
+        assert post(url, PATIENT, DEADLINE) == Retry("its answer was not complete within 0.3 seconds")
+
+
+def test_the_deadline_leaves_time_to_connect_to_send_to_wait_and_to_read() -> None:
+    assert Transport(SinkSettings(timeout=10.0, connect_timeout=5.0), "http://127.0.0.1/", None).deadline == 35.0
+
+
+def test_one_slow_answer_does_not_disturb_the_others() -> None:
+    gate = threading.Event()
+    with Sink(Scripted(held=gate), then=Scripted()) as sink:
+        transport = Transport(SinkSettings(timeout=20.0), sink.url, None)
+        slow = threading.Thread(target=transport.post, args=(REQUEST, "slow"))
+        slow.start()
+        sink.wait_for(lambda: sink.posts)
+        for number in range(3):
+            answer, _ = transport.post(REQUEST, str(number))
+            assert isinstance(answer, Answer)
+        gate.set()
+        slow.join()
+        transport.close()
+        assert len(sink.answers) == 4
+
+
+def test_after_a_deadline_the_next_request_has_a_connection_of_its_own() -> None:
+    with Sink(drip(pause=0.02), then=Scripted()) as sink:
+        transport = Transport(PATIENT, sink.url, None)
+        transport.deadline = DEADLINE
+        assert isinstance(transport.post(REQUEST, "a")[0], Retry)
+        transport.deadline = PLENTY
+        assert isinstance(transport.post(REQUEST, "a")[0], Answer)
+        transport.close()
+
+
+def test_a_connection_is_used_again_and_no_timer_stays() -> None:
+    with Sink() as sink:
+        transport = Transport(SinkSettings(), sink.url, None)
+        for _ in range(5):
+            assert isinstance(transport.post(REQUEST, "a")[0], Answer)
+        for timer in threading.enumerate():
+            if isinstance(timer, threading.Timer):
+                timer.join(PLENTY)
+                assert not timer.is_alive()
+        assert sink._server is not None
+        assert len(sink._server.connections) == 1
+        transport.close()
+
+
+def test_a_handshake_that_is_never_finished_is_given_up() -> None:
+    with talking(dribble(b"", b"")) as url:
+        assert isinstance(post(url.replace("http:", "https:")), Retry)
+
+
+def test_a_deadline_holds_inside_tls(tmp_path_factory: pytest.TempPathFactory) -> None:
+    authority = Authority(tmp_path_factory.mktemp("authority"))
+    settings = SHORT.model_copy(update={"ca_file": authority.certificate, "timeout": 0.5, "connect_timeout": 10.0})
+    with Sink(drip(), tls=authority.server()) as sink:
+        transport = Transport(settings, sink.url, None)
+        transport.deadline = 1.0
+        assert isinstance(transport.post(REQUEST, "a")[0], Retry)
+        transport.close()
+
+
+def test_a_scheme_in_capitals_is_the_same_scheme(tmp_path_factory: pytest.TempPathFactory) -> None:
+    authority = Authority(tmp_path_factory.mktemp("authority"))
+    with Sink(tls=authority.server()) as sink:
+        url = sink.url.replace("https:", "HTTPS:")
+        assert isinstance(post(url, SinkSettings(ca_file=authority.certificate)), Answer)
+
+
+def test_many_small_pieces_of_an_answer_cost_no_more_than_one_large_one() -> None:
+    def talk(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 60_000 + b"0\r\n\r\n"
+        )
+
+    with talking(talk) as url:
+        before = time.process_time()
+        answer = post(url, SinkSettings())
+        assert isinstance(answer, Answer)
+        assert len(answer.body) == 60_000
+        assert time.process_time() - before < 6
+
+
+def test_a_flood_is_cut_off() -> None:
+    with Sink(flood(5_000_000_000)) as sink:
+        answer = post(sink.url, SinkSettings())
+        assert isinstance(answer, Answer)
+        assert len(answer.body) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    "headers", [b"X: " + b"y" * 1_000_000, b"".join(b"X-%d: y\r\n" % number for number in range(100_000))]
+)
+def test_a_flood_of_headers_is_cut_off(headers: bytes) -> None:
+    def talk(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n\r\n")
+
+    with talking(talk) as url:
+        assert isinstance(post(url, SinkSettings()), Retry)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"\x15\x03\x01\x00\x02", b"SSH-2.0-x\r\n", b"HTTP/1.1 2OO OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nA\nB\r\n\r\n"],
+)
+def test_what_is_no_http_is_a_passing_failure(said: bytes) -> None:
+    with talking(lambda connection, closing: connection.sendall(said)) as url:
+        assert isinstance(post(url, SinkSettings()), Retry)
+
+
+def test_a_status_out_of_the_ordinary_is_an_answer_like_any_other() -> None:
+    with talking(lambda connection, closing: connection.sendall(b"HTTP/1.1 999 What\r\n\r\n")) as url:
+        assert isinstance(post(url, SinkSettings()), Answer)
+
+
+def test_a_name_that_nobody_knows_is_a_passing_failure_and_an_impossible_one_is_not() -> None:
+    settings = SinkSettings(allow_http=True)
+    unknown = post("http://sink.invalid/", settings)
+    assert isinstance(unknown, Retry)
+    assert "ConnectError" in unknown.reason
+    assert isinstance(post(f"http://{'a' * 64}.invalid/", settings), Halt)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"), [(b"407 Proxy Authentication Required", Halt), (b"403 No", Halt), (b"503 Later", Retry)]
+)
+def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch, said: bytes, expected: type) -> None:
+    with talking(lambda connection, closing: connection.sendall(b"HTTP/1.1 " + said + b"\r\n\r\n")) as url:
+        monkeypatch.setenv("https_proxy", url)
+        verdict = post("https://sink.invalid/", SinkSettings())
+    assert isinstance(verdict, expected)
+    assert isinstance(verdict, Halt | Retry)
+    assert "the proxy refused" in verdict.reason
+
+
+def test_nothing_for_this_machine_goes_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Sink() as proxy, Sink() as sink:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        assert isinstance(post(sink.url, SinkSettings()), Answer)
+    assert (len(sink.posts), proxy.requests) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("https_proxy", "foo://me:not-a-word@proxy:3128"),
+        ("https_proxy", "http://me:not-a-word@proxy:port"),
+        ("all_proxy", "socks5://me:not-a-word@proxy:1080"),
+        ("no_proxy", "[::1"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_said_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError, match="A proxy variable of the environment cannot be used") as caught:
+        Transport(SinkSettings(), "https://sink.invalid/", None)
+    assert "not-a-word" not in str(caught.value)
+
+
+def test_a_request_that_cannot_be_made_is_refused_without_its_headers() -> None:
+    with Sink() as sink:
+        verdict = post(sink.url, SinkSettings.model_construct(headers={"X-Key": "not-a-key\n"}))
+    assert isinstance(verdict, Halt)
+    assert "not-a-key" not in verdict.reason
+
+
+def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        free = listener.getsockname()[1]
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{free}")
+    assert isinstance(post("https://sink.invalid/"), Retry)

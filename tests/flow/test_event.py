@@ -1,0 +1,59 @@
+"""The definition of the event and the two files made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+
+from collector.flow.event import KINDS, SCHEMA, json_schema
+from tests.flow.event_pages import PAGE_PATH, SCHEMA_PATH, page_text, schema_text
+
+
+def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every closed object in a schema."""
+    if "properties" in schema:
+        yield schema
+        for part in schema["properties"].values():
+            yield from objects(part)
+    if "items" in schema:
+        yield from objects(schema["items"])
+
+
+def test_the_schema_in_the_package_is_current() -> None:
+    assert SCHEMA_PATH.read_text() == schema_text(), "run: python -m tests.event_pages"
+
+
+def test_the_page_about_events_is_current() -> None:
+    assert PAGE_PATH.read_text() == page_text(), "run: python -m tests.event_pages"
+
+
+def test_the_schema_is_a_valid_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+def test_every_field_has_a_description() -> None:
+    for described in objects(json_schema()):
+        missing = [name for name, part in described["properties"].items() if not part.get("description")]
+        assert not missing, missing
+
+
+def test_every_object_is_closed_and_says_what_is_always_there() -> None:
+    schema = json_schema()
+    assert all(part["additionalProperties"] is False for part in objects(schema))
+    always = {"id", "schema", "kind", "priority", "time", "host", "client", "source"}
+    assert set(schema["required"]) == always
+    assert schema["properties"]["host"]["required"] == ["id", "name"]
+
+
+def test_the_version_stands_in_every_event() -> None:
+    properties = json_schema()["properties"]
+    assert properties["schema"]["enum"] == [SCHEMA]
+    assert properties["kind"]["enum"] == list(KINDS)
+
+
+def test_the_page_mentions_every_kind_and_every_field() -> None:
+    page = PAGE_PATH.read_text()
+    names = {*KINDS, *json_schema()["properties"]}
+    assert not [name for name in names if f"`{name}`" not in page]

@@ -1,0 +1,123 @@
+"""Any event fits into any size, says what went, and is never cut inside a character or a marker."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from collector.flow import shorten
+
+MARKER = "[REDACTED:named-secret:0123456789ab]"
+leaf = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**25), 10**25)
+    | st.text(max_size=400)
+    | st.just("\u00e9\U0001f600" * 900)
+)
+values = st.recursive(
+    leaf,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=30), inner, max_size=5),
+    max_leaves=25,
+)
+events = st.dictionaries(
+    st.sampled_from(["id", "kind", "text", "blocks", "attributes", "truncated", "usage", "x" * 300]), values
+)
+
+
+def test_an_event_that_fits_is_not_touched() -> None:
+    event = {"id": "a", "text": "b" * 100}
+    before = copy.deepcopy(event)
+    assert orjson.loads(shorten.fit(event, 1000)) == before
+    assert event == before
+
+
+def test_the_largest_string_is_cut_and_the_rest_stays() -> None:
+    event = {"id": "a", "kind": "x", "text": "t" * 5000, "blocks": [{"text": "b" * 300}], "note": "n" * 200}
+    cut_event = orjson.loads(shorten.fit(event, 2000))
+    assert cut_event["text"].endswith("\u2026[cut: 5000 bytes]")
+    assert len(cut_event["text"]) > 900
+    assert cut_event["truncated"] == {"text": 5000}
+    assert cut_event["blocks"] == [{"text": "b" * 300}]
+    assert cut_event["note"] == "n" * 200
+
+
+def test_strings_of_one_size_are_cut_alike() -> None:
+    event = {"id": "a", "blocks": [{"text": "x" * 4000} for _ in range(5)]}
+    cut_event = orjson.loads(shorten.fit(event, 6000))
+    assert cut_event["truncated"] == {f"blocks.{index}.text": 4000 for index in range(5)}
+    assert len({len(block["text"]) for block in cut_event["blocks"]}) == 1
+
+
+@pytest.mark.parametrize("size", range(700, 760))
+def test_a_marker_is_whole_or_not_there(size: int) -> None:
+    body = shorten.fit({"id": "a", "text": "x" * 500 + MARKER + "y" * 800}, size)
+    text = orjson.loads(body)["text"]
+    assert MARKER in text or "REDACTED" not in text
+
+
+@pytest.mark.parametrize("size", range(600, 616))
+def test_a_cut_falls_on_a_character(size: int) -> None:
+    event = orjson.loads(shorten.fit({"id": "a", "text": "\u00e9\U0001f600\u20ac" * 900}, size))
+    assert set(event["text"].partition("\u2026")[0]) <= set("\u00e9\U0001f600\u20ac")
+    assert event["truncated"] == {"text": 900 * 9}
+
+
+def test_text_that_grows_as_json_still_fits() -> None:
+    event = orjson.loads(shorten.fit({"id": "a", "text": '\x01\n"' * 2000}, 1500))
+    assert event["truncated"] == {"text": 6000}
+
+
+def test_many_small_strings_are_dropped_as_a_field_and_the_identity_stays() -> None:
+    event = {
+        "id": "a" * 32,
+        "kind": "x",
+        "usage": {"output_tokens": 1},
+        "attributes": {str(n): "v" for n in range(50_000)},
+    }
+    cut_event = orjson.loads(shorten.fit(event, 4000))
+    assert cut_event == {
+        "id": "a" * 32,
+        "kind": "x",
+        "usage": {"output_tokens": 1},
+        "truncated": {"attributes": len(orjson.dumps({str(n): "v" for n in range(50_000)}))},
+    }
+
+
+def test_a_field_that_goes_keeps_the_notes_of_what_was_cut_before() -> None:
+    event = {"id": "a", "text": "t" * 9000, "attributes": {str(n): n for n in range(2000)}}
+    cut_event = orjson.loads(shorten.fit(event, 3000))
+    assert set(cut_event["truncated"]) == {"text", "attributes"}
+
+
+@pytest.mark.parametrize("odd", ["\ud800", 2**64, -(2**63) - 1, {"\udfff": 1}, json.loads("[" * 600 + "]" * 600)])
+def test_what_orjson_refuses_is_written_all_the_same(odd: object) -> None:
+    assert orjson.loads(shorten.fit({"id": "a", "x": odd}, 100_000))["id"] == "a"
+
+
+@settings(max_examples=200, deadline=None)
+@example({"id": None, "truncated": {"blocks": None, "...": "x"}, "blocks": "t" * 400}, 200)
+@given(events, st.integers(2, 3000))
+def test_any_event_fits_any_size(event: dict[str, Any], size: int) -> None:
+    body = shorten.fit(event, size)
+    assert len(body) <= size
+    assert isinstance(orjson.loads(body), dict)
+
+
+def test_a_giant_is_cut_before_it_is_serialized_and_says_its_true_size() -> None:
+    text, size = "\u00e9" * 9000, 18_000
+    event = {"id": "a", "text": text, "blocks": [{"text": "b" * 9000}], "source": {"path": "p", "length": 30_000}}
+    cut_event = orjson.loads(shorten.fit(event, 2000))
+    assert cut_event["text"].endswith(f"\u2026[cut: {size} bytes]")
+    assert cut_event["truncated"] == {"text": size, "blocks.0.text": 9000}
+
+
+def test_notes_that_are_no_notes_are_cut_like_any_other_text() -> None:
+    event = {"id": "a", "x" * 50: "t" * 5000, "truncated": "n" * 4000}
+    assert len(shorten.fit(event, 1000)) <= 1000

@@ -1,0 +1,240 @@
+"""`collector doctor`: what it finds, what it advises, and that it changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from collector.delivery import sink as sink_seam
+from collector.flow.event import json_schema
+from collector.inspection.doctor import clock
+from tests.agent import Agent, Result
+from tests.build import Home
+from tests.sink import Answer, Sink, redirect, rejecting
+
+Checks = dict[str, list[dict[str, str]]]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    return home
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def agent(home: Home, sink: Sink) -> Agent:
+    return Agent(home, sink)
+
+
+def examine(agent: Agent, *flags: str, **environment: str) -> tuple[Checks, Result]:
+    """The checks by name."""
+    result = agent.run("doctor", "--json", *agent.places(), *flags, env=environment)
+    checks: Checks = {}
+    for check in json.loads(result.stdout)["checks"]:
+        checks.setdefault(check["name"], []).append(check)
+    return checks, result
+
+
+def levels(checks: Checks, name: str) -> list[str]:
+    return [check["level"] for check in checks.get(name, [])]
+
+
+def files(agent: Agent) -> dict[Path, Any]:
+    """Everything outside the root but the caches."""
+    return {path: data for path, data in agent.kept().items() if "cache" not in str(path)}
+
+
+def test_where_all_is_well_it_says_so_and_changes_nothing(home: Home, sink: Sink, agent: Agent) -> None:
+    assert agent.scan().code == 0
+    before = files(agent)
+    checks, result = examine(agent)
+    assert result.code == 0
+    assert {name for name, found in checks.items() if found[0]["level"] != "ok"} == {"service"}
+    assert files(agent) == before
+
+
+def test_the_sink_gets_one_harmless_event(sink: Sink, agent: Agent) -> None:
+    examine(agent)
+    (event,) = sink.events
+    jsonschema.validate(event, json_schema())
+    assert (event["kind"], event["attributes"]["canary"]) == ("heartbeat", True)
+    assert agent.scan().ledger["delivered"] == 1
+
+
+def test_lines_for_people_name_the_level_first(agent: Agent) -> None:
+    result = agent.run("doctor", *agent.places())
+    assert result.stdout.startswith("ok    configuration")
+    assert "warn  service" in result.stdout
+    assert "-> `collector service install`" in result.stdout
+
+
+def test_bad_configuration_is_the_only_thing_it_says(agent: Agent) -> None:
+    checks, result = examine(agent, COLLECTOR_RUN__NICE="many")
+    assert result.code == 1
+    assert list(checks) == ["configuration"]
+    assert "run.nice" in checks["configuration"][0]["finding"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        (Answer(401), "sink.token_file"),
+        (Answer(404), "sink.url"),
+        (Answer(503), "up and reachable"),
+        (redirect("http://127.0.0.1:1/"), "sink.url"),
+    ],
+)
+def test_a_sink_that_does_not_take_events_fails_with_advice(
+    sink: Sink, agent: Agent, answer: Answer, advice: str
+) -> None:
+    sink.then = answer
+    checks, result = examine(agent)
+    assert result.code == 1
+    assert levels(checks, "sink") == ["fail"]
+    assert advice in checks["sink"][0]["advice"]
+
+
+def test_a_sink_that_is_down_fails(sink: Sink, agent: Agent) -> None:
+    sink.down()
+    checks, result = examine(agent)
+    assert (result.code, levels(checks, "sink")) == (1, ["fail"])
+
+
+def test_a_sink_that_answers_and_rejects_is_a_warning(sink: Sink, agent: Agent) -> None:
+    sink.then = rejecting(lambda event: True, "no such kind")
+    checks, result = examine(agent)
+    assert (result.code, levels(checks, "sink")) == (0, ["warn"])
+    assert "no such kind" in checks["sink"][0]["finding"]
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("Sun, 01 Mar 2026 13:00:10 GMT", ["ok"]),
+        ("Sun, 01 Mar 2026 13:06:00 GMT", ["warn"]),
+        ("Sun, 01 Mar 2026 12:00:00 GMT", ["warn"]),
+        ("yesterday", []),
+    ],
+)
+def test_a_clock_that_is_off_is_a_warning(date: str, expected: list[str]) -> None:
+    answer = sink_seam.Answer(200, {"date": date}, b"")
+    assert [check.level for check in clock(answer, now=1772370000.0)] == expected
+
+
+def test_a_token_that_others_can_read_is_a_warning(agent: Agent, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("t0ps3cret")
+    token.chmod(0o644)
+    checks, result = examine(agent, COLLECTOR_SINK__TOKEN_FILE=str(token))
+    assert levels(checks, "secrets") == ["warn"]
+    assert checks["secrets"][0]["advice"] == f"chmod 600 {token}"
+    token.chmod(0o600)
+    checks, result = examine(agent, COLLECTOR_SINK__TOKEN_FILE=str(token))
+    assert levels(checks, "secrets") == ["ok"]
+    assert "t0ps3cret" not in result.stdout + result.stderr
+
+
+def test_a_missing_token_fails_and_the_other_checks_go_on(agent: Agent, tmp_path: Path) -> None:
+    checks, result = examine(agent, COLLECTOR_SINK__TOKEN_FILE=str(tmp_path / "none"))
+    assert result.code == 1
+    assert "fail" in levels(checks, "secrets")
+    assert "service" in checks
+
+
+def test_a_root_that_is_not_there_is_a_warning(home: Home, agent: Agent) -> None:
+    checks, result = examine(agent, "--root", str(home.path / "elsewhere"))
+    assert result.code == 0
+    assert levels(checks, "root") == ["ok", "warn"]
+
+
+def test_a_damaged_state_is_told_of_and_left_alone(agent: Agent) -> None:
+    agent.scan()
+    agent.state.write_text("{")
+    agent.state.with_name("state.json.previous").unlink(missing_ok=True)
+    before = files(agent)
+    checks, _ = examine(agent)
+    assert levels(checks, "state")[0] == "warn"
+    assert files(agent) == before
+
+
+def test_what_was_set_aside_is_a_warning(home: Home, agent: Agent) -> None:
+    broken = home.session()
+    broken.path.write_bytes(b"not json\n")
+    agent.scan()
+    checks, _ = examine(agent)
+    assert levels(checks, "quarantine") == ["warn"]
+
+
+def test_unsent_sources_that_will_be_swept_are_a_warning(home: Home, agent: Agent) -> None:
+    agent.scan()
+    old = home.session()
+    old.prompt("old")
+    moment = old.path.stat().st_mtime - 26 * 86400
+    os.utime(old.path, (moment, moment))
+    checks, _ = examine(agent)
+    assert levels(checks, "sweep") == ["warn"]
+
+
+def test_the_python_engine_is_a_warning_only_where_it_was_not_chosen(agent: Agent) -> None:
+    checks, _ = examine(agent, COLLECTOR_REDACTION__ENGINE="python")
+    assert levels(checks, "redaction") == ["ok"]
+
+
+def test_the_embedded_store_is_looked_at_without_being_made(home: Home) -> None:
+    agent = Agent(home, None)
+    checks, result = examine(agent)
+    assert (result.code, levels(checks, "sink")) == (0, ["ok"])
+    assert "is made by the first run" in checks["sink"][0]["finding"]
+    assert not list(home.path.rglob("events.db"))
+
+
+def test_the_running_agent_and_its_problem_are_told_of(home: Home, sink: Sink, agent: Agent) -> None:
+    with agent.start(COLLECTOR_RETRY__MAX_INTERVAL="600", COLLECTOR_RETRY__INITIAL_INTERVAL="600") as running:
+        sink.wait_for(lambda: sink.ids())
+        sink.then = Answer(403)
+        home.session().prompt("two")
+        sink.wait_for(lambda: len(sink.posts) >= 2)
+
+        def checks() -> Checks:
+            return examine(agent)[0]
+
+        found = checks()
+        while levels(found, "agent") == ["ok"]:  # until the status file tells of it
+            found = checks()
+        assert levels(found, "agent") == ["ok", "fail"]
+        assert f"process {running.process.pid}" in found["agent"][0]["finding"]
+        assert "sink.token_file" in found["agent"][1]["advice"]
+
+
+def test_what_others_may_read_or_replace_is_named(home: Home, agent: Agent) -> None:
+    agent.scan()
+    agent.directory.chmod(0o777)
+    (agent.directory / "installation.json").chmod(0o644)
+    found = [check for check in examine(agent)[0]["state"] if check["level"] == "warn"]
+    assert [check["advice"] for check in found] == [
+        f"chmod 700 {agent.directory}",
+        f"chmod 600 {agent.directory / 'installation.json'}",
+    ]
+
+
+def test_a_cache_that_others_can_write_to_is_named(home: Home, agent: Agent) -> None:
+    cache = home.path / "cache" / "collector"
+    cache.mkdir(parents=True)
+    cache.chmod(0o777)
+    checks, result = examine(agent, XDG_CACHE_HOME=str(cache.parent))
+    assert (levels(checks, "redaction"), result.code) == (["ok", "warn"], 0)
+    assert "chmod 700" in checks["redaction"][1]["advice"]
+    assert list(cache.iterdir()) == []

@@ -1,0 +1,145 @@
+"""The state file: whole, private, recoverable, one agent at a time."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from collector.errors import StateError, StateLocked
+from collector.flow.source import Position, Stamp
+from collector.keeping.state import FORGET_AFTER_SECONDS, Entry, State, lock
+
+HERE = Position(10, "aa", "bb", Stamp(10, 1768263841305000000, 7))
+KEY = "~/.claude/projects/-p/s.jsonl"
+
+
+def saved(path: Path, **positions: Position) -> State:
+    state = State(path)
+    state.move(dict(positions))
+    state.save()
+    return state
+
+
+def test_a_saved_state_is_read_back_as_it_was(tmp_path: Path) -> None:
+    state = State(tmp_path / "state.json")
+    state.move({KEY: HERE})
+    state.leave_alone("stub", Stamp(3, 4, 5), "warmup")
+    state.save()
+    assert State(tmp_path / "state.json").load().entries == state.entries
+
+
+def test_the_file_has_the_shape_that_is_documented(tmp_path: Path) -> None:
+    saved(tmp_path / "state.json", **{KEY: HERE})
+    document = orjson.loads((tmp_path / "state.json").read_bytes())
+    assert document["version"] == 1
+    assert document["claude_code"]["files"][KEY]["offset"] == 10
+    assert document["claude_code"]["files"][KEY]["mtime"] == 1768263841305
+
+
+def test_an_entry_with_offset_and_mtime_alone_is_understood(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(orjson.dumps({"claude_code": {"files": {KEY: {"offset": 45678, "mtime": 1768263841305}}}}))
+    assert State(path).load().entries[KEY] == Entry(Position(45678, "", ""))
+
+
+def test_the_file_and_its_directory_are_private(tmp_path: Path) -> None:
+    saved(tmp_path / "new" / "state.json", a=HERE)
+    modes = [stat.S_IMODE(os.stat(tmp_path / "new" / name).st_mode) for name in ("", "state.json")]
+    assert modes == [0o700, 0o600]
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"\0" * 50, b"[]", b'{"version":1}', b'{"claude_code":{"files":{"a":1}}}']
+)
+def test_a_damaged_file_falls_back_to_the_generation_before(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "state.json"
+    state = saved(path, a=HERE)
+    state.move({"b": HERE})
+    state.save()
+    path.write_bytes(damage)
+    loaded = State(path).load()
+    assert list(loaded.entries) == ["a"]
+    assert "damaged" in loaded.notes[0]
+    assert len(list(tmp_path.glob("state.json.damaged-*"))) == 1
+
+
+def test_when_both_generations_are_damaged_it_starts_over_and_keeps_the_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(b"x")
+    (tmp_path / "state.json.previous").write_bytes(b"y")
+    loaded = State(path).load()
+    assert loaded.entries == {}
+    assert len(loaded.notes) == 2
+
+
+def test_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(b'{"version":2}')
+    with pytest.raises(StateError, match="newer collector"):
+        State(path).load()
+    assert path.read_bytes() == b'{"version":2}'
+
+
+def test_a_reset_does_not_come_back_through_the_older_generation(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state = saved(path, a=HERE)
+    state.forget(["a"])
+    state.save()
+    path.write_bytes(b"damaged")
+    assert State(path).load().entries == {}
+
+
+def test_a_failed_save_keeps_the_old_file_and_stays_dirty(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state = saved(path, a=HERE)
+    before = path.read_bytes()
+    (tmp_path / "state.json.new").mkdir()
+    state.move({"b": HERE})
+    with pytest.raises(StateError, match="Cannot write the state"):
+        state.save()
+    assert (path.read_bytes(), state.is_dirty) == (before, True)
+
+
+def test_a_second_agent_is_told_who_holds_the_state(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from collector.keeping.state import lock\n"
+        "with lock(Path(sys.argv[1]), 'run'): print('held', flush=True); sys.stdin.read()"
+    )
+    path = tmp_path / "state.json"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(StateLocked, match=f"collector run, process {holder.pid}"), lock(path, "scan"):
+        pass
+    holder.communicate("")
+    with lock(path, "scan"):
+        pass
+
+
+def test_a_vanished_source_is_remembered_for_a_day(tmp_path: Path) -> None:
+    state = saved(tmp_path / "state.json", a=HERE, b=HERE)
+    state.prune({"a"}, 1000)
+    state.prune({"a"}, 1000 + FORGET_AFTER_SECONDS)
+    assert set(state.entries) == {"a", "b"}
+    state.prune({"a"}, 1001 + FORGET_AFTER_SECONDS)
+    assert set(state.entries) == {"a"}
+
+
+def test_a_source_that_comes_back_is_not_missing_any_more(tmp_path: Path) -> None:
+    state = saved(tmp_path / "state.json", a=HERE)
+    state.prune(set(), 1000)
+    state.prune({"a"}, 1001)
+    assert state.entries["a"] == Entry(HERE)
+
+
+def test_moving_an_offset_says_by_how_much(tmp_path: Path) -> None:
+    state = saved(tmp_path / "state.json", a=HERE)
+    assert state.move({"a": HERE._replace(offset=25), "b": HERE}) == 25

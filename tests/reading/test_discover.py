@@ -1,0 +1,281 @@
+"""The walk: which files are sources, what they are called, what is left alone and why."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from collector.flow.source import Root, Source, SourceKind, Stamp
+from collector.reading.discover import Findings, discover
+from tests.build import Home
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    path = tmp_path / "home" / ".claude"
+    (path / "projects" / "-work").mkdir(parents=True)
+    return path
+
+
+def write(path: Path, mtime: int = 0) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"{}\n")
+    os.utime(path, (mtime, mtime))
+    return path
+
+
+def walk(*roots: Path, is_wanted: Callable[[str], bool] = lambda project: True, home: str = "") -> Findings:
+    return discover([Root(str(root), root.name) for root in roots], is_wanted, home or str(roots[0].parent))
+
+
+def keys(found: Findings) -> list[str]:
+    return sorted(source.key for source in found.files)
+
+
+def test_every_kind_of_source_is_found_with_what_it_belongs_to(root: Path) -> None:
+    for name in (
+        "history.jsonl",
+        "stats-cache.json",
+        "projects/-work/sessions-index.json",
+        "projects/-work/s1.jsonl",
+        "projects/-work/agent-0a1b2c3.jsonl",
+        "projects/-work/s1/agent-x.jsonl",
+        "projects/-work/s1/subagents/agent-aside_question-9.jsonl",
+        "projects/-work/s1/subagents/workflows/run-1/agent-y.jsonl",
+        "projects/-work/s1/subagents/workflows/run-1/journal.jsonl",
+    ):
+        write(root / name)
+    found = walk(root)
+    projects = "~/.claude/projects/-work"
+    assert sorted((each.priority, each.key, each.kind, each.session_id, each.agent_id) for each in found.files) == [
+        (0, f"{projects}/s1.jsonl", SourceKind.SESSION, "s1", ""),
+        (0, f"{projects}/sessions-index.json", SourceKind.SESSION_INDEX, "", ""),
+        (1, f"{projects}/agent-0a1b2c3.jsonl", SourceKind.SUBAGENT, "", "0a1b2c3"),
+        (1, f"{projects}/s1/agent-x.jsonl", SourceKind.SUBAGENT, "s1", "x"),
+        (1, f"{projects}/s1/subagents/agent-aside_question-9.jsonl", SourceKind.SUBAGENT, "s1", "aside_question-9"),
+        (1, f"{projects}/s1/subagents/workflows/run-1/agent-y.jsonl", SourceKind.SUBAGENT, "s1", "y"),
+        (1, f"{projects}/s1/subagents/workflows/run-1/journal.jsonl", SourceKind.JOURNAL, "s1", ""),
+        (2, "~/.claude/history.jsonl", SourceKind.HISTORY, "", ""),
+        (3, "~/.claude/stats-cache.json", SourceKind.STATS, "", ""),
+    ]
+    assert {each.project for each in found.files if each.priority < 2} == {"-work"}
+    assert {each.project for each in found.files if each.priority >= 2} == {""}
+
+
+def test_a_source_carries_the_path_that_opens_it_and_its_stamp(root: Path) -> None:
+    path = write(root / "projects" / "-work" / "s.jsonl", mtime=7)
+    (source,) = walk(root).files
+    assert source == Source(
+        Root(str(root), ".claude"),
+        str(path),
+        "~/.claude/projects/-work/s.jsonl",
+        SourceKind.SESSION,
+        0,
+        "-work",
+        "s",
+        "",
+        Stamp(3, 7_000_000_000, path.stat().st_ino),
+    )
+
+
+def test_priorities_come_in_order_and_the_newest_first_within_each(root: Path) -> None:
+    for name, mtime in (("a.jsonl", 1), ("b.jsonl", 3), ("agent-c.jsonl", 9), ("agent-d.jsonl", 10), ("e.jsonl", 2)):
+        write(root / "projects" / "-work" / name, mtime)
+    write(root / "history.jsonl", 11)
+    assert [os.path.basename(source.path) for source in walk(root).files] == [
+        *("b.jsonl", "e.jsonl", "a.jsonl", "agent-d.jsonl", "agent-c.jsonl", "history.jsonl")
+    ]
+
+
+def test_everything_that_claude_code_writes_is_found_without_the_parent_sessions(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session = home.session()
+    for layout in ("flat", "session", "subagents", "workflow"):
+        session.subagent(layout=layout).prompt("Look around")
+    session.journal()
+    assert {source.kind for source in walk(home.root).files} == {SourceKind.SUBAGENT, SourceKind.JOURNAL}
+    assert len(walk(home.root).files) == 5
+
+
+def test_what_is_no_source_is_not_read_but_counted(root: Path) -> None:
+    for name in (
+        "settings.json",
+        "file-history/s1/agent-a.jsonl",
+        "projects/stray.jsonl",
+        "projects/-work/notes.txt",
+        "projects/-work/s1/other.jsonl",
+        "projects/-work/s1/sessions-index.json",
+        "projects/-work/s1/tool-results/agent-a.jsonl",
+        "projects/-work/s1/subagents/agent-a.meta.json",
+    ):
+        write(root / name)
+    found = walk(root)
+    assert found.files == []
+    assert found.never_read == {
+        "settings.json": 1,
+        "file-history/": 1,
+        "tool-results/": 1,
+        "*.txt": 1,
+        "*.jsonl": 2,
+        "*.json": 1,
+    }
+
+
+def test_empty_files_and_unwanted_projects_are_skipped_with_a_reason(root: Path) -> None:
+    write(root / "projects" / "-work" / "s.jsonl").write_bytes(b"")
+    write(root / "projects" / "-private" / "s.jsonl")
+    write(root / "projects" / "-private" / "s" / "agent-a.jsonl")
+    write(root / "history.jsonl")
+    found = walk(root, is_wanted=lambda project: project != "-private")
+    assert keys(found) == ["~/.claude/history.jsonl"]
+    assert found.skipped == {"empty": 1, "project": 2}
+
+
+def test_fifos_sockets_and_devices_are_skipped(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = root / "projects" / "-work"
+    os.mkfifo(project / "a.jsonl")
+    os.mkfifo(root / "history.jsonl")
+    (project / "null.jsonl").symlink_to("/dev/null")
+    monkeypatch.chdir(project)  # the name of a socket is at most 107 bytes long
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("b.jsonl")
+        found = walk(root)
+    assert found.files == []
+    assert found.skipped == {"not_a_file": 3, "outside_root": 1}
+
+
+def test_a_directory_with_the_name_of_a_transcript_is_walked(root: Path) -> None:
+    write(root / "projects" / "-work" / "odd.jsonl" / "agent-a.jsonl")
+    assert [(each.session_id, each.agent_id) for each in walk(root).files] == [("odd.jsonl", "a")]
+
+
+def test_links_are_followed_within_the_root_only(root: Path, tmp_path: Path) -> None:
+    project = root / "projects" / "-work"
+    outside = write(tmp_path / "outside" / "s.jsonl").parent
+    write(root / "store" / "-linked" / "t.jsonl")
+    write(project / "s.jsonl")
+    (root / "projects" / "-linked").symlink_to(root / "store" / "-linked")
+    (project / "copy.jsonl").symlink_to(project / "s.jsonl")
+    (project / "gone.jsonl").symlink_to(project / "nowhere.jsonl")
+    (project / "out.jsonl").symlink_to(outside / "s.jsonl")
+    (root / "projects" / "-out").symlink_to(outside)
+    found = walk(root)
+    assert keys(found) == [
+        "~/.claude/projects/-linked/t.jsonl",
+        "~/.claude/projects/-work/copy.jsonl",
+        "~/.claude/projects/-work/s.jsonl",
+    ]
+    assert found.skipped == {"outside_root": 2, "vanished": 1}
+
+
+def test_links_that_go_round_in_circles_end(root: Path) -> None:
+    project = root / "projects" / "-work"
+    write(project / "s.jsonl")
+    (project / "up").symlink_to(root / "projects")
+    (project / "self").symlink_to(project / "self")
+    (project / "loop").mkdir()
+    (project / "loop" / "back").symlink_to(project)
+    assert keys(walk(root)) == ["~/.claude/projects/-work/s.jsonl"]
+
+
+def test_a_directory_and_a_link_to_it_give_the_same_keys_in_every_pass(root: Path) -> None:
+    for number in range(20):
+        (root / "projects" / f"-link-{number}").symlink_to(root / "projects" / "-work")
+    write(root / "projects" / "-work" / "s.jsonl")
+    assert keys(walk(root)) == ["~/.claude/projects/-work/s.jsonl"]
+
+
+def test_a_hard_link_is_a_source_like_any_other(root: Path) -> None:
+    path = write(root / "projects" / "-work" / "s.jsonl")
+    os.link(path, path.with_name("t.jsonl"))
+    assert len(walk(root).files) == 2
+
+
+def test_two_roots_that_are_one_directory_are_read_once(root: Path) -> None:
+    write(root / "history.jsonl")
+    link = root.with_name("link")
+    link.symlink_to(root)
+    assert keys(walk(root, link, root)) == ["~/.claude/history.jsonl"]
+
+
+def test_a_root_may_be_a_link(root: Path) -> None:
+    write(root / "history.jsonl")
+    link = root.with_name("link")
+    link.symlink_to(root)
+    assert [(each.key, each.path) for each in walk(link).files] == [("~/link/history.jsonl", f"{link}/history.jsonl")]
+
+
+def test_several_roots_keep_their_labels(root: Path, tmp_path: Path) -> None:
+    write(root / "history.jsonl")
+    other = write(tmp_path / "work" / "history.jsonl").parent
+    assert sorted((each.root.label, each.key) for each in walk(root, other).files) == [
+        (".claude", "~/.claude/history.jsonl"),
+        ("work", f"{other}/history.jsonl"),
+    ]
+
+
+def test_a_root_that_does_not_exist_is_named(root: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "file")
+    found = walk(root, tmp_path / "nowhere", file)
+    assert [missing.label for missing in found.missing_roots] == ["nowhere", "file"]
+
+
+def test_a_root_without_projects_is_no_error(tmp_path: Path) -> None:
+    found = walk(tmp_path)
+    assert (found.files, found.errors, found.missing_roots) == ([], {}, [])
+
+
+def test_a_directory_that_cannot_be_listed_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root / "projects" / "-work" / "s.jsonl")
+    write(root / "projects" / "-locked" / "s.jsonl")
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if path.endswith("-locked"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)  # the tests may run as root, whom nothing is refused
+    found = walk(root)
+    assert keys(found) == ["~/.claude/projects/-work/s.jsonl"]
+    assert found.errors == {"~/.claude/projects/-locked": "Permission denied"}
+
+
+def test_names_that_are_not_utf8_survive(root: Path) -> None:
+    name = os.fsdecode(b"s\xff\xfe.jsonl")
+    write(root / "projects" / "-work" / name)
+    (source,) = walk(root).files
+    assert source.key == "~/.claude/projects/-work/s\\xff\\xfe.jsonl"
+    assert os.stat(source.path).st_size == 3
+    source.key.encode()
+
+
+def test_no_name_can_forge_a_line_or_another_key(root: Path) -> None:
+    names = ["a\x80.jsonl", os.fsdecode(b"a\x80.jsonl"), "a\xad.jsonl", os.fsdecode(b"a\xad.jsonl")]
+    names += ["a\nb.jsonl", "a\\nb.jsonl", "a\x1b[31m.jsonl", os.fsdecode(b"\xff.jsonl"), "\\xff.jsonl", "\u202e.jsonl"]
+    for name in names:
+        write(root / "projects" / "-work" / name)
+    found = keys(walk(root))
+    assert len(set(found)) == len(names)
+    assert all(key.isprintable() for key in found)
+
+
+@pytest.mark.parametrize("home", ["", "/", "/hom", "/home/me"])
+def test_only_the_home_itself_is_shortened(home: str, tmp_path: Path) -> None:
+    write(tmp_path / "home-me" / "history.jsonl")
+    found = discover([Root(str(tmp_path / "home-me"), "")], lambda project: True, home or str(tmp_path / "home"))
+    assert keys(found) == [f"{tmp_path}/home-me/history.jsonl"]
+
+
+def test_what_is_known_of_an_unchanged_file_is_not_held_twice(root: Path) -> None:
+    same, other = write(root / "projects" / "-work" / "s1.jsonl"), write(root / "projects" / "-work" / "s2.jsonl")
+    before = {source.key: source.stamp for source in walk(root).files}
+    write(other, mtime=1)
+    found = discover([Root(str(root), "")], lambda _: True, str(root.parent), known=before.get).files
+    after = {source.path: source for source in found}
+    assert after[str(same)].stamp is before[after[str(same)].key]
+    assert after[str(other)].stamp.mtime_ns == 1_000_000_000

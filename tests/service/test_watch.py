@@ -1,0 +1,297 @@
+"""Hints: real events of a real directory, and every way in which there are none."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from watchdog.observers import Observer
+
+from collector.flow.source import Root
+from collector.service.watch import MAX_PATHS, Wake, Watcher
+from collector.service.watch_limits import is_watch_limit_reached, network_file_system
+
+
+@pytest.fixture
+def wake() -> Iterator[Wake]:
+    wake = Wake()
+    yield wake
+    wake.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    path = tmp_path / "claude"
+    (path / "projects" / "-work").mkdir(parents=True)
+    return path
+
+
+class Watching:
+    """A watcher on a root, and the observers it made."""
+
+    def __init__(self, root: Path, wake: Wake, **options: Any) -> None:
+        self.made: list[Any] = []
+        make = options.pop("observer", Observer)
+
+        def observer() -> Any:
+            self.made.append(make())
+            return self.made[-1]
+
+        self.wake = wake
+        self.watcher = Watcher([Root(str(root), "r")], wake, observer=observer, **options)
+
+    def heard(self, is_enough: Callable[[set[str]], bool]) -> set[str]:
+        """The hints until there are enough of them."""
+        heard: set[str] = set()
+        deadline = time.monotonic() + 10
+        while not is_enough(heard):
+            assert time.monotonic() < deadline, heard
+            self.wake.wait(deadline - time.monotonic())
+            heard |= self.wake.take().paths
+        return heard
+
+
+@pytest.fixture
+def watching(root: Path, wake: Wake) -> Iterator[Watching]:
+    watching = Watching(root, wake)
+    watching.watcher.keep_up()
+    assert (watching.watcher.mode, watching.watcher.reason) == ("events", "")
+    yield watching
+    watching.watcher.close()
+
+
+# Gathering
+
+
+def test_hints_are_taken_once_and_later_ones_are_gathered_anew(wake: Wake) -> None:
+    wake.hint("/a")
+    wake.hint("/b")
+    wake.hint("/a")
+    assert wake.take() == (frozenset({"/a", "/b"}), False)
+    assert wake.take() == (frozenset(), False)
+    assert wake.since is None
+
+
+def test_the_wait_of_a_hint_counts_from_the_first() -> None:
+    now = [10.0]
+    wake = Wake(lambda: now[0])
+    wake.hint("/a")
+    now[0] = 20.0
+    wake.hint("/b")
+    assert wake.since == 10.0
+    wake.close()
+
+
+def test_too_many_hints_mean_everything(wake: Wake) -> None:
+    for number in range(MAX_PATHS + 1):
+        wake.hint(f"/{number}")
+    hints = wake.take()
+    assert hints.is_everything
+    assert len(hints.paths) == MAX_PATHS
+
+
+def test_a_ring_ends_the_wait_even_when_it_came_before(wake: Wake) -> None:
+    wake.ring()
+    started = time.monotonic()
+    wake.wait(30)
+    assert time.monotonic() - started < 10
+
+
+def test_a_ring_from_another_thread_ends_the_wait(wake: Wake) -> None:
+    threading.Thread(target=wake.ring).start()
+    started = time.monotonic()
+    wake.wait(30)
+    assert time.monotonic() - started < 10
+
+
+def test_a_thousand_rings_fill_nothing_up(wake: Wake) -> None:
+    for _ in range(100_000):
+        wake.ring()
+    wake.wait(30)
+
+
+# Watching
+
+
+def test_an_appended_line_is_a_hint(root: Path, watching: Watching) -> None:
+    path = root / "projects" / "-work" / "s.jsonl"
+    path.write_text("{}\n")
+    assert str(path) in watching.heard(lambda heard: str(path) in heard)
+
+
+def test_files_at_the_top_are_watched_too(root: Path, watching: Watching) -> None:
+    path = root / "history.jsonl"
+    path.write_text("{}\n")
+    watching.heard(lambda heard: str(path) in heard)
+
+
+def test_a_new_directory_and_what_is_in_it_are_hints(root: Path, watching: Watching) -> None:
+    directory = root / "projects" / "-new" / "session" / "subagents"
+    directory.mkdir(parents=True)
+    path = directory / "agent-1.jsonl"
+    path.write_text("{}\n")
+    watching.heard(lambda heard: str(path) in heard or str(root / "projects" / "-new") in heard)
+
+
+def test_a_move_hints_at_both_ends(root: Path, watching: Watching) -> None:
+    path = root / "projects" / "-work" / "s.jsonl"
+    path.write_text("{}\n")
+    watching.heard(lambda heard: str(path) in heard)
+    target = root / "projects" / "t.jsonl"
+    path.rename(target)
+    watching.heard(lambda heard: {str(path), str(target)} <= heard)
+
+
+def test_reading_is_no_hint(root: Path, watching: Watching) -> None:
+    first, second, last = (root / "projects" / "-work" / f"{name}.jsonl" for name in ("first", "second", "last"))
+    for path in (first, second):  # all events of the first come before the first event of the second
+        path.write_text("{}\n")
+        watching.heard(lambda heard, path=path: str(path) in heard)  # type: ignore[misc]
+    first.read_text()
+    (root / "projects" / "-work" / "notes.txt").write_text("not ours")
+    last.write_text("{}\n")
+    assert watching.heard(lambda heard: str(last) in heard) <= {str(second), str(last)}
+
+
+def test_hints_carry_the_name_of_the_root_as_configured(tmp_path: Path, root: Path, wake: Wake) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(root)
+    watching = Watching(link, wake)
+    watching.watcher.keep_up()
+    (root / "projects" / "-work" / "s.jsonl").write_text("{}\n")
+    watching.heard(lambda heard: f"{link}/projects/-work/s.jsonl" in heard)
+    watching.watcher.close()
+
+
+def test_a_root_that_is_not_there_is_watched_once_it_is(tmp_path: Path, wake: Wake) -> None:
+    root = tmp_path / "later"
+    watching = Watching(root, wake)
+    watching.watcher.keep_up()
+    assert (watching.watcher.mode, watching.watcher.reason) == ("polling", "no root exists yet")
+    (root / "projects").mkdir(parents=True)
+    watching.watcher.keep_up()
+    assert watching.watcher.mode == "events"
+    (root / "projects" / "s.jsonl").write_text("{}\n")
+    watching.heard(lambda heard: f"{root}/projects/s.jsonl" in heard)
+    watching.watcher.close()
+
+
+def test_a_projects_directory_that_comes_later_asks_for_a_look_at_everything(tmp_path: Path, wake: Wake) -> None:
+    root = tmp_path / "claude"
+    root.mkdir()
+    watching = Watching(root, wake)
+    watching.watcher.keep_up()
+    (root / "projects").mkdir()
+    wake.wait(10)
+    assert wake.take().is_everything
+    watching.watcher.close()
+
+
+def test_while_nothing_changes_it_is_left_alone(watching: Watching) -> None:
+    watching.watcher.keep_up()
+    watching.watcher.keep_up()
+    assert len(watching.made) == 1
+
+
+# Where it fails
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EMFILE])
+def test_at_a_limit_of_the_system_it_says_so_and_tries_again_later(root: Path, wake: Wake, code: int) -> None:
+    failures = [OSError(code, "inotify limit reached")]
+
+    class Limited(Observer):  # type: ignore[misc, valid-type]
+        def start(self) -> None:
+            if failures:
+                raise failures.pop()
+            super().start()
+
+    watching = Watching(root, wake, observer=Limited)
+    watching.watcher.keep_up()
+    assert (watching.watcher.mode, watching.watcher.reason) == (
+        "polling",
+        "inotify limit reached; new lines are found by rescans",
+    )
+    watching.watcher.keep_up()
+    assert (watching.watcher.mode, watching.watcher.reason) == ("events", "")
+    watching.watcher.close()
+
+
+def test_directories_beyond_the_limit_are_told_of(root: Path, wake: Wake) -> None:
+    now, is_limited = [0.0], [True]
+    watching = Watching(root, wake, is_limited=lambda _: is_limited[0], clock=lambda: now[0])
+    watching.watcher.keep_up()
+    assert watching.watcher.mode == "events"
+    assert "limit reached" in watching.watcher.reason
+    is_limited[0] = False
+    watching.watcher.keep_up()
+    assert len(watching.made) == 1
+    now[0] = 601.0
+    watching.watcher.keep_up()
+    assert watching.watcher.reason == ""
+    watching.watcher.close()
+
+
+def test_a_watcher_that_died_is_started_again(root: Path, watching: Watching) -> None:
+    for emitter in watching.made[0].emitters:
+        emitter.stop()
+        emitter.join()
+    watching.watcher.keep_up()
+    assert (watching.watcher.restarts, watching.watcher.mode) == (1, "events")
+    path = root / "projects" / "-work" / "s.jsonl"
+    path.write_text("{}\n")
+    watching.heard(lambda heard: str(path) in heard)
+
+
+def test_a_root_that_was_replaced_is_watched_anew(root: Path, watching: Watching) -> None:
+    root.rename(root.with_name("gone"))
+    (root / "projects").mkdir(parents=True)
+    watching.watcher.keep_up()
+    path = root / "projects" / "s.jsonl"
+    path.write_text("{}\n")
+    watching.heard(lambda heard: str(path) in heard)
+
+
+def test_lost_events_ask_for_a_look_at_everything(watching: Watching, wake: Wake) -> None:
+    logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed; filesystem events were lost")
+    assert wake.take().is_everything
+
+
+def test_watching_can_be_turned_off(root: Path, wake: Wake) -> None:
+    watching = Watching(root, wake, is_wanted=False)
+    watching.watcher.keep_up()
+    assert (watching.watcher.mode, watching.made) == ("polling", [])
+
+
+# The system
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/home/ada/.claude", "nfs4"),
+        ("/home", None),
+        ("/home/ada 2/.claude", "cifs"),
+        ("/somewhere", None),
+    ],
+)
+def test_network_file_systems_are_recognised(tmp_path: Path, path: str, expected: str | None) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "/dev/vda / ext4 rw 0 0\nserver:/home /home/ada nfs4 rw 0 0\n//s/x /home/ada\\0402 cifs rw 0 0\nodd\n"
+    )
+    assert network_file_system(path, mounts) == expected
+
+
+def test_where_mounts_cannot_be_read_nothing_is_claimed(tmp_path: Path) -> None:
+    assert network_file_system("/", tmp_path / "none") is None
+
+
+def test_there_is_room_for_one_more_watch(tmp_path: Path) -> None:
+    assert not is_watch_limit_reached(str(tmp_path))

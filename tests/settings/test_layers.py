@@ -1,0 +1,206 @@
+"""Settings: where they come from, and that a wrong one is named."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from collector import settings
+from collector.cli.config import commented
+from collector.errors import ConfigurationError
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def complaint(path: Path | None = None, flags: dict[str, object] | None = None) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        settings.load(path, flags)
+    return str(caught.value)
+
+
+def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "c.toml", "[batch]\nmax_events = 2\nlinger = 2.0\n[retry]\nmax_interval = 2.0\n")
+    monkeypatch.setenv("COLLECTOR_BATCH__LINGER", "0.03")
+    monkeypatch.setenv("COLLECTOR_RETRY__MAX_INTERVAL", "3")
+    chosen = settings.load(path, {"retry": {"max_interval": 4.0}})
+    assert (chosen.batch.max_events, chosen.batch.linger, chosen.retry.max_interval) == (2, 0.03, 4.0)
+    assert chosen.batch.max_bytes == 1_000_000
+
+
+def test_the_users_file_is_found_without_being_named(scratch_home: Path) -> None:
+    write(settings.user_config(), "[batch]\nmax_events = 7\n")
+    assert settings.load().batch.max_events == 7
+
+
+def test_an_unknown_key_is_named_with_the_file_and_a_guess(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", '[sink]\nurll = "https://a.example/"\n')
+    assert complaint(path) == f"sink.urll (in {path}) is not a setting. Did you mean `sink.url`?"
+
+
+def test_what_is_missing_is_named_with_the_file_it_is_missing_in(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", '[[redaction.rules]]\nid = "x"\n')
+    assert complaint(path) == f"redaction.rules.0.pattern (in {path}): field required."
+
+
+def test_a_backslash_in_the_wrong_quotes_is_explained(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", '[[redaction.rules]]\npattern = "\\d"\n')
+    assert "line 2" in complaint(path)
+    assert "stands in 'single quotes'" in complaint(path)
+
+
+def test_an_unknown_variable_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLLECTOR_SINK__ULR", "https://a.example/")
+    expected = "The environment variable COLLECTOR_SINK__ULR is not a setting. Did you mean COLLECTOR_SINK__URL?"
+    assert complaint() == expected
+
+
+def test_a_wrong_value_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLLECTOR_BATCH__LINGER", "soon")
+    assert complaint().startswith("batch.linger (in the environment variable COLLECTOR_BATCH__LINGER): ")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("COLLECTOR_SINK__TIMEOUT", "inf", "sink.timeout (in the environment variable COLLECTOR_SINK__TIMEOUT): "),
+        ("COLLECTOR_RUN__RESCAN_INTERVAL", "1e12", "run.rescan_interval (in the environment variable "),
+        ("COLLECTOR_STATE__PATH", "", "state.path (in the environment variable COLLECTOR_STATE__PATH): must not be"),
+        ("COLLECTOR_SINK", '{"window": 0}', "sink.window (in the environment variable COLLECTOR_SINK): "),
+        ("COLLECTOR_SINK__HEADERS", '{"a": 1}', "sink.headers.a (in the environment variable COLLECTOR_SINK__HEADERS)"),
+        ("COLLECTOR_SINK__HEADERS", "a", "The environment variable COLLECTOR_SINK__HEADERS must hold JSON, and does"),
+    ],
+)
+def test_what_a_variable_cannot_hold_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert complaint().startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("url", "part"),
+    [
+        ("ftp://a.example/", "must look like https://host/path"),
+        ("https://me:pw@a.example/", "must not hold credentials"),
+        ("http://a.example/", "in the clear"),
+        ("http://127.a.example/", "would send to 127.a.example in the clear"),
+        ("http://a.example?key=me:pw", "would send to a.example in the clear"),
+        ("https://me:pw/me:pw@a.example/", "is not a URL"),
+        ("https://[::1", "is not a URL"),
+    ],
+)
+def test_an_unusable_url_is_explained_without_repeating_credentials(url: str, part: str) -> None:
+    message = complaint(None, {"sink": {"url": url}})
+    assert part in message
+    assert "me:pw" not in message
+    assert "'pw" not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("X-Key", "not-a-key\n"), ("X-Key", "not-a-key\u00e9"), ("X Key:", "x"), ("Content-Length", "3")],
+)
+def test_a_header_that_cannot_be_sent_is_named_and_its_value_is_not(name: str, value: str) -> None:
+    message = complaint(None, {"sink": {"headers": {name: value}}})
+    assert message.startswith("sink.headers (in a command line flag): ")
+    assert value not in message or name == "X Key:"
+    assert "not-a-key" not in message
+
+
+def test_plain_http_is_fine_on_loopback_and_where_it_is_allowed() -> None:
+    assert settings.load(None, {"sink": {"url": "http://127.0.0.1:9/"}}).sink_type == "http"
+    assert settings.load(None, {"sink": {"url": "http://a.example/", "allow_http": True}}).sink_type == "http"
+
+
+def test_without_a_sink_events_go_to_the_embedded_store() -> None:
+    assert settings.load().sink_type == "store"
+
+
+def test_roots_come_from_the_setting_then_claude_config_dir_then_the_usual_places(
+    scratch_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (scratch_home / ".config" / "claude").mkdir(parents=True)
+    assert [root.path for root in settings.load().resolved_roots()] == [f"{scratch_home}/.config/claude"]
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/a, /b")
+    assert [root.path for root in settings.load().resolved_roots()] == ["/a", "/b"]
+    named = settings.load(None, {"roots": ["~/c", {"path": "/d", "label": "work"}]}).resolved_roots()
+    assert [tuple(root) for root in named] == [(f"{scratch_home}/c", "c"), ("/d", "work")]
+
+
+def test_a_list_may_be_written_with_commas_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLLECTOR_PROJECTS__EXCLUDE", "a, b")
+    assert settings.load().projects.exclude == ["a", "b"]
+
+
+def test_broken_toml_is_named_with_its_place(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", "[sink\n")
+    assert complaint(path).startswith(f"{path} is not valid TOML: ")
+
+
+def test_a_missing_file_is_named() -> None:
+    assert complaint(Path("/nowhere.toml")).startswith("There is no configuration file /nowhere.toml.")
+
+
+def test_a_file_that_cannot_be_looked_at_is_not_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 300)
+    assert complaint(path) == f"Cannot read {path}: File name too long. Make it readable to this user."
+
+
+def test_a_secret_is_one_line_of_a_file_and_never_repeated(tmp_path: Path) -> None:
+    path = write(tmp_path / "token", "not-a-token\n")
+    assert settings.load(None, {"sink": {"token_file": str(path)}}).sink_token() == "not-a-token"
+    write(path, "one-part\ntwo-part\n")
+    with pytest.raises(ConfigurationError) as caught:
+        settings.load(None, {"sink": {"token_file": str(path)}}).sink_token()
+    assert "one-part" not in str(caught.value)
+
+
+def test_a_credential_of_systemd_is_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "sink-token", "from-systemd")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    assert settings.load().sink_token() == "from-systemd"
+
+
+def test_the_effective_values_are_shown_with_what_may_be_secret_hidden() -> None:
+    chosen = settings.load(
+        None, {"sink": {"url": "https://a.example/in?key=not-a-key", "headers": {"X-Key": "not-a-key"}}}
+    )
+    shown = settings.masked(chosen)
+    assert "not-a-key" not in str(shown)
+    assert shown["sink"]["url"].startswith("https://a.example/in?")
+
+
+def test_the_commented_file_holds_every_option_and_every_line_of_it_is_valid(tmp_path: Path) -> None:
+    text = commented()
+    assert text.count("\n[") == sum(1 for name in settings.Settings.model_fields if name != "roots")
+    options = [
+        line.removeprefix("# ") for line in text.splitlines() if line.startswith(("[", "# ")) and not prose(line)
+    ]
+    data = tomllib.loads("\n".join(options))
+    for section, given in data.items():
+        if section == "roots":
+            continue
+        chosen = settings.Settings.model_fields[section].annotation
+        assert isinstance(chosen, type)
+        assert issubclass(chosen, BaseModel)
+        assert set(given) == set(chosen.model_fields)
+        assert chosen.model_validate(given)
+
+
+def prose(line: str) -> bool:
+    return not re.match(r"(# \w+ = |\[\w+\]$)", line)
+
+
+def test_the_shipped_file_is_the_commented_one() -> None:
+    shipped = Path(__file__).parents[2] / "config" / "collector.toml"
+    assert shipped.read_text() == commented()
