@@ -19,7 +19,7 @@ import httpx
 import orjson
 
 from collector import settings as configuration
-from collector.delivery.batch import Limits
+from collector.delivery.batch import BatchLimits
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import NO_TRUST, Transport
 from collector.delivery.window import Deliverer
@@ -70,7 +70,7 @@ def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) ->
     """The state, loaded, and locked for as long as it is held; a dry run locks nothing."""
     path = settings.state_path
     with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
-        state = State(path).load(may_set_aside=not is_dry_run)
+        state = State(path).load(may_repair=not is_dry_run)
         for note in state.notes:
             log.warning("state damaged", reason=note)
         yield state
@@ -97,7 +97,7 @@ def flow_on(
             is_wanted=project_filter(settings.projects.include, settings.projects.exclude),
             state=state,
             redactor=redactor,
-            limits=Limits(settings.batch.max_events, settings.batch.max_bytes, settings.batch.linger),
+            limits=BatchLimits(settings.batch.max_events, settings.batch.max_bytes, settings.batch.linger),
             max_event_bytes=settings.batch.max_event_bytes,
             deliverer=deliverer,
             committer=Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run),

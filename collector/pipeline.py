@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collector.agents.claude_code import Context, event
-from collector.delivery.batch import Limits, batches
+from collector.delivery.batch import BatchLimits, batches
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SourceError, Stopped
 from collector.flow.ledger import Ledger
@@ -25,7 +25,7 @@ from collector.keeping.state import State
 from collector.log import get_logger, place_of
 from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
-from collector.redact import Redactor, seal, set_aside
+from collector.redact import Redactor, seal, to_quarantine
 
 log = get_logger()
 WHOLE_FILES = frozenset({SourceKind.SESSION_INDEX, SourceKind.STATS})
@@ -40,7 +40,7 @@ class Flow:
     is_wanted: Callable[[str], bool]
     state: State
     redactor: Redactor
-    limits: Limits
+    limits: BatchLimits
     max_event_bytes: int
     deliverer: Deliverer
     committer: Committer
@@ -126,7 +126,7 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
 
 def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
     if line.record is None:
-        return set_aside(line, flow.redactor)
+        return to_quarantine(line, flow.redactor)
     try:
         made: dict[str, Any] | Skip = event(line, context)
     except MemoryError:  # says nothing of the record: it is read again when there is room
@@ -135,7 +135,7 @@ def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
         )
-        return set_aside(line._replace(problem=f"not understood ({type(error).__name__})"), flow.redactor)
+        return to_quarantine(line._replace(problem=f"not understood ({type(error).__name__})"), flow.redactor)
     return made if isinstance(made, Skip) else seal(made, flow.redactor, flow.max_event_bytes)
 
 

@@ -12,7 +12,7 @@ import pytest
 from collector.assembly import load_installation
 from collector.errors import StateError
 from collector.files import created
-from collector.flow.outcome import SetAside
+from collector.flow.outcome import Quarantined
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State, lock
 from tests.agent import Agent
@@ -57,7 +57,7 @@ def test_a_quarantine_from_a_backup_is_closed_to_others(tmp_path: Path) -> None:
     path = tmp_path / "state.quarantine.jsonl"
     path.touch()
     path.chmod(0o644)
-    Quarantine(path, 10_000).add([SetAside("a", "b", "c", 0, "d")])
+    Quarantine(path, 10_000).add([Quarantined("a", "b", "c", 0, "d")])
     assert mode(path) == 0o600
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
+from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def doctor(
     root: Roots = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
-    state: State = None,
+    state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Checks configuration, roots, state, redaction, sink and service; exit code 1 when something fails.

@@ -13,7 +13,7 @@ import orjson
 import typer
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
+from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
 
 if TYPE_CHECKING:
     from collector.flow.ledger import Ledger
@@ -29,7 +29,7 @@ def preview(
     root: Roots = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
-    state: State = None,
+    state: StatePath = None,
     source: Annotated[
         str | None, typer.Option(help="Only sources whose path holds this, or matches this glob.", show_default=False)
     ] = None,

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import log, settings
-from collector.cli.scan import Config, State, flags
+from collector.cli.scan import Config, StatePath, flags
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
 from collector.log import printable, tame_json
@@ -39,7 +39,7 @@ def _opened(config: Path | None, state: Path | None) -> tuple[Settings, Quaranti
 @app.command(name="list")
 def list_(
     config: Config = None,
-    state: State = None,
+    state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line, payloads included.")] = False,
 ) -> None:
     """Lists what was set aside: when, why, from where, how much."""
@@ -65,7 +65,7 @@ def list_(
 def show(
     entry_id: Annotated[str, typer.Argument(help="An id from `quarantine list`.")],
     config: Config = None,
-    state: State = None,
+    state: StatePath = None,
 ) -> None:
     """Prints what goes by this id, its redacted payload included, as JSON."""
     _, quarantine = _opened(config, state)
@@ -74,7 +74,7 @@ def show(
 
 
 @app.command()
-def drop(ids: Ids = None, everything: All = False, config: Config = None, state: State = None) -> None:
+def drop(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
     """Removes entries for good."""
     _, quarantine = _opened(config, state)
     entries = _chosen(quarantine, ids or [], everything=everything)
@@ -83,7 +83,7 @@ def drop(ids: Ids = None, everything: All = False, config: Config = None, state:
 
 
 @app.command()
-def retry(ids: Ids = None, everything: All = False, config: Config = None, state: State = None) -> None:
+def retry(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
     """Sends events that the sink had refused once more, and removes those that it takes now."""
     from collector.assembly import retry_events
 
@@ -126,21 +126,20 @@ def reset(
     everything: All = False,
     forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a sink that fails.")] = False,
     config: Config = None,
-    state: State = None,
+    state: StatePath = None,
 ) -> None:
     """Forgets how far sources were sent, so that the next pass sends them again. Ids make the repeats harmless.
 
     With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
     """
     from collector.assembly import held_of
-    from collector.keeping.state import State as Offsets
-    from collector.keeping.state import lock
+    from collector.keeping.state import State, lock
 
     chosen = settings.load(config, flags(None, None, None, state))
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     with lock(chosen.state_path, "reset"):
-        offsets = Offsets(chosen.state_path).load()
+        offsets = State(chosen.state_path).load()
         keys = list(offsets.entries) if everything else [settings.state_key(source) for source in sources or []]
         dropped = held_of(chosen).forget(None if everything or not sources else keys) if forget else 0
         forgotten = offsets.forget(keys)

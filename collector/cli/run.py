@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
+from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
 
 if TYPE_CHECKING:
     from collector.service.loop import Service
@@ -21,7 +21,7 @@ def run(
     root: Roots = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
-    state: State = None,
+    state: StatePath = None,
 ) -> None:
     """Sends everything new, and then whatever is written, until it is stopped.
 

@@ -28,7 +28,7 @@ Roots = Annotated[
 ]
 SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where batches are POSTed.", show_default=False)]
 SinkType = Annotated[str | None, typer.Option("--sink-type", help="http or store.", show_default=False)]
-State = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
 
 
 def scan(
@@ -36,7 +36,7 @@ def scan(
     root: Roots = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
-    state: State = None,
+    state: StatePath = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and redact, but send and save nothing.")] = False,
     max_wait: Annotated[
         float | None, typer.Option(min=0, help="Seconds to wait for a failing sink in all.", show_default=False)

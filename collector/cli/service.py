@@ -22,7 +22,7 @@ import typer
 from collector import settings
 from collector.install import plans, templates
 from collector.install.plans import Gone, Person, Plan, Remove, Run, Step, Write
-from collector.install.templates import Service, ServiceError
+from collector.install.templates import ServiceError, ServiceFile
 
 app = typer.Typer(help="Run the agent as a service: install, uninstall, status, logs.", no_args_is_help=True)
 
@@ -187,7 +187,7 @@ def _person(name: str | None, *, system: bool) -> Person:
 
 def _service(
     program: Path | None, config: Path | None, env: list[str], person: Person, kind: Platform, *, system: bool
-) -> Service:
+) -> ServiceFile:
     """The command with absolute paths, the variables, and the directories that must be writable."""
     variables = [("COLLECTOR_CONFIG", str(_existing(config)))] if config else []
     for pair in env:
@@ -200,7 +200,7 @@ def _service(
         known = settings.load(config)
         places = (known.state_path.parent, known.database_path.parent, settings.cache_directory())
         writable = tuple(dict.fromkeys(str(place) for place in places))
-    return Service(_command(program), person.home, writable, tuple(variables))
+    return ServiceFile(_command(program), person.home, writable, tuple(variables))
 
 
 def _existing(config: Path) -> Path:

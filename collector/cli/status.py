@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from collector import settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, State, flags
+from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.log import printable, tame_json
 
 EVERY_SECONDS = 1.0
@@ -23,7 +23,7 @@ def status(
     root: Roots = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
-    state: State = None,
+    state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Again every second, until interrupted.")] = False,
 ) -> None:

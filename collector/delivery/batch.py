@@ -13,13 +13,13 @@ from typing import NamedTuple
 from collector.flow.batch import Batch
 from collector.flow.counts import Counts
 from collector.flow.line import End, Line, position_after
-from collector.flow.outcome import Item, Sealed, SetAside, Skip
+from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 
-MAX_SET_ASIDE = 100
+MAX_QUARANTINED = 100
 MAX_SILENT_ITEMS = 20_000
 
 
-class Limits(NamedTuple):
+class BatchLimits(NamedTuple):
     """When a batch is full."""
 
     max_events: int
@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     max_age: float
 
 
-def batches(items: Iterable[Item], limits: Limits, clock: Callable[[], float] = time.monotonic) -> Iterator[Batch]:
+def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], float] = time.monotonic) -> Iterator[Batch]:
     """Cuts the stream of items into batches; the last one is whatever is left."""
     batch, silent, opened = Batch(), 0, clock()
     for item in items:
@@ -42,7 +42,7 @@ def batches(items: Iterable[Item], limits: Limits, clock: Callable[[], float] = 
         else:
             silent += 1
         _put(batch, item)
-        if len(batch.set_aside) >= MAX_SET_ASIDE or silent >= MAX_SILENT_ITEMS:
+        if len(batch.quarantined) >= MAX_QUARANTINED or silent >= MAX_SILENT_ITEMS:
             yield batch
             batch, silent = Batch(), 0
     if batch.ends or batch.events or batch.counts:
@@ -62,10 +62,10 @@ def _put(batch: Batch, item: Item) -> None:
             counts = batch.counts[key] = Counts()
         if isinstance(outcome, Skip):
             counts.skip(outcome.reason)
-        elif isinstance(outcome, SetAside):
+        elif isinstance(outcome, Quarantined):
             counts.lines += 1
             counts.quarantined += 1
-            batch.set_aside.append(outcome)
+            batch.quarantined.append(outcome)
     if isinstance(line, End):
         batch.ends[key] = position_after(line)
     elif line.is_safe:

@@ -23,7 +23,7 @@ from collector.delivery.sink import Accepted, Answer, Halt, Refused, Retry, TooL
 from collector.errors import SinkHalted, SinkUnavailable, Stopped
 from collector.flow import shorten
 from collector.flow.batch import Batch
-from collector.flow.outcome import Sealed, SetAside
+from collector.flow.outcome import Quarantined, Sealed
 from collector.flow.receipt import Receipt
 from collector.log import get_logger
 
@@ -93,12 +93,12 @@ class Sending:
     def receipt(self) -> Receipt:
         """Settles every event of the batch."""
         self._settle(self.batch.events)
-        set_aside = [
-            SetAside(event.id, self.refused[event.id], key, offset, event.body.decode())
+        quarantined = [
+            Quarantined(event.id, self.refused[event.id], key, offset, event.body.decode())
             for event, (key, offset) in zip(self.batch.events, self.batch.places, strict=True)
             if event.id in self.refused
         ]
-        return Receipt(self.batch, set_aside, self.sent_bytes, self.duplicates)
+        return Receipt(self.batch, quarantined, self.sent_bytes, self.duplicates)
 
     def _settle(self, events: list[Sealed]) -> None:
         limit = self.health.size_limit

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from collector.flow.counts import Counts
 from collector.flow.line import Line, position_after
-from collector.flow.outcome import Sealed, SetAside
+from collector.flow.outcome import Quarantined, Sealed
 from collector.flow.source import Position
 
 
@@ -19,7 +19,7 @@ class Batch:
     # source key -> the last item that may move its offset; of a source that ended its position, which holds no bytes
     ends: dict[str, Line | Position] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)  # source key -> what is not an event
-    set_aside: list[SetAside] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
     size: int = 0
 
     @property

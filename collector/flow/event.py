@@ -72,7 +72,7 @@ class Client(TypedDict, total=False):
     entrypoint: Annotated[str, "How it was started: cli, sdk-cli, an editor."]
 
 
-class Source(TypedDict):
+class Provenance(TypedDict):
     """Where the record was read. Says nothing about identity: a moved file gives the same events."""
 
     path: Annotated[str, "The file, with ~ for the home directory."]
@@ -206,7 +206,7 @@ class Event(TypedDict, total=False):
         list[Literal["output_tokens_unknown"]],
         "What cannot be trusted: output_tokens_unknown where the version never wrote the final count.",
     ]
-    source: Required[Annotated[Source, "Where the record was read."]]
+    source: Required[Annotated[Provenance, "Where the record was read."]]
     omitted: Annotated[dict[str, Count], "What was left out as a copy or as binary, in characters of text."]
     redactions: Annotated[dict[str, Count], "Secrets replaced, by rule."]
     truncated: Annotated[dict[str, Count], "Fields that were cut, with their original size in bytes."]

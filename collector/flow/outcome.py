@@ -21,7 +21,7 @@ class Sealed(NamedTuple):
     redactions: dict[str, int]
 
 
-class SetAside(NamedTuple):
+class Quarantined(NamedTuple):
     """Something for the quarantine: already redacted, with its reason and its place."""
 
     id: str
@@ -31,7 +31,7 @@ class SetAside(NamedTuple):
     payload: str
 
 
-Outcome = Sealed | Skip | SetAside
+Outcome = Sealed | Skip | Quarantined
 
 
 class Item(NamedTuple):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from collector.flow.batch import Batch
-from collector.flow.outcome import SetAside
+from collector.flow.outcome import Quarantined
 
 
 class Receipt(NamedTuple):
     """A batch whose fate is known: acknowledged, except for the events the sink would not have."""
 
     batch: Batch
-    refused: list[SetAside]
+    refused: list[Quarantined]
     sent_bytes: int = 0
     duplicates: int = 0

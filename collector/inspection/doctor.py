@@ -88,7 +88,7 @@ def _listed(counts: dict[str, int], most: int = 8) -> str:
 
 def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     path = settings.state_path
-    state = State(path).load(may_set_aside=False)
+    state = State(path).load(may_repair=False)
     for note in state.notes:
         yield Check("state", "warn", note, "The next run moves it aside and starts over; repeats have the same ids.")
     place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
@@ -117,7 +117,7 @@ def _open_to_others(settings: Settings) -> Iterator[Check]:
 
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
     """Claude Code deletes old transcripts; what is not sent by then is lost."""
-    state = State(settings.state_path).load(may_set_aside=False)
+    state = State(settings.state_path).load(may_repair=False)
     soon = (time.time() - SWEPT_SOON_DAYS * 86400) * 1e9
     late = [source for source in found.files if source.stamp.mtime_ns < soon and lag_of(source, state)]
     if late and state.entries:

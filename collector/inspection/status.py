@@ -38,7 +38,7 @@ def _past(told: dict[str, Any]) -> dict[str, Any]:
 
 def _look_around(settings: Settings) -> dict[str, Any]:
     """What the state and the roots say while no agent runs."""
-    state = State(settings.state_path).load(may_set_aside=False)
+    state = State(settings.state_path).load(may_repair=False)
     roots = settings.resolved_roots()
     wanted = project_filter(settings.projects.include, settings.projects.exclude)
     found = discover(roots, wanted, home())

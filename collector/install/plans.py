@@ -84,7 +84,7 @@ class Person:
     home: str
 
 
-def systemd_user(service: templates.Service, person: Person, *, has_namespaces: bool) -> Plan:
+def systemd_user(service: templates.ServiceFile, person: Person, *, has_namespaces: bool) -> Plan:
     """A user unit: the package's own where that is what runs, else one in ~/.config/systemd/user."""
     path, drop_in = user_unit_path(person), namespaces_drop_in(person)
     writes: list[Write] = []
@@ -127,7 +127,7 @@ def kernel_has_namespaces() -> bool:
     return True
 
 
-def systemd_system(service: templates.Service, person: Person) -> Plan:
+def systemd_system(service: templates.ServiceFile, person: Person) -> Plan:
     """The hardened template for one user."""
     program = os.path.realpath(service.command[0])
     if program.startswith(HIDDEN_FROM_SYSTEM_UNITS):
@@ -156,7 +156,7 @@ def systemd_system(service: templates.Service, person: Person) -> Plan:
     return Plan(steps, f"collector service uninstall --system --for {person.name}", notes)
 
 
-def launchd(service: templates.Service, person: Person) -> Plan:
+def launchd(service: templates.ServiceFile, person: Person) -> Plan:
     """A launch agent of the logged-in user."""
     path, log = launch_agent_path(person), launchd_log(person)
     content = templates.launch_agent(service, str(log))

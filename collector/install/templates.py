@@ -1,6 +1,6 @@
 """The service files: from the templates in systemd/ and launchd/ to what is written on this machine.
 
-Goes in: a Service (which program, for whom, where it may write). Comes out: the text of one file, signed with a
+Goes in: a ServiceFile (which program, for whom, where it may write). Comes out: the text of one file, signed with a
 digest of itself. Invariant: the signature tells a file that we wrote from one that a person has edited since, so
 that an edited one is never overwritten unasked. Pure: nothing is written here.
 """
@@ -31,7 +31,7 @@ class ServiceError(CollectorError):
 
 
 @dataclass(frozen=True)
-class Service:
+class ServiceFile:
     """What the service file has to say beyond its template."""
 
     command: tuple[str, ...]
@@ -55,7 +55,7 @@ def template(name: str) -> str:
     return (Path(__file__).parents[2] / folder / name).read_text(encoding="utf-8")
 
 
-def user_unit(service: Service) -> str:
+def user_unit(service: ServiceFile) -> str:
     """collector.service for this program, these directories and these variables."""
     usual = " ".join(_USUAL_DIRECTORIES)
     writable = [_below_home(path, service.home) for path in service.writable] or list(_USUAL_DIRECTORIES)
@@ -65,7 +65,7 @@ def user_unit(service: Service) -> str:
     return signed(text, "# ", "")
 
 
-def system_unit(service: Service) -> str:
+def system_unit(service: ServiceFile) -> str:
     """collector@.service for this program and these variables."""
     return signed(_with_command(template(TEMPLATE), service), "# ", "")
 
@@ -91,7 +91,7 @@ def without_namespaces() -> str:
     return signed(text, "# ", "")
 
 
-def launch_agent(service: Service, log: str) -> str:
+def launch_agent(service: ServiceFile, log: str) -> str:
     """The property list, with absolute paths."""
     arguments = "".join(f"\n    <string>{_escaped(part)}</string>" for part in (*service.command, "run"))
     text = template("collector.plist")
@@ -129,7 +129,7 @@ def quoted(word: str) -> str:
     return f'"{literal.replace(chr(34), chr(92) + chr(34))}"' if re.search(r"[\s\"';\\]", word) else literal
 
 
-def _with_command(text: str, service: Service) -> str:
+def _with_command(text: str, service: ServiceFile) -> str:
     words = " ".join(quoted(word).replace("$", "$$") for word in service.command)
     text = _replaced(text, f"ExecStart={PACKAGED_PROGRAM} run\n", f"ExecStart={words} run\n")
     lines = "".join(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from collector.errors import StateError
 from collector.flow.ledger import Ledger
-from collector.flow.outcome import SetAside
+from collector.flow.outcome import Quarantined
 from collector.flow.receipt import Receipt
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
@@ -43,7 +43,7 @@ class Committer:
         self.is_dry_run = is_dry_run
         self.problem = ""
         self.dropped = 0  # entries that a full quarantine had to let go
-        self._waiting: list[SetAside] = []
+        self._waiting: list[Quarantined] = []
         self._waiting_bytes = 0
         self._clock = clock
         self._unsaved = 0
@@ -57,20 +57,20 @@ class Committer:
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
         """One receipt: move the offsets, count, keep what must be set aside; save when it is time."""
         if self._waiting_bytes > MAX_WAITING_BYTES:  # memory is not for this: the pass ends here until there is room
-            self._set_aside()
+            self._write_quarantine()
         if not self.is_dry_run:
-            self._wait_for_disk([*receipt.batch.set_aside, *receipt.refused])
+            self._wait_for_disk([*receipt.batch.quarantined, *receipt.refused])
         ledger.lag -= self.state.move(receipt.batch.positions)
         ledger.take(receipt)
         self._unsaved += 1
         if self._unsaved >= self.window or self._clock() - self._saved_at >= SAVE_AFTER_SECONDS:
             self.save()
 
-    def _wait_for_disk(self, things: list[SetAside]) -> None:
+    def _wait_for_disk(self, things: list[Quarantined]) -> None:
         self._waiting += things
         self._waiting_bytes += sum(len(thing.payload) for thing in things)
 
-    def _set_aside(self) -> None:
+    def _write_quarantine(self) -> None:
         """Writes what belongs into the quarantine; no state is saved before that."""
         gone = self.quarantine.add(self._waiting)
         self._waiting, self._waiting_bytes = [], 0
@@ -85,7 +85,7 @@ class Committer:
         if self.is_dry_run or not is_wanted:
             return
         try:
-            self._set_aside()
+            self._write_quarantine()
             self.state.save(is_whole=is_whole)
         except StateError as error:
             if not self.problem:

@@ -21,7 +21,7 @@ import orjson
 
 from collector.errors import StateError
 from collector.files import created, fsync_directory, make_private_directory
-from collector.flow.outcome import SetAside
+from collector.flow.outcome import Quarantined
 
 KEEP_WHEN_FULL = 0.75
 LOCK_SECONDS = 10.0
@@ -36,7 +36,7 @@ class Quarantine:
         self.path = path
         self.max_bytes = max_bytes
 
-    def add(self, things: Iterable[SetAside]) -> int:
+    def add(self, things: Iterable[Quarantined]) -> int:
         """Keeps these; returns how many old ones had to go. Nothing is on disk unless this returns."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [orjson.dumps({**thing._asdict(), "time": now}) + b"\n" for thing in things]

@@ -286,7 +286,7 @@ class Held:
         except FileNotFoundError:
             files = []
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            return self._set_aside(error)
+            return self._move_damaged(error)
         there = [file for file in files if file.path_in(self.directory).is_file()]
         if not self.is_dry_run and self.directory.is_dir():
             self._clean({f"{file.number}.{suffix}" for file in there for suffix in ("jsonl", "meta.json")})
@@ -301,7 +301,7 @@ class Held:
             if not names:
                 self.directory.rmdir()
 
-    def _set_aside(self, error: Exception) -> list[HeldFile]:
+    def _move_damaged(self, error: Exception) -> list[HeldFile]:
         aside = self.directory.with_name(f"{self.directory.name}.damaged-{time.time_ns() // 1_000_000}")
         if not self.is_dry_run:
             with contextlib.suppress(OSError):

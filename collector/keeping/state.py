@@ -54,7 +54,7 @@ class State:
         self._forgotten = False
         self._journal = Journal(path, journal_from)
 
-    def load(self, *, may_set_aside: bool = True) -> State:
+    def load(self, *, may_repair: bool = True) -> State:
         """Reads the file, else the previous generation, else starts over; `notes` says which and why."""
         for path in (self.path, self.previous):
             try:
@@ -74,8 +74,8 @@ class State:
                     "Upgrade this one, or name another file with --state."
                 ) from None
             except ValueError as error:
-                if may_set_aside:
-                    self._set_aside(path, str(error))
+                if may_repair:
+                    self._move_damaged(path, str(error))
                 else:
                     self.notes.append(f"The state {path} is damaged ({error}).")
             else:
@@ -91,7 +91,7 @@ class State:
                 for key in changes.keys() - decoded.keys():
                     self.entries.pop(key, None)
 
-    def _set_aside(self, path: Path, reason: str) -> None:
+    def _move_damaged(self, path: Path, reason: str) -> None:
         aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
         with contextlib.suppress(OSError):
             os.replace(path, aside)
@@ -179,7 +179,7 @@ class State:
         keep the system from getting it back: 2 MB with 5,000 sources. With many more it would cost more than give."""
         if len(self.entries) > REPACK_AT_MOST:
             return
-        pieces = list(_pieces(self.entries))
+        pieces = list(_slices(self.entries))
         with contextlib.suppress(ValueError):
             for piece in pieces:  # nothing is let go of before it is known that it comes back
                 _entries_of(orjson.loads(piece))
@@ -262,13 +262,13 @@ def _document(entries: dict[str, Entry]) -> Iterator[bytes]:
     """The state file, a piece at a time."""
     yield b'{"version":%d,"claude_code":{"files":{' % VERSION
     between = b""
-    for piece in _pieces(entries):
+    for piece in _slices(entries):
         yield between + piece[1:-1]
         between = b","
     yield b"}}}\n"
 
 
-def _pieces(entries: dict[str, Entry]) -> Iterator[bytes]:
+def _slices(entries: dict[str, Entry]) -> Iterator[bytes]:
     """A few entries at a time, as JSON objects: as dictionaries all of them take four times as much memory."""
     todo = iter(entries.items())
     while piece := {key: _encode_entry(entry) for key, entry in islice(todo, ENCODED_AT_ONCE)}:

@@ -16,7 +16,7 @@ from collector.reading.opened import SourceFile
 KEPT_OF_A_LONG_LINE = 64 << 10
 
 
-class Block(NamedTuple):
+class WholeLines(NamedTuple):
     """Whole lines: data[start:stop]. `base` is where data[0] stands in the file."""
 
     data: bytes | bytearray
@@ -43,9 +43,9 @@ class Rest(NamedTuple):
     read_to: int
 
 
-def blocks(
+def whole_lines(
     file: SourceFile, start: int, limit: int, chunk_bytes: int, max_line_bytes: int
-) -> Iterator[Block | LongLine | Rest]:
+) -> Iterator[WholeLines | LongLine | Rest]:
     """The file from `start` to `limit`. Concatenation is linear: a line beyond one chunk grows in a bytearray."""
     chunk_bytes = max(1, min(chunk_bytes, max_line_bytes // 2))  # so only what grows can be too long
     held: bytes | bytearray = file.before(start)  # what was consumed, as far as fingerprints go; then half a line
@@ -75,7 +75,7 @@ def blocks(
         data = held + chunk
         stop = data.rfind(b"\n", at) + 1
         if stop:
-            yield Block(data, at, stop, base)
+            yield WholeLines(data, at, stop, base)
             cut = max(0, stop - FINGERPRINT_BYTES)
             held, base, at = data[cut:], base + cut, stop - cut
         else:
@@ -83,10 +83,10 @@ def blocks(
     yield Rest(held, at, base, offset)
 
 
-def _grown(held: bytearray, at: int, base: int, max_line_bytes: int) -> Block | LongLine:
+def _grown(held: bytearray, at: int, base: int, max_line_bytes: int) -> WholeLines | LongLine:
     """The one line that grew over several chunks."""
     if len(held) - 1 - at <= max_line_bytes:
-        return Block(held, at, len(held), base)
+        return WholeLines(held, at, len(held), base)
     first, tail = held[at : at + KEPT_OF_A_LONG_LINE], held[-FINGERPRINT_BYTES:]
     return LongLine(base + at, base + len(held), bytes(first), bytes(tail))
 

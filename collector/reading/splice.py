@@ -29,7 +29,7 @@ _FORWARD = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 _BACKWARD = re.compile(rb'"[^"]*+(?:"(?:\\\\)*+\\(?!\\)[^"]*+)*+(?:"|\Z)|[{}]')
 
 
-class Piece(NamedTuple):
+class Fragment(NamedTuple):
     """A part of a line: a record, or None and what is wrong with it. Offsets count from the start of the line."""
 
     start: int
@@ -38,31 +38,31 @@ class Piece(NamedTuple):
     problem: str
 
 
-def pieces(line: bytes) -> Iterator[Piece]:
+def fragments(line: bytes) -> Iterator[Fragment]:
     """The records and the torn pieces of a line, in order."""
     at = _after_blanks(line, 0)
     while (end := _end_of_object(line, at)) and (record := _record(line[at:end])) is not None:
-        yield Piece(at, end, record, "")
+        yield Fragment(at, end, record, "")
         at = _after_blanks(line, end)
     rest = line[at:] if at else line
     if rest.strip():
-        for piece in _pieces_from_the_end(rest):
-            yield Piece(at + piece.start, at + piece.end, piece.record, piece.problem)
+        for piece in _fragments_from_the_end(rest):
+            yield Fragment(at + piece.start, at + piece.end, piece.record, piece.problem)
 
 
-def _pieces_from_the_end(rest: bytes) -> list[Piece]:
+def _fragments_from_the_end(rest: bytes) -> list[Fragment]:
     """Peels whole records off the end of something that does not begin with one."""
-    found: list[Piece] = []
+    found: list[Fragment] = []
     end = stop = _without_blanks(rest, len(rest))
     while end and len(found) < MAX_FROM_THE_END:
         start = _start_of_object(rest, end)
         record = _record(rest[start:end]) if start is not None else None
         if start is None or record is None or not _is_whole(record, rest, start):
             break
-        found.append(Piece(start, end, record, ""))
+        found.append(Fragment(start, end, record, ""))
         end, stop = _without_blanks(rest, start), start
     if end:
-        found.append(Piece(0, stop, None, _problem(rest[:stop])))
+        found.append(Fragment(0, stop, None, _problem(rest[:stop])))
     return found[::-1]
 
 

@@ -14,10 +14,10 @@ import orjson
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import End, Line, Reading
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source, SourceKind
-from collector.reading.chunks import Block, LongLine, Rest, blocks
+from collector.reading.chunks import LongLine, Rest, WholeLines, whole_lines
 from collector.reading.opened import SourceFile, opened
 from collector.reading.parse import has_too_many_values, is_deep, load, make_sure_of_room
-from collector.reading.splice import pieces
+from collector.reading.splice import fragments
 
 CHUNK_BYTES = 256 << 10
 MAX_LINE_BYTES = 256 << 20
@@ -71,8 +71,8 @@ def _items(
     reading: Reading, file: SourceFile, start: int, chunk_bytes: int, max_line_bytes: int
 ) -> Iterator[Line | End]:
     end, tail = start, b""
-    for part in blocks(file, start, reading.stamp.size, chunk_bytes, max_line_bytes):
-        if isinstance(part, Block):
+    for part in whole_lines(file, start, reading.stamp.size, chunk_bytes, max_line_bytes):
+        if isinstance(part, WholeLines):
             yield from _lines(reading, part) if isinstance(part.data, bytes) else _large_line(reading, part)
             end, tail = part.base + part.stop, _tail(part.data, part.stop)
         elif isinstance(part, LongLine):
@@ -88,7 +88,7 @@ def _items(
     yield End(reading, end, tail)
 
 
-def _lines(reading: Reading, block: Block) -> Iterator[Line]:
+def _lines(reading: Reading, block: WholeLines) -> Iterator[Line]:
     """The lines of a block. Hot: about 1.3 us a line beside orjson, so plain and without calls."""
     data, at, last, base = block
     assert isinstance(data, bytes)  # noqa: S101 - for mypy
@@ -110,7 +110,7 @@ def _lines(reading: Reading, block: Block) -> Iterator[Line]:
         at = stop
 
 
-def _large_line(reading: Reading, block: Block) -> Iterator[Line]:
+def _large_line(reading: Reading, block: WholeLines) -> Iterator[Line]:
     """The one line of a block that is longer than a chunk: parsed where it lies, copied only when it is broken."""
     data, start, stop, base = block
     make_sure_of_room(stop - start)
@@ -131,11 +131,11 @@ def _large_line(reading: Reading, block: Block) -> Iterator[Line]:
         yield from _broken_line(reading, block, start, raw)
 
 
-def _broken_line(reading: Reading, block: Block, at: int, raw: bytes) -> Iterator[Line]:
+def _broken_line(reading: Reading, block: WholeLines, at: int, raw: bytes) -> Iterator[Line]:
     """The pieces of a line that is not one plain record; together they cover it up to its newline."""
     base = block.base + at
     waiting: Line | None = None
-    for piece in pieces(raw):
+    for piece in fragments(raw):
         if waiting:
             yield waiting
         kept = b"" if piece.record is not None else raw[piece.start : piece.end]

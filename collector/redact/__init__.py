@@ -9,6 +9,6 @@ table.py holds the rules: providers (formats), private_keys, headers, assigned (
 from collector.redact.findings import Finding
 from collector.redact.redactor import Options, Redactor, TooMany
 from collector.redact.scan.matching import TimeOut
-from collector.redact.seal import seal, set_aside
+from collector.redact.seal import seal, to_quarantine
 
-__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "seal", "set_aside"]
+__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "seal", "to_quarantine"]

@@ -1,7 +1,7 @@
-"""The one gate out: nothing becomes a `Sealed` or a `SetAside` here without having been redacted (promise 5).
+"""The one gate out: nothing becomes a `Sealed` or a `Quarantined` here without having been redacted (promise 5).
 
-seal: an event in, redacted, cut to size and serialized out. set_aside: a line that could not be parsed in, a redacted
-text for the quarantine out. Neither raises (but for want of memory): what cannot be redacted stays home.
+seal: an event in, redacted, cut to size and serialized out. to_quarantine: a line that could not be parsed in, a
+redacted text for the quarantine out. Neither raises (but for want of memory): what cannot be redacted stays home.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from collector.flow import shorten
 from collector.flow.line import Line
-from collector.flow.outcome import Sealed, SetAside
+from collector.flow.outcome import Quarantined, Sealed
 from collector.redact.redactor import Redactor
 from collector.redact.withhold import withheld
 
@@ -48,7 +48,7 @@ def say_withheld(reason: str, place: str) -> None:
     get_logger().warning("text withheld, it could not be redacted", reason=reason, place=place, advice=ADVICE)
 
 
-def set_aside(line: Line, redactor: Redactor) -> SetAside:
+def to_quarantine(line: Line, redactor: Redactor) -> Quarantined:
     """Redacts a line that could not be parsed, for the quarantine."""
     content = hashlib.sha256(line.raw).hexdigest()[:32]
     source = line.reading.source.key
@@ -62,7 +62,7 @@ def set_aside(line: Line, redactor: Redactor) -> SetAside:
 
         say_withheld(type(error).__name__, place_of(error))
         payload = f"[withheld: {len(line.raw)} bytes]"
-    return SetAside(content, line.problem, source, line.offset, payload)
+    return Quarantined(content, line.problem, source, line.offset, payload)
 
 
 def unescaped(text: str) -> str:

@@ -26,7 +26,7 @@ from collector.pipeline import Flow
 from collector.service import footprint
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
-from collector.service.status_file import StatusFile, one_line, status_path, written
+from collector.service.status_file import StatusFile, one_line, status_path, timestamp
 from collector.service.watch import Hints, Wake, Watcher
 from collector.settings import Settings
 
@@ -260,7 +260,7 @@ class Service:
         return {
             "version": __version__,
             "pid": os.getpid(),
-            "since": written(self._since),
+            "since": timestamp(self._since),
             "is_running": not self._is_stopping,
             **describe(self.flow),
             "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.roots],
@@ -272,8 +272,8 @@ class Service:
             },
             "priorities": priorities,
             "lag": sum(row["lag"] for row in priorities.values()),
-            "last_acknowledged": written(passes.acknowledged) if passes.acknowledged else None,
-            "last_rescan": written(passes.seen.at) if passes.seen.at else None,
+            "last_acknowledged": timestamp(passes.acknowledged) if passes.acknowledged else None,
+            "last_rescan": timestamp(passes.seen.at) if passes.seen.at else None,
             "problem": problem.as_dict() if problem else None,
             "last_error": passes.last_error or None,
             "held": self.flow.held.summary(),

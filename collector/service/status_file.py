@@ -40,7 +40,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, "reason": self.reason, "since": written(self.since), "tries": self.tries}
+        return {"kind": self.kind, "reason": self.reason, "since": timestamp(self.since), "tries": self.tries}
 
 
 class Lag:
@@ -141,7 +141,7 @@ class StatusFile:
         report = describe()
         if report != self._last or is_last:
             with contextlib.suppress(OSError):
-                self._write({**report, "updated": written(time.time())})
+                self._write({**report, "updated": timestamp(time.time())})
             self._last = report
         now = self._clock()
         self._free_at = now + max(WRITE_EVERY_SECONDS, WORTH_OF_WRITING * (now - started))
@@ -175,13 +175,13 @@ def _is_usable(report: dict[str, Any]) -> bool:
     try:
         moments = [report.get(name) for name in MOMENTS] + [problem.get("since")]
         for moment in moments:
-            time.strptime(moment or written(0), WRITTEN)
+            time.strptime(moment or timestamp(0), WRITTEN)
         return {"kind", "reason", "tries"} <= problem.keys()
     except (AttributeError, TypeError, ValueError):
         return False
 
 
-def written(moment: float) -> str:
+def timestamp(moment: float) -> str:
     """A moment as RFC 3339 in UTC, to the second."""
     return datetime.fromtimestamp(moment, UTC).strftime(WRITTEN)
 

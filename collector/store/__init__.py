@@ -27,11 +27,11 @@ class EmbeddedStore:
 
     def __enter__(self) -> Self:
         """Opens the database and starts listening; raises CollectorError if the database cannot be used."""
-        from collector.store.body import Limits  # here: 100 ms that nobody with a sink should pay
+        from collector.store.body import BodyLimits  # here: 100 ms that nobody with a sink should pay
         from collector.store.server import prepared, running
 
         with ExitStack() as opening:
-            server = opening.enter_context(prepared(self._database_path, self.token, Limits()))
+            server = opening.enter_context(prepared(self._database_path, self.token, BodyLimits()))
             listener = opening.enter_context(socket.create_server(("127.0.0.1", 0)))
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/events"
             opening.enter_context(running(server, listener))

@@ -31,7 +31,7 @@ PIECE_BYTES = 1 << 12
 BROKEN: Any = (zlib.error, inflate.error, zstandard.ZstdError, EOFError)
 
 
-class Limits(NamedTuple):
+class BodyLimits(NamedTuple):
     """What one request may ask of the receiver. `body_bytes` bounds a body before and after it is unpacked."""
 
     body_bytes: int = 16 * 2**20
@@ -81,7 +81,7 @@ def too_large(limit: int) -> Refusal:
     return Refusal(413, f"The body is larger than {limit} bytes. Send smaller batches.")
 
 
-def events(body: bytes, form: Form, limits: Limits) -> tuple[list[Row], list[Rejected]]:
+def events(body: bytes, form: Form, limits: BodyLimits) -> tuple[list[Row], list[Rejected]]:
     """The rows and the rejections in a body; raises Refusal where nothing in it can be read."""
     try:
         data = unpack(body, form.encoding, limits.body_bytes)
@@ -133,7 +133,7 @@ def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
                 raise EOFError
 
 
-def _from_lines(data: bytes, limits: Limits) -> list[Row | Rejected]:
+def _from_lines(data: bytes, limits: BodyLimits) -> list[Row | Rejected]:
     if data.count(b"\n") > limits.events:
         raise _too_many(limits)
     lines = [line for line in data.split(b"\n") if line and not line.isspace()]
@@ -145,7 +145,7 @@ def _from_lines(data: bytes, limits: Limits) -> list[Row | Rejected]:
     return found
 
 
-def _from_array(data: bytes, limits: Limits) -> list[Row | Rejected]:
+def _from_array(data: bytes, limits: BodyLimits) -> list[Row | Rejected]:
     if len(data) > limits.document_bytes:
         raise too_large(limits.document_bytes)
     try:
@@ -159,5 +159,5 @@ def _from_array(data: bytes, limits: Limits) -> list[Row | Rejected]:
     return [from_value(value) for value in values]
 
 
-def _too_many(limits: Limits) -> Refusal:
+def _too_many(limits: BodyLimits) -> Refusal:
     return Refusal(413, f"The body holds more than {limits.events} events. Send smaller batches.")

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from collector import __version__
 from collector.log import get_logger
 from collector.store import body
-from collector.store.body import Form, Limits, Refusal
+from collector.store.body import BodyLimits, Form, Refusal
 from collector.store.database import StoreUnavailable
 from collector.store.worker import Worker
 
@@ -32,7 +32,7 @@ log = get_logger()
 HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This method is not for this address."}
 
 
-def application(worker: Worker, token: str | None, limits: Limits) -> Starlette:
+def application(worker: Worker, token: str | None, limits: BodyLimits) -> Starlette:
     """The ASGI application."""
     receiver = Receiver(worker, token, limits)
     return Starlette(
@@ -49,7 +49,7 @@ def application(worker: Worker, token: str | None, limits: Limits) -> Starlette:
 class Receiver:
     """What the requests share."""
 
-    def __init__(self, worker: Worker, token: str | None, limits: Limits) -> None:
+    def __init__(self, worker: Worker, token: str | None, limits: BodyLimits) -> None:
         self._worker = worker
         self._expected = b"Bearer " + token.encode() if token else None
         self._limits = limits

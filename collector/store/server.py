@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from collector.log import get_logger, place_of
-from collector.store.body import Limits
+from collector.store.body import BodyLimits
 from collector.store.connection import MAX_CONNECTIONS, Connection
 from collector.store.database import StoreError, Writer
 from collector.store.receiver import application
@@ -41,7 +41,7 @@ class Server(uvicorn.Server):
 def prepared(
     database: Path,
     token: str | None,
-    limits: Limits,
+    limits: BodyLimits,
     certificate: Path | None = None,
     key: Path | None = None,
 ) -> Iterator[Server]:

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import NamedTuple, Self
 
 from collector.store import body
-from collector.store.body import Form, Limits
+from collector.store.body import BodyLimits, Form
 from collector.store.database import Stored, StoreUnavailable, Writer
 from collector.store.rows import Rejected, Row
 
@@ -43,7 +43,7 @@ class Parsed(NamedTuple):
 class Worker:
     """Runs while it is entered; `submit` may be called from any thread."""
 
-    def __init__(self, writer: Writer, limits: Limits) -> None:
+    def __init__(self, writer: Writer, limits: BodyLimits) -> None:
         self._writer = writer
         self._limits = limits
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.delivery.batch import Limits, batches
+from collector.delivery.batch import BatchLimits, batches
 from collector.flow.line import End, Line, Reading
-from collector.flow.outcome import Item, Sealed, SetAside, Skip
+from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 from collector.flow.source import Root, Source, SourceKind, Stamp
 
 STAMP = Stamp(100, 1, 1)
-WIDE = Limits(1000, 1_000_000, 60.0)
+WIDE = BatchLimits(1000, 1_000_000, 60.0)
 
 
 def reading(key: str = "s") -> Reading:
@@ -21,7 +21,7 @@ def reading(key: str = "s") -> Reading:
     return Reading(source, b"head", STAMP)
 
 
-def item(end: int, outcome: Sealed | Skip | SetAside | None, key: str = "s", *, is_safe: bool = True) -> Item:
+def item(end: int, outcome: Sealed | Skip | Quarantined | None, key: str = "s", *, is_safe: bool = True) -> Item:
     return Item(Line(reading(key), end - 1, end, {}, "", b"", b"tail", is_safe), outcome)
 
 
@@ -30,19 +30,19 @@ def event(name: str, size: int = 10) -> Sealed:
 
 
 def test_a_batch_is_cut_by_the_number_of_events() -> None:
-    made = list(batches((item(n, event(str(n))) for n in range(1, 6)), Limits(2, 1000, 60.0)))
+    made = list(batches((item(n, event(str(n))) for n in range(1, 6)), BatchLimits(2, 1000, 60.0)))
     assert [[one.id for one in batch.events] for batch in made] == [["1", "2"], ["3", "4"], ["5"]]
 
 
 def test_a_batch_is_cut_by_bytes_and_one_large_event_travels_alone() -> None:
     sizes = [40, 40, 40, 500, 40]
-    made = list(batches((item(n, event(str(n), size)) for n, size in enumerate(sizes, 1)), Limits(100, 100, 60.0)))
+    made = list(batches((item(n, event(str(n), size)) for n, size in enumerate(sizes, 1)), BatchLimits(100, 100, 60.0)))
     assert [[one.id for one in batch.events] for batch in made] == [["1", "2"], ["3"], ["4"], ["5"]]
 
 
 def test_a_batch_is_cut_by_age() -> None:
     now = iter(range(100))
-    made = list(batches((item(n, event(str(n))) for n in range(1, 7)), Limits(100, 1000, 3.0), lambda: next(now)))
+    made = list(batches((item(n, event(str(n))) for n in range(1, 7)), BatchLimits(100, 1000, 3.0), lambda: next(now)))
     assert len(made) > 1
 
 
@@ -55,7 +55,7 @@ def test_a_skipped_line_moves_the_offset_with_its_neighbours() -> None:
 def test_entries_of_a_whole_file_move_nothing_before_its_end() -> None:
     entries = [item(n, event(str(n)), is_safe=False) for n in range(1, 4)]
     end = Item(End(reading(), 100, b"tail"), None)
-    first, second = batches([*entries, end], Limits(2, 1000, 60.0))
+    first, second = batches([*entries, end], BatchLimits(2, 1000, 60.0))
     assert first.positions == {}
     assert (second.positions["s"].offset, second.positions["s"].stamp) == (100, STAMP)
 
@@ -66,9 +66,9 @@ def test_only_the_end_of_a_source_stamps_it() -> None:
 
 
 def test_what_is_set_aside_is_counted_and_carried() -> None:
-    aside = SetAside("q", "torn line", "s", 0, "...")
+    aside = Quarantined("q", "torn line", "s", 0, "...")
     [batch] = batches([item(1, aside)], WIDE)
-    assert (batch.set_aside, batch.counts["s"].quarantined, batch.counts["s"].lines) == ([aside], 1, 1)
+    assert (batch.quarantined, batch.counts["s"].quarantined, batch.counts["s"].lines) == ([aside], 1, 1)
 
 
 outcomes = st.sampled_from(["event", "skip", "aside"])
@@ -76,16 +76,16 @@ outcomes = st.sampled_from(["event", "skip", "aside"])
 
 @given(st.lists(st.tuples(outcomes, st.sampled_from("ab")), max_size=60), st.integers(1, 5), st.integers(1, 60))
 def test_nothing_is_lost_reordered_or_moved_ahead(kinds: list[tuple[str, str]], most: int, size: int) -> None:
-    def made(kind: str, number: int) -> Sealed | Skip | SetAside:
+    def made(kind: str, number: int) -> Sealed | Skip | Quarantined:
         if kind == "event":
             return event(str(number))
-        return Skip("x") if kind == "skip" else SetAside(str(number), "r", "s", number, "")
+        return Skip("x") if kind == "skip" else Quarantined(str(number), "r", "s", number, "")
 
     def items() -> Iterator[Item]:
         for number, (kind, key) in enumerate(kinds, 1):
             yield item(number, made(kind, number), key)
 
-    cut = list(batches(items(), Limits(most, size, 60.0)))
+    cut = list(batches(items(), BatchLimits(most, size, 60.0)))
     sent = [int(one.id) for batch in cut for one in batch.events]
     assert sent == [n for n, (kind, _) in enumerate(kinds, 1) if kind == "event"]
     lines = sum(counts.lines for batch in cut for counts in batch.counts.values())

@@ -103,7 +103,7 @@ class Figures:
     lost: list[str] = field(default_factory=list)
     with_two_ids: list[str] = field(default_factory=list)
     repeated: int = 0
-    set_aside: int = 0
+    quarantined: int = 0
     innocent: int = 0
     requests: int = 0
     kills: int = 0
@@ -129,7 +129,7 @@ class Figures:
         return [
             f"{self.minutes:.1f} minutes, {self.written} records, {self.requests} requests, {happened}",
             f"file faults: {faults}",
-            f"{result}, set aside {self.set_aside}, of them not poison {self.innocent}",
+            f"{result}, set aside {self.quarantined}, of them not poison {self.innocent}",
             f"memory: {memory[0]:.0f} MB at first, {max(memory):.0f} at most, {memory[-1]:.0f} at last, {growth}",
             f"memory, medians of tenths: {medians} MB",
         ]
@@ -188,7 +188,7 @@ def _settle(sink: MoodySink, agent: Agent, writers: list[Writer], figures: Figur
     figures.with_two_ids = [mark for mark, ids in found.ids.items() if len(ids) > 1]
     figures.repeated = found.stored - sum(map(len, found.ids.values()))
     aside = written & kept_aside(agent)
-    figures.set_aside, figures.innocent = len(aside), sum(not mark.endswith(POISON) for mark in aside)
+    figures.quarantined, figures.innocent = len(aside), sum(not mark.endswith(POISON) for mark in aside)
     for writer in writers:
         for name, count in writer.faults.items():
             figures.file_faults[name] = figures.file_faults.get(name, 0) + count

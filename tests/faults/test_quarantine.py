@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from collector.errors import StateError
-from collector.flow.outcome import SetAside
+from collector.flow.outcome import Quarantined
 from collector.keeping import quarantine as module
 from collector.keeping.quarantine import Quarantine
 from tests.agent import REPOSITORY, Agent, Result
@@ -155,27 +155,27 @@ def test_a_full_quarantine_drops_the_oldest_and_says_so_loudly(tmp_path: Path) -
 
 def test_the_newest_stays_even_where_it_alone_is_too_large(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path / "q.jsonl", 1000)
-    quarantine.add([SetAside("a", "r", "s", 0, "x" * 500)])
-    assert quarantine.add([SetAside("b", "r", "s", 1, "y" * 5000)]) == 1
+    quarantine.add([Quarantined("a", "r", "s", 0, "x" * 500)])
+    assert quarantine.add([Quarantined("b", "r", "s", 1, "y" * 5000)]) == 1
     assert [entry["id"] for entry in quarantine.entries()] == ["b"]
 
 
 ADDING = """
 import sys
 from pathlib import Path
-from collector.flow.outcome import SetAside
+from collector.flow.outcome import Quarantined
 from collector.keeping.quarantine import Quarantine
 quarantine = Quarantine(Path(sys.argv[1]), 10_000_000)
 print("ready", flush=True)
 for number in range(300):
-    quarantine.add([SetAside(f"n{number}", "r", "s", number, "x")])
+    quarantine.add([Quarantined(f"n{number}", "r", "s", number, "x")])
 """
 
 
 def test_dropping_while_the_agent_adds_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     quarantine = Quarantine(path, 10_000_000)
-    quarantine.add([SetAside(f"old{number}", "r", "s", number, "x") for number in range(50)])
+    quarantine.add([Quarantined(f"old{number}", "r", "s", number, "x") for number in range(50)])
     agent = subprocess.Popen(
         [sys.executable, "-c", ADDING, str(path)],
         stdout=subprocess.PIPE,
@@ -197,10 +197,10 @@ def test_a_holder_that_never_lets_go_does_not_stop_the_agent_for_ever(
     fcntl.flock(holder, fcntl.LOCK_EX)
     quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
     with pytest.raises(StateError, match="another process holds its lock"):
-        quarantine.add([SetAside("a", "r", "s", 0, "x")])
+        quarantine.add([Quarantined("a", "r", "s", 0, "x")])
     threading.Timer(0.02, os.close, [holder]).start()
     monkeypatch.setattr(module, "LOCK_SECONDS", 10)
-    quarantine.add([SetAside("a", "r", "s", 0, "x")])
+    quarantine.add([Quarantined("a", "r", "s", 0, "x")])
     assert [entry["id"] for entry in quarantine.entries()] == ["a"]
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from collector.install import templates
-from collector.install.templates import Service, ServiceError
+from collector.install.templates import ServiceError, ServiceFile
 
 TREE = Path(__file__).parents[2]
 UNITS = [TREE / "systemd" / "collector.service", TREE / "systemd" / "collector@.service"]
 HOME = "/home/alice"
-PACKAGED = Service((templates.PACKAGED_PROGRAM,), HOME)
+PACKAGED = ServiceFile((templates.PACKAGED_PROGRAM,), HOME)
 
 
 def lines_of(text: str, section: str) -> list[tuple[str, str]]:
@@ -39,7 +39,7 @@ def service_of(text: str) -> dict[str, str]:
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: str(path.name))
 def test_a_unit_consists_of_sections_assignments_and_comments(path: Path) -> None:
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        assert re.fullmatch(r"\[(Unit|Service|Install)\]|[A-Z][A-Za-z]+=.*|#.*|", line), f"line {number}: {line}"
+        assert re.fullmatch(r"\[(Unit|ServiceFile|Install)\]|[A-Z][A-Za-z]+=.*|#.*|", line), f"line {number}: {line}"
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: str(path.name))
@@ -93,7 +93,7 @@ def test_the_packaged_program_needs_nothing_but_the_template() -> None:
 
 
 def test_another_program_and_other_directories_are_put_in() -> None:
-    service = Service(
+    service = ServiceFile(
         ("/opt/my tools/100%/collector",), HOME, (f"{HOME}/state", "/srv/db"), (("HTTPS_PROXY", "http://p:3128"),)
     )
     text = templates.user_unit(service)
@@ -105,7 +105,7 @@ def test_another_program_and_other_directories_are_put_in() -> None:
 
 
 def test_a_directory_with_a_blank_stays_one_directory() -> None:
-    text = templates.user_unit(Service((templates.PACKAGED_PROGRAM,), HOME, ("/srv/my state",)))
+    text = templates.user_unit(ServiceFile((templates.PACKAGED_PROGRAM,), HOME, ("/srv/my state",)))
     assert ("ReadWritePaths", '"-/srv/my state"') in lines_of(text, "Service")
 
 
@@ -126,7 +126,7 @@ def test_a_template_that_lost_its_anchor_is_noticed(tmp_path: Path, monkeypatch:
 
 
 def test_the_property_list_has_what_launchd_needs_and_absolute_paths() -> None:
-    service = Service(("/opt/R&D <1>/collector",), HOME, (), (("HTTPS_PROXY", "http://p:3128"),))
+    service = ServiceFile(("/opt/R&D <1>/collector",), HOME, (), (("HTTPS_PROXY", "http://p:3128"),))
     text = templates.launch_agent(service, f"{HOME}/Library/Logs/collector/collector.log")
     found = plistlib.loads(text.encode())
     assert found["Label"] == templates.LABEL

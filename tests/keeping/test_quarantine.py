@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from collector.errors import StateError
-from collector.flow.outcome import SetAside
+from collector.flow.outcome import Quarantined
 from collector.keeping.quarantine import Quarantine
 
 
-def thing(name: str, payload: str = "text") -> SetAside:
-    return SetAside(name, "torn line", "~/.claude/x.jsonl", 5, payload)
+def thing(name: str, payload: str = "text") -> Quarantined:
+    return Quarantined(name, "torn line", "~/.claude/x.jsonl", 5, payload)
 
 
 def test_what_is_set_aside_is_kept_with_its_reason_and_place(tmp_path: Path) -> None:

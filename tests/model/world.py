@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import orjson
 
-from collector.delivery.batch import Limits
+from collector.delivery.batch import BatchLimits
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
@@ -65,9 +65,9 @@ class CrashingCommitter(Committer):
         super().commit(receipt, ledger)
         self._die("after commit")
 
-    def _set_aside(self) -> None:
+    def _write_quarantine(self) -> None:
         before = size_of(self.quarantine.path)
-        super()._set_aside()
+        super()._write_quarantine()
         after = size_of(self.quarantine.path)
         if self.crash_at == "in quarantine" and after > before:
             os.truncate(self.quarantine.path, (before + after) // 2)
@@ -173,7 +173,7 @@ class World:
             is_wanted=lambda _: True,
             state=state,
             redactor=self.redactor,
-            limits=Limits(BATCH_EVENTS, 100_000, 60.0),
+            limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),
             max_event_bytes=50_000,
             deliverer=Deliverer(HttpSink(), transport, retry, window=WINDOW, max_wait=0.0),
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.reading.splice import MAX_FROM_THE_END, NOT_AN_OBJECT, NUL_BYTES, TORN, pieces
+from collector.reading.splice import MAX_FROM_THE_END, NOT_AN_OBJECT, NUL_BYTES, TORN, fragments
 
 FIRST = b'{"parentUuid":null,"type":"user","message":{"content":[{"type":"text","text":"say \\"{\\" }"}]},"uuid":"1"}'
 SECOND = b'{"parentUuid":"1","type":"assistant","message":{"usage":{"a":{"b":1}},"content":[]},"uuid":"2"}'
@@ -18,13 +18,13 @@ THIRD = b'{"type":"summary","summary":"\\\\","leafUuid":"2"}'
 
 def parts(line: bytes) -> list[bytes | str]:
     """The pieces as the bytes of a whole record, or the problem of a torn one."""
-    return [line[piece.start : piece.end] if piece.record is not None else piece.problem for piece in pieces(line)]
+    return [line[piece.start : piece.end] if piece.record is not None else piece.problem for piece in fragments(line)]
 
 
 def test_the_record_after_a_torn_one_is_saved_wherever_the_tear_is() -> None:
     for cut in range(1, len(FIRST)):
         line = FIRST[:cut] + SECOND
-        assert [(piece.start, piece.end, piece.record, piece.problem) for piece in pieces(line)] == [
+        assert [(piece.start, piece.end, piece.record, piece.problem) for piece in fragments(line)] == [
             (0, cut, None, TORN),
             (cut, len(line), orjson.loads(SECOND), ""),
         ]
@@ -78,7 +78,7 @@ def test_a_large_record_after_a_torn_one_is_saved() -> None:
 
 
 def test_more_records_at_the_end_than_are_looked_for_stay_one_torn_piece() -> None:
-    found = list(pieces(b"x" + THIRD * (MAX_FROM_THE_END + 5)))
+    found = list(fragments(b"x" + THIRD * (MAX_FROM_THE_END + 5)))
     assert [piece.problem for piece in found] == [TORN] + [""] * MAX_FROM_THE_END
     assert found[0].end == 1 + 5 * len(THIRD)
 
@@ -103,7 +103,7 @@ def test_more_records_at_the_end_than_are_looked_for_stay_one_torn_piece() -> No
 def test_no_four_megabytes_take_long(line: bytes) -> None:
     """The bound is generous; what it catches is work that grows with the square of the line."""
     started = time.process_time()
-    assert [piece.record for piece in pieces(line)] == [None]
+    assert [piece.record for piece in fragments(line)] == [None]
     assert time.process_time() - started < 5
 
 
@@ -113,7 +113,7 @@ def test_no_four_megabytes_take_long(line: bytes) -> None:
 def test_every_byte_lies_in_one_piece_or_is_blank(bits: list[bytes]) -> None:
     line = b"".join(bits).replace(b"\n", b"")
     at = 0
-    for piece in pieces(line):
+    for piece in fragments(line):
         assert not line[at : piece.start].replace(b"\xef\xbb\xbf", b"").strip()
         assert piece.start < piece.end
         assert (piece.record is None) == bool(piece.problem)

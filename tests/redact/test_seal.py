@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 import collector
 from collector.flow.line import Line, Reading
 from collector.flow.source import Root, Source, SourceKind, Stamp
-from collector.redact import Options, Redactor, seal, set_aside
+from collector.redact import Options, Redactor, seal, to_quarantine
 from collector.redact.seal import say_withheld
 from tests.redact.secrets import secret
 from tests.redactors import KEY
@@ -93,7 +93,7 @@ def test_an_engine_that_fails_withholds_the_text(monkeypatch: pytest.MonkeyPatch
     sealed = seal({**EVENT, "text": DRAWN}, redactor, 100_000)
     assert DRAWN.encode() not in sealed.body
     assert sealed.redactions["withheld"] >= 1
-    assert DRAWN not in set_aside(line(DRAWN.encode()), redactor).payload
+    assert DRAWN not in to_quarantine(line(DRAWN.encode()), redactor).payload
 
 
 def test_why_a_text_is_withheld_is_said_once_and_without_it(redactor: Redactor) -> None:
@@ -146,20 +146,20 @@ def test_lone_surrogates_and_huge_integers_are_sent(redactor: Redactor) -> None:
 )
 def test_a_torn_line_is_set_aside_without_its_secrets(redactor: Redactor, raw: bytes) -> None:
     torn = line(raw.replace(b"%b", DRAWN.encode()))
-    aside = set_aside(torn, redactor)
+    aside = to_quarantine(torn, redactor)
     assert DRAWN not in aside.payload
     assert (aside.reason, aside.source, aside.offset) == ("torn", "~/r/x", 17)
-    assert aside.id == set_aside(torn._replace(offset=99), redactor).id
+    assert aside.id == to_quarantine(torn._replace(offset=99), redactor).id
 
 
 def test_a_secret_behind_escapes_is_seen(redactor: Redactor) -> None:
     hidden = "".join(f"\\u{ord(letter):04x}" for letter in DRAWN)
-    assert DRAWN not in set_aside(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
-    assert hidden not in set_aside(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
+    assert DRAWN not in to_quarantine(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
+    assert hidden not in to_quarantine(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
 
 
 def test_what_is_set_aside_is_at_most_16_kilobytes(redactor: Redactor) -> None:
-    assert len(set_aside(line(b"\xf0\x9f\x98\x80x" * 50_000), redactor).payload.encode()) <= 16_384
+    assert len(to_quarantine(line(b"\xf0\x9f\x98\x80x" * 50_000), redactor).payload.encode()) <= 16_384
 
 
 def test_nothing_else_makes_a_sealed_event() -> None:
@@ -176,5 +176,5 @@ def test_nothing_else_makes_a_sealed_event() -> None:
 
 
 def test_a_torn_line_keeps_its_emoji_and_loses_half_of_one(redactor: Redactor) -> None:
-    aside = set_aside(line(rb'{"text": "\ud83d\ude00 said \ud83d'), redactor)
+    aside = to_quarantine(line(rb'{"text": "\ud83d\ude00 said \ud83d'), redactor)
     assert aside.payload == '{"text": "\N{GRINNING FACE} said \ufffd'

@@ -83,7 +83,7 @@ def test_every_option_is_on_the_page() -> None:
 
 
 def test_the_bounds_are_on_the_page(client: Client) -> None:
-    limits = body.Limits()
+    limits = body.BodyLimits()
     assert f"{limits.body_bytes >> 20} MiB a body, {limits.waiting_bytes >> 20} MiB" in PAGE
     assert f"too many events ({limits.events:,})" in PAGE
     assert limits.document_bytes * 4 == limits.body_bytes

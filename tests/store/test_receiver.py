@@ -22,7 +22,7 @@ import httpx
 import pytest
 import zstandard
 
-from collector.store.body import Limits
+from collector.store.body import BodyLimits
 from collector.store.server import prepared, running
 from tests.store.samples import Client, event, lines
 
@@ -46,7 +46,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 @contextmanager
 def serving(database: Path, token: str | None = None, **limits: Any) -> Iterator[Client]:
     """A receiver with limits of its own, and a client of it."""
-    bounds = Limits()._replace(**limits)
+    bounds = BodyLimits()._replace(**limits)
     with (
         prepared(database, token, bounds) as server,
         socket.create_server(("127.0.0.1", 0)) as listener,

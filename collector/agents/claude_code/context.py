@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from collector.agents.claude_code.moment import written
+from collector.agents.claude_code.moment import rfc3339
 from collector.flow.event import SCHEMA
 from collector.flow.line import Reading
 from collector.flow.source import SourceKind
@@ -87,7 +87,7 @@ class Context:
     def time_of_file(self) -> str:
         """When the file was last written."""
         try:
-            return written(datetime.fromtimestamp(self.reading.stamp.mtime_ns / 1e9, UTC))
+            return rfc3339(datetime.fromtimestamp(self.reading.stamp.mtime_ns / 1e9, UTC))
         except (ValueError, OverflowError, OSError):
             return "1970-01-01T00:00:00.000Z"
 

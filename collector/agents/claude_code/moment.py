@@ -27,7 +27,7 @@ def from_text(text: str) -> str:
             return text
         if when.tzinfo is None:
             when = when.replace(tzinfo=UTC)
-        return written(when.astimezone(UTC))
+        return rfc3339(when.astimezone(UTC))
     except (ValueError, OverflowError):
         return ""
 
@@ -36,11 +36,11 @@ def from_number(number: float) -> str:
     """From seconds or milliseconds since 1970."""
     try:
         seconds = number / 1000 if abs(number) >= SECONDS_END else number
-        return written(datetime.fromtimestamp(seconds, UTC))
+        return rfc3339(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         return ""
 
 
-def written(when: datetime) -> str:
+def rfc3339(when: datetime) -> str:
     """A time in UTC as we write it."""
     return when.isoformat(timespec="milliseconds")[:23] + "Z"
