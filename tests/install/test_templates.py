@@ -39,7 +39,7 @@ def service_of(text: str) -> dict[str, str]:
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: str(path.name))
 def test_a_unit_consists_of_sections_assignments_and_comments(path: Path) -> None:
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        assert re.fullmatch(r"\[(Unit|ServiceFile|Install)\]|[A-Z][A-Za-z]+=.*|#.*|", line), f"line {number}: {line}"
+        assert re.fullmatch(r"\[(Unit|Service|Install)\]|[A-Z][A-Za-z]+=.*|#.*|", line), f"line {number}: {line}"
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: str(path.name))
