@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import getpass
 import os
-import re
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import httpx
 import orjson
 
 from collector import settings as configuration
+from collector.agents.registry import AGENTS
 from collector.delivery.batch import BatchLimits
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import NO_TRUST, Transport
@@ -26,12 +25,15 @@ from collector.delivery.window import Deliverer
 from collector.errors import ConfigurationError, StateError
 from collector.files import created, make_private_directory
 from collector.flow.batch import Batch
+from collector.flow.frame import Frame
+from collector.flow.source import Root
 from collector.keeping.commit import Committer
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import Held
 from collector.keeping.state import State, lock
 from collector.log import get_logger
 from collector.pipeline import Flow
+from collector.reading.scope import Scope
 from collector.redact import Options, Redactor, seal
 from collector.service import footprint
 from collector.settings import Settings
@@ -87,14 +89,15 @@ def flow_on(
 ) -> Iterator[Flow]:
     """The flow that these settings describe, on a state that is held already."""
     footprint.hold_little_memory()
+    scope = scope_of(settings)
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
         deliverer = stack.enter_context(delivering(settings, redactor, is_dry_run, max_wait, stop))
         yield Flow(
-            roots=settings.resolved_roots(),
-            home=configuration.home(),
-            is_wanted=project_filter(settings.projects.include, settings.projects.exclude),
+            scope=scope,
+            frame=Frame({"id": installation.id, "name": socket.gethostname()}, user_name()),
+            level=settings.capture.level,
             state=state,
             redactor=redactor,
             limits=BatchLimits(settings.batch.max_events, settings.batch.max_bytes, settings.batch.linger),
@@ -102,9 +105,6 @@ def flow_on(
             deliverer=deliverer,
             committer=Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run),
             held=held_of(settings, is_dry_run=is_dry_run),
-            host={"id": installation.id, "name": socket.gethostname()},
-            user=user_name(),
-            level=settings.capture.level,
         )
 
 
@@ -165,7 +165,12 @@ def quarantine_of(settings: Settings) -> Quarantine:
 def held_of(settings: Settings, *, is_dry_run: bool = False) -> Held:
     """What is kept from the sweep, beside the state."""
     path = settings.state_path
-    return Held(path.with_name(f"{path.stem}.held"), settings.swept, is_dry_run=is_dry_run)
+    return Held(
+        path.with_name(f"{path.stem}.held"),
+        settings.swept,
+        companion_of=lambda source: AGENTS[source.root.agent].companion(source) if source.root.agent in AGENTS else "",
+        is_dry_run=is_dry_run,
+    )
 
 
 def make_redactor(settings: Settings, key: bytes) -> Redactor:
@@ -272,34 +277,37 @@ def user_name() -> str:
         return str(os.getuid())
 
 
-def project_filter(include: list[str], exclude: list[str]) -> Callable[[str], bool]:
-    """Whether a project directory is collected. A glob is over the directory's name, or over the path it is for."""
-    wanted = [_pattern(glob) for glob in include]
-    unwanted = [_pattern(glob) for glob in exclude]
-    if not wanted and not unwanted:
-        return lambda _: True
-    known: dict[str, bool] = {}
-
-    def is_wanted(project: str) -> bool:
-        if project not in known:
-            is_in = not wanted or any(pattern.fullmatch(project) for pattern in wanted)
-            known[project] = is_in and not any(pattern.fullmatch(project) for pattern in unwanted)
-        return known[project]
-
-    return is_wanted
+def scope_of(settings: Settings) -> Scope:
+    """What these settings let us read."""
+    chosen = settings.projects
+    return Scope(roots_of(settings), AGENTS, configuration.home(), chosen.include, chosen.exclude)
 
 
-def _pattern(glob: str) -> re.Pattern[str]:
-    """A path such as ~/work/* is turned into what Claude Code names its directory: other signs become `-`."""
-    if glob.startswith(("/", "~")):
-        glob = re.sub(r"[^A-Za-z0-9*?]", "-", os.path.expanduser(glob))
-    return re.compile(fnmatch.translate(glob))
+def roots_of(settings: Settings) -> list[Root]:
+    """The configured roots, else for each agent those of its variable, else of its usual places those that exist."""
+    if settings.roots:
+        return [_root(item.path, item.label, item.agent) for item in settings.roots]
+    found: list[Root] = []
+    for form in AGENTS.values():
+        listed = configuration.variable(form.root_variable) if form.root_variable else ""
+        named = [part.strip() for part in listed.split(",") if part.strip()]
+        usual = [_root(path, "", form.name) for path in named or form.usual_roots]
+        found += usual if named else [root for root in usual if os.path.isdir(root.path)]
+    return found or [_root(form.usual_roots[0], "", form.name) for form in AGENTS.values()][:1]
+
+
+def _root(path: str, label: str, agent: str) -> Root:
+    if agent and agent not in AGENTS:
+        raise ConfigurationError(f"roots: {path} names the agent {agent!r}. Known are: {', '.join(sorted(AGENTS))}.")
+    absolute = os.path.abspath(os.path.expanduser(path))
+    label = label or os.path.basename(absolute).lstrip(".") or "root"
+    return Root(absolute, label, agent or next(iter(AGENTS)))
 
 
 def describe(flow: Flow) -> dict[str, Any]:
     """What is in force, for the log at start."""
     return {
-        "roots": [root.path for root in flow.roots],
+        "roots": [root.path for root in flow.scope.roots],
         "sink": flow.deliverer.transport.address,
         "state": str(flow.state.path),
         "redaction_engine": flow.redactor.engine_name,

@@ -9,35 +9,36 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from collector.agents.claude_code import Context, event
+from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.batch import BatchLimits, batches
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SourceError, Stopped
+from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
+from collector.flow.metadata import to_metadata
 from collector.flow.outcome import Item, Outcome, Skip
-from collector.flow.source import Root, Source, SourceKind
+from collector.flow.source import Source
 from collector.keeping.commit import Committer
 from collector.keeping.rescue import Held, unsent_of
 from collector.keeping.state import State
 from collector.log import get_logger, place_of
 from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
+from collector.reading.scope import Scope
 from collector.redact import Redactor, seal, to_quarantine
 
 log = get_logger()
-WHOLE_FILES = frozenset({SourceKind.SESSION_INDEX, SourceKind.STATS})
 
 
 @dataclass(slots=True)
 class Flow:
     """The parts that a pass walks through."""
 
-    roots: Sequence[Root]
-    home: str
-    is_wanted: Callable[[str], bool]
+    scope: Scope
+    frame: Frame
+    level: str
     state: State
     redactor: Redactor
     limits: BatchLimits
@@ -45,16 +46,13 @@ class Flow:
     deliverer: Deliverer
     committer: Committer
     held: Held
-    host: dict[str, str]
-    user: str
-    level: str
     on_receipt: Callable[[Ledger], None] = lambda _: None
     alive: Callable[[], None] = lambda: None
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
     """discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit."""
-    found = discover(flow.roots, flow.is_wanted, flow.home, known=flow.state.stamp_of)
+    found = discover(flow.scope, known=flow.state.stamp_of)
     walk(flow, ledger, found)
     flow.committer.finish()
     return found
@@ -112,38 +110,46 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
-    entry = flow.state.entries.get(source.key)
-    read = document.read if source.kind in WHOLE_FILES else tail.read
-    context: Context | None = None
-    for line in read(source, entry.position if entry else None):
+    form, entry = flow.scope.form_of(source.root), flow.state.entries.get(source.key)
+    is_wanted = flow.scope.filter_of(source.root).gate(source)
+    read = document.read if source.kind.is_document else tail.read
+    normalize: Normalizer | None = None
+    for line in read(source, entry.position if entry else None, form):
         if isinstance(line, End):
             yield Item(line, None)
             continue
-        if context is None:
-            context = Context(line.reading, host=flow.host, user=flow.user, level=flow.level, is_wanted=flow.is_wanted)
-        yield Item(line, _outcome(line, context, flow))
+        if is_wanted is not None and line.record is not None and not is_wanted(line.record):
+            yield Item(line, Skip("project"))
+            continue
+        if normalize is None:
+            normalize = form.normalizer(line.reading, flow.frame)
+        yield Item(line, _outcome(line, normalize, form, flow))
 
 
-def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
+def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -> Outcome:
     if line.record is None:
         return to_quarantine(line, flow.redactor)
     try:
-        made: dict[str, Any] | Skip = event(line, context)
+        made = normalize(line)
     except MemoryError:  # says nothing of the record: it is read again when there is room
         raise
-    except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is kept aside and counted
+    except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is quarantined and counted
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
         )
         return to_quarantine(line._replace(problem=f"not understood ({type(error).__name__})"), flow.redactor)
-    return made if isinstance(made, Skip) else seal(made, flow.redactor, flow.max_event_bytes)
+    if isinstance(made, Skip):
+        return made
+    if flow.level != "full":
+        made = to_metadata(made, form.word_attributes)
+    return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)
 
 
 def _changed(found: Findings, flow: Flow, ledger: Ledger) -> list[Source]:
     """The sources that somebody has to open; the others are counted. Moved files keep their offsets."""
     state = flow.state
     if not found.is_partial:
-        found.add(flow.held.sources(found.files, state, flow.roots, flow.is_wanted))
+        found.add(flow.held.sources(found.files, state, flow.scope.roots, flow.scope.takes))
     for reason, files in found.skipped.items():
         ledger.skip_file(reason, files)
     changed, unknown = [], []

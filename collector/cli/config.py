@@ -63,7 +63,10 @@ def check(config: Config = None) -> None:
 @app.command()
 def show(config: Config = None) -> None:
     """Prints the values in force as JSON, secrets masked."""
-    shown = settings.masked(settings.load(config))
+    from collector.assembly import roots_of
+
+    chosen = settings.load(config)
+    shown = settings.masked(chosen) | {"roots": [root._asdict() for root in roots_of(chosen)]}
     typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
 
 

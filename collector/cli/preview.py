@@ -52,7 +52,7 @@ def preview(
     with assembled(chosen, "preview", is_dry_run=True) as flow:
         if everything:
             flow.state.entries.clear()
-        found = discover(flow.roots, flow.is_wanted, flow.home)
+        found = discover(flow.scope)
         if source is not None:
             found.files = [each for each in found.files if _matches(each.key, source)]
             found.is_partial = True  # nothing follows from what is left out

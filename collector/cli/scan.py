@@ -50,15 +50,17 @@ def scan(
     """
     chosen = settings.load(config, flags(root, sink_url, sink_type, state))
     log.configure(chosen.log.level, chosen.log.format)
-    missing = [found.path for found in chosen.resolved_roots() if not os.path.isdir(found.path)]
-    if len(missing) == len(chosen.resolved_roots()):
+    from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
+
+    roots = roots_of(chosen)
+    missing = [found.path for found in roots if not os.path.isdir(found.path)]
+    if len(missing) == len(roots):
         raise RootNotFound(
             f"There is nothing to read: {', '.join(missing)} does not exist. Claude Code makes it at its first start; "
             "if it is elsewhere, name it with --root or $CLAUDE_CONFIG_DIR."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
-    from collector.assembly import assembled  # here: `--help` need not pay for the whole agent
     from collector.pipeline import run_pass
 
     ledger, stop = Ledger(), threading.Event()

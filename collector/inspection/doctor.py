@@ -17,11 +17,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector import settings as configuration
-from collector.assembly import delivering, load_installation, make_redactor, project_filter, quarantine_of, user_name
+from collector.assembly import (
+    delivering,
+    load_installation,
+    make_redactor,
+    quarantine_of,
+    roots_of,
+    scope_of,
+    user_name,
+)
 from collector.delivery.settle import idempotency_key
 from collector.delivery.sink import Accepted, Answer, Halt
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
+from collector.flow.frame import Frame
 from collector.install import plans, templates
 from collector.keeping.state import State, holder
 from collector.pipeline import lag_of
@@ -51,7 +60,7 @@ class Check(NamedTuple):
 def checks(settings: Settings, source: str) -> Iterator[Check]:
     """Every check, in the order in which things go wrong."""
     yield Check("configuration", "ok", f"{source}: valid")
-    found = discover(settings.resolved_roots(), _filter(settings), configuration.home())
+    found = discover(scope_of(settings))
     for name, step in STEPS.items():
         try:
             yield from step(settings, found)
@@ -59,13 +68,9 @@ def checks(settings: Settings, source: str) -> Iterator[Check]:
             yield Check(name, "fail", str(error))
 
 
-def _filter(settings: Settings) -> Callable[[str], bool]:
-    return project_filter(settings.projects.include, settings.projects.exclude)
-
-
 def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     missing = {root.path for root in found.missing_roots}
-    for root in settings.resolved_roots():
+    for root in roots_of(settings):
         if root.path in missing:
             advice = "Claude Code makes it at its first start; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} is not there; `run` waits for it", advice)
@@ -193,8 +198,8 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
     known = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, known.key)
-    host = {"id": known.id, "name": socket.gethostname()}
-    event = seal(canary(host, user_name(), time.time()), redactor, settings.batch.max_event_bytes)
+    frame = Frame({"id": known.id, "name": socket.gethostname()}, user_name())
+    event = seal(canary(frame, time.time()), redactor, settings.batch.max_event_bytes)
     with delivering(settings, redactor) as deliverer:
         started = time.monotonic()
         request = deliverer.sink.render([event])

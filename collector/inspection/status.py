@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from collector import __version__
-from collector.assembly import project_filter, quarantine_of
+from collector.assembly import quarantine_of, scope_of
 from collector.errors import StateError
 from collector.flow.source import Root
 from collector.keeping.state import State, holder
 from collector.pipeline import lag_of
 from collector.reading.discover import discover
 from collector.service.status_file import Lag, read_status
-from collector.settings import Settings, home
+from collector.settings import Settings
 
 
 def overview(settings: Settings) -> dict[str, Any]:
@@ -39,15 +39,14 @@ def _past(told: dict[str, Any]) -> dict[str, Any]:
 def _look_around(settings: Settings) -> dict[str, Any]:
     """What the state and the roots say while no agent runs."""
     state = State(settings.state_path).load(may_repair=False)
-    roots = settings.resolved_roots()
-    wanted = project_filter(settings.projects.include, settings.projects.exclude)
-    found = discover(roots, wanted, home())
+    scope = scope_of(settings)
+    found = discover(scope)
     lag = Lag()
     lag.take_all(found.files, lambda source: lag_of(source, state))
     priorities = lag.by_priority()
     return {
         "version": __version__,
-        "roots": [_root(root, found.missing_roots) for root in roots],
+        "roots": [_root(root, found.missing_roots) for root in scope.roots],
         "sink": (settings.sink.url or "").partition("?")[0] or f"the embedded store, {settings.database_path}",
         "capture_level": settings.capture.level,
         "watcher": {"mode": "not running", "reason": ""},

@@ -25,8 +25,6 @@ from collector.reading.opened import SourceFile, opened
 from collector.settings.options import SweptSettings
 
 log = get_logger()
-# A whole-file source says what is, not what happened: there is nothing in an old one that a new one lacks.
-APPENDED = frozenset({SourceKind.SESSION, SourceKind.SUBAGENT, SourceKind.JOURNAL, SourceKind.HISTORY})
 COPY_BYTES = 1 << 20
 INDEX = "index.json"
 
@@ -47,8 +45,16 @@ class HeldFile(NamedTuple):
 class Held:
     """The directory beside the state, and what is in it."""
 
-    def __init__(self, directory: Path, settings: SweptSettings, *, is_dry_run: bool = False) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        settings: SweptSettings,
+        *,
+        companion_of: Callable[[Source], str] = lambda _: "",
+        is_dry_run: bool = False,
+    ) -> None:
         self.directory = directory
+        self.companion_of = companion_of
         self.settings = settings
         self.is_dry_run = is_dry_run
         self.left_out = 0
@@ -71,7 +77,7 @@ class Held:
     # Before a pass
 
     def sources(
-        self, found: Sequence[Source], state: State, roots: Iterable[Root], is_wanted: Callable[[str], bool]
+        self, found: Sequence[Source], state: State, roots: Iterable[Root], is_wanted: Callable[[Source], bool]
     ) -> list[Source]:
         """What has to be read from here, because the original is gone or another file stands in its place."""
         self._read_as = {}
@@ -82,11 +88,9 @@ class Held:
         by_inode = {source.stamp.inode: source for source in found}
         more = []
         for file in reversed(self.files):
-            root, project = known_roots.get(file.original.root.path), file.original.project
-            if root is None or (project and not is_wanted(project)):
-                continue
-            source = self._as_source(file, root)
-            if source is None:
+            root = known_roots.get(file.original.root.path)
+            source = self._as_source(file, root) if root is not None else None
+            if source is None or not is_wanted(source):
                 continue
             original = self._original(source, file, by_key, by_inode)
             if original is None:
@@ -101,7 +105,7 @@ class Held:
         path = file.path_in(self.directory)
         with contextlib.suppress(OSError):
             stamp = stamp_of(path.stat(follow_symlinks=False))
-            here = Root(str(self.directory), root.label)
+            here = Root(str(self.directory), root.label, root.agent)
             return file.original._replace(root=here, path=str(path), stamp=stamp)
         return None
 
@@ -139,7 +143,8 @@ class Held:
         return source.key, file.original.stamp.inode
 
     def _is_new(self, source: Source, known: set[tuple[str, int]]) -> bool:
-        is_candidate = source.kind in APPENDED and source.root.path != str(self.directory)
+        # What is read whole says what is, not what happened: an old one holds nothing that a new one lacks.
+        is_candidate = not source.kind.is_document and source.root.path != str(self.directory)
         return is_candidate and (source.key, source.stamp.inode) not in known and (source.key, 0) not in known
 
     def _take(self, wanted: Sequence[Source], unsent: dict[str, int], state: State) -> None:
@@ -181,12 +186,14 @@ class Held:
         return False
 
     def _link_meta(self, file: HeldFile) -> None:
-        """What says which agent a subagent's transcript is of."""
-        if file.original.kind is SourceKind.SUBAGENT:
+        """What its companion says of it: which subagent a transcript is of."""
+        name = self.companion_of(file.original)
+        here = self.companion_of(file.original._replace(path=str(file.path_in(self.directory))))
+        if name:
             with contextlib.suppress(OSError, CollectorError), opened(file.original) as original:
-                if meta := original.meta():
-                    with created(self.directory / f"{file.number}.meta.json") as copy:
-                        copy.write(json.dumps(meta).encode())
+                if said := original.companion(name):
+                    with created(self.directory / here) as copy:
+                        copy.write(json.dumps(said).encode())
 
     def _copy(self, file: HeldFile) -> bool:
         """A sparse copy that is not there before it is complete."""
@@ -378,17 +385,18 @@ def _contains(there: Source, held: Source) -> bool:
 
 
 def _encode(file: HeldFile) -> dict[str, Any]:
-    source = file.original
+    root, path, key, kind, project, session_id, agent_id, stamp = file.original
     return {
         "number": file.number,
-        "source": [list(source.root), *source[1:-1], list(source.stamp)],
+        "source": [list(root), path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
         "start": list(file.start[:3]) if file.start else None,
         "unsent": file.unsent,
     }
 
 
 def _decode(item: dict[str, Any]) -> HeldFile:
-    root, path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
-    source = Source(Root(*root), path, key, SourceKind(kind), priority, project, session_id, agent_id, Stamp(*stamp))
+    (place, label, *agent), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
+    root = Root(place, label, *(agent or [""]))  # what earlier versions wrote has none; the known root's is used
+    source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
     start = item["start"]
     return HeldFile(int(item["number"]), source, Position(*start) if start else None, int(item["unsent"]))

@@ -18,7 +18,7 @@ from collector.errors import SkipSource, SourceError
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source, digest, stamp_of
 from collector.reading.parse import load
 
-MAX_META_BYTES = 64 << 10
+MAX_COMPANION_BYTES = 64 << 10
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
 _REASONS = {
@@ -70,14 +70,13 @@ class SourceFile:
             digest(self.read_fully(size, 0)) == position.head and digest(self.before(position.offset)) == position.tail
         )
 
-    def meta(self) -> dict[str, Any]:
-        """The agent-*.meta.json beside a subagent transcript; empty when there is none that can be used."""
-        name = os.path.basename(self.source.path).removesuffix(".jsonl") + ".meta.json"
+    def companion(self, name: str) -> dict[str, Any]:
+        """The JSON object in the small file of this name beside this one; empty when there is none to be had."""
         with suppress(OSError, ValueError):
             descriptor = os.open(name, _FILE, dir_fd=self._directory)
             try:
                 if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    value = load(os.pread(descriptor, MAX_META_BYTES, 0))
+                    value = load(os.pread(descriptor, MAX_COMPANION_BYTES, 0))
                     return value if isinstance(value, dict) else {}
             finally:
                 os.close(descriptor)

@@ -11,9 +11,10 @@ from typing import Any
 
 import orjson
 
+from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import End, Line, Reading
-from collector.flow.source import FINGERPRINT_BYTES, Position, Source, SourceKind
+from collector.flow.source import FINGERPRINT_BYTES, Position, Source
 from collector.reading.chunks import LongLine, Rest, WholeLines, whole_lines
 from collector.reading.opened import SourceFile, opened
 from collector.reading.parse import has_too_many_values, is_deep, load, make_sure_of_room
@@ -33,6 +34,7 @@ __all__ = ["CHUNK_BYTES", "MAX_LINE_BYTES", "TOO_LONG", "UNTIL_CHANGED", "Missin
 def read(
     source: Source,
     position: Position | None,
+    form: AgentFormat,
     chunk_bytes: int = CHUNK_BYTES,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Line | End]:
@@ -40,11 +42,12 @@ def read(
     with opened(source) as file:
         start = position.offset if position and file.begins_as(position) else 0
         limit = max(start, _limit(source, file))
-        is_subagent = source.kind is SourceKind.SUBAGENT
-        if is_subagent and start == 0 and limit <= LARGEST_STUB and _is_warmup(file.read_fully(limit, 0)):
+        if start == 0 and limit <= LARGEST_STUB and _is_stub(source, file.read_fully(limit, 0), form):
             raise SkipSource("warmup", source.key)
         head = file.read_fully(min(FINGERPRINT_BYTES, limit), 0)
-        reading = Reading(source, head, file.stamp._replace(size=limit), file.meta() if is_subagent else {})
+        companion = form.companion(source)
+        said = file.companion(companion) if companion else {}
+        reading = Reading(source, head, file.stamp._replace(size=limit), said)
         yield from _items(reading, file, start, chunk_bytes, max_line_bytes)
 
 
@@ -54,17 +57,16 @@ def _limit(source: Source, file: SourceFile) -> int:
     return min(file.stamp.size, source.stamp.size) if is_same else file.stamp.size
 
 
-def _is_warmup(data: bytes) -> bool:
-    """Whether a subagent transcript is a stub: one user record that says Warmup, started ahead of need."""
+def _is_stub(source: Source, data: bytes, form: AgentFormat) -> bool:
+    """Whether all there is is one record that says nothing yet."""
     data = data.strip()
-    if b"Warmup" not in data or b"\n" in data:
+    if b"\n" in data:
         return False
     try:
         record = load(data)
-        content = record["message"]["content"]
-    except (ValueError, TypeError, KeyError):
+    except ValueError:
         return False
-    return record.get("type") == "user" and content in ("Warmup", [{"type": "text", "text": "Warmup"}])
+    return isinstance(record, dict) and form.is_stub(source, record)
 
 
 def _items(

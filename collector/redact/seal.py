@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -24,8 +25,10 @@ _escape = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _letters = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
-def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
-    """Redacts an event, cuts it to `max_bytes` and serializes it."""
+def seal(
+    event: dict[str, Any], redactor: Redactor, max_bytes: int, shapes: Mapping[str, re.Pattern[str]] | None = None
+) -> Sealed:
+    """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes`: how its agent's ids look."""
     event_id = str(event.get("id", ""))
     try:
         counts = redactor.event(event)
@@ -36,7 +39,7 @@ def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
         from collector.log import place_of
 
         say_withheld(type(error).__name__, place_of(error))
-        rest = withheld(event)
+        rest = withheld(event, shapes or {})
         return Sealed(event_id, shorten.fit(rest, max_bytes), rest["redactions"])
 
 

@@ -200,7 +200,7 @@ class Service:
         with ExitStack() as opening:
             secrets = _secrets(settings)
             flow = opening.enter_context(flow_on(state, settings, stop=interrupt))
-            watcher = self._make_watcher(flow.roots, self.wake, is_wanted=settings.run.watch, clock=self._clock)
+            watcher = self._make_watcher(flow.scope, self.wake, is_wanted=settings.run.watch, clock=self._clock)
             opening.callback(watcher.close)
             parts = opening.pop_all()
         if hasattr(self, "flow"):
@@ -263,7 +263,7 @@ class Service:
             "since": timestamp(self._since),
             "is_running": not self._is_stopping,
             **describe(self.flow),
-            "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.roots],
+            "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.scope.roots],
             "watcher": {
                 "mode": watcher.mode,
                 "reason": watcher.reason,

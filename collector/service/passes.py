@@ -86,7 +86,7 @@ class Passes:
         try:
             flow = self.flow
             known = flow.state.stamp_of
-            found = discover(flow.roots, flow.is_wanted, flow.home, known=known, progress=self.alive)
+            found = discover(flow.scope, known=known, progress=self.alive)
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return 0.0
@@ -109,7 +109,7 @@ class Passes:
     def few(self, paths: frozenset[str]) -> bool:
         """A pass over what these paths name; False when only a walk over everything can tell."""
         try:
-            found = glance(paths, self.flow.roots, self.flow.is_wanted, self.flow.home)
+            found = glance(paths, self.flow.scope)
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return False
@@ -119,7 +119,7 @@ class Passes:
     def beat(self, report: dict[str, Any], uptime: float, interval: float) -> None:
         """Sends a heartbeat; one that does not arrive is not made up for."""
         flow = self.flow
-        made = heartbeat(report, flow.host, flow.user, now=self._wall(), uptime=uptime, interval=interval)
+        made = heartbeat(report, flow.frame, now=self._wall(), uptime=uptime, interval=interval)
         batch = batch_of(seal(made, flow.redactor, flow.max_event_bytes))
         try:
             for receipt in flow.deliverer.deliver([batch]):

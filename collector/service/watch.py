@@ -14,22 +14,21 @@ import select
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from watchdog import events
 from watchdog.observers import Observer
 from watchdog.utils import BaseThread
 
-from collector.flow.source import Root
+from collector.agents.format import AgentFormat
 from collector.log import get_logger
+from collector.reading.scope import Scope
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
 
 log = get_logger()
 MAX_PATHS = 1000
-SUFFIXES = (".jsonl", ".json")
 RETRY_LIMITED_SECONDS = 600.0
-PROJECTS = "projects"
 # Nothing else wakes us: above all not that we ourselves open and close files.
 WATCHED = [
     events.FileCreatedEvent,
@@ -114,7 +113,7 @@ class Watcher:
 
     def __init__(
         self,
-        roots: Sequence[Root],
+        scope: Scope,
         wake: Wake,
         *,
         is_wanted: bool = True,
@@ -124,7 +123,8 @@ class Watcher:
     ) -> None:
         self.mode, self.reason, self.restarts = "polling", "not started", 0
         self.wake = wake
-        self._roots = {os.path.realpath(root.path): os.path.abspath(root.path) for root in reversed(roots)}
+        self._roots = {os.path.realpath(root.path): os.path.abspath(root.path) for root in reversed(scope.roots)}
+        self._forms = {os.path.realpath(root.path): scope.form_of(root) for root in reversed(scope.roots)}
         self._is_wanted = is_wanted
         self._make_observer = observer
         self._is_limited = is_limited
@@ -170,7 +170,7 @@ class Watcher:
         """The directories to watch that are there, with device and inode: a new one of the same name differs."""
         places = {}
         for root in self._roots:
-            for path in (root, f"{root}/{PROJECTS}"):
+            for path in (root, *(f"{root}/{name}" for name in self._forms[root].watched)):
                 with contextlib.suppress(OSError):
                     status = os.stat(path, follow_symlinks=False)
                     if os.path.isdir(path) and not os.path.islink(path):
@@ -181,7 +181,8 @@ class Watcher:
         before = set(threading.enumerate())
         self._observer = self._make_observer()
         for path in places:
-            handler = _Handler(self.wake, path, self._name_of(path))
+            form = self._forms[path if path in self._roots else os.path.dirname(path)]
+            handler = _Handler(self.wake, path, self._name_of(path), form)
             self._observer.schedule(handler, path, recursive=path not in self._roots, event_filter=WATCHED)
         self._observer.start()
         self._threads = [each for each in threading.enumerate() if each not in before and isinstance(each, BaseThread)]
@@ -225,16 +226,18 @@ class Watcher:
 class _Handler(events.FileSystemEventHandler):
     """Turns events below one place into hints."""
 
-    def __init__(self, wake: Wake, path: str, name: str) -> None:
+    def __init__(self, wake: Wake, path: str, name: str, form: AgentFormat) -> None:
         self.wake, self.path, self.name = wake, path, name
+        self.places = {path, *(f"{path}/{each}" for each in form.watched)}
+        self.suffixes = form.suffixes
 
     def dispatch(self, event: events.FileSystemEvent) -> None:
         """Hints at what the event is about; called in watchdog's thread."""
         for raw in (event.src_path, event.dest_path):
             path = os.fsdecode(raw)
-            if event.is_directory and path in (self.path, f"{self.path}/{PROJECTS}"):
+            if event.is_directory and path in self.places:
                 self.wake.doubt()  # a place to watch came or went
-            elif path.startswith(f"{self.path}/") and (event.is_directory or path.endswith(SUFFIXES)):
+            elif path.startswith(f"{self.path}/") and (event.is_directory or path.endswith(self.suffixes)):
                 self.wake.hint(self.name + path[len(self.path) :])
 
 

@@ -14,6 +14,7 @@ from collector.settings.layers import (
     read_secret,
     state_key,
     user_config,
+    variable,
     watchdog_seconds,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "read_secret",
     "state_key",
     "user_config",
+    "variable",
     "watchdog_seconds",
 ]

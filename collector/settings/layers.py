@@ -27,7 +27,6 @@ from pydantic_settings import (
 )
 
 from collector.errors import ConfigurationError
-from collector.flow.source import Root
 from collector.settings.options import (
     BatchSettings,
     CaptureSettings,
@@ -97,17 +96,6 @@ class Settings(BaseSettings):
             return _state_directory() / "events.db"
         return platformdirs.user_data_path("collector") / "events.db"
 
-    def resolved_roots(self) -> list[Root]:
-        """The roots to read: configured ones, else $CLAUDE_CONFIG_DIR, else the two places that Claude Code uses."""
-        if self.roots:
-            return [_root(item.path, item.label) for item in self.roots]
-        listed = os.environ.get("CLAUDE_CONFIG_DIR", "")
-        named = [part.strip() for part in listed.split(",") if part.strip()]
-        if named:
-            return [_root(path, "") for path in named]
-        usual = [_root("~/.claude", ""), _root("~/.config/claude", "")]
-        return [root for root in usual if os.path.isdir(root.path)] or usual[:1]
-
     def sink_token(self) -> str | None:
         """The bearer token, from sink.token_file or systemd's credential `sink-token`."""
         path = self.sink.token_file or credential("sink-token")
@@ -175,9 +163,9 @@ def _state_directory() -> Path:
     return Path(given) if given else platformdirs.user_state_path("collector")
 
 
-def _root(path: str, label: str) -> Root:
-    absolute = os.path.abspath(os.path.expanduser(path))
-    return Root(absolute, label or os.path.basename(absolute).lstrip(".") or "root")
+def variable(name: str) -> str:
+    """A variable of the environment that is no setting of ours."""
+    return os.environ.get(name, "")
 
 
 def config_file(given: Path | None) -> Path | None:
@@ -342,5 +330,4 @@ def masked(settings: Settings) -> dict[str, Any]:
     shown["state"]["path"] = str(settings.state_path)
     shown["store"]["database"] = str(settings.database_path)
     shown["sink"]["type"] = settings.sink_type
-    shown["roots"] = [root._asdict() for root in settings.resolved_roots()]
     return shown

@@ -59,10 +59,11 @@ class Section(BaseModel):
 
 
 class RootSetting(Section):
-    """A Claude config directory and what events call it."""
+    """A directory in which a coding agent keeps its files, what events call it, and which agent that is."""
 
     path: str
     label: str = ""
+    agent: str = ""
 
 
 def listed_roots(value: object) -> object:

@@ -188,7 +188,7 @@ def run_with(world: World, answer: Callable[[httpx.Request], httpx.Response]) ->
 def between_finding_and_opening(world: World, act: Callable[[], object]) -> dict[str, Any]:
     """A pass in which something happens after the walk and before the first file is opened."""
     flow, ledger = world.flow(), Ledger()
-    found = discover(flow.roots, flow.is_wanted, flow.home)
+    found = discover(flow.scope)
     act()
     walk(flow, ledger, found)
     flow.committer.finish()

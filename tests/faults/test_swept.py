@@ -14,6 +14,7 @@ from collector.keeping.rescue import Held
 from collector.pipeline import Flow, run_pass
 from collector.settings.options import SweptSettings
 from tests.model.world import World, marks, record, replace_atomically
+from tests.scopes import root_of, scope
 
 
 @pytest.fixture
@@ -351,8 +352,8 @@ def test_a_project_that_is_no_longer_wanted_is_not_sent_from_here(world: World) 
     transcript(world, range(5))
     fails(world)
     (world.root / "projects" / "-work-a" / "s1.jsonl").unlink()
-    flow = world.flow()
-    flow.is_wanted = lambda project: project != "-work-a"
+    left_out = scope(root_of(world.root, "claude"), home=world.home, exclude=["-work-a"])
+    flow = world.flow(scope=left_out)
     run_pass(flow, Ledger())
     assert stored(world) == set()
     assert len(held(world)) == 1

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from collector.flow.ledger import Ledger
-from collector.flow.source import Root, Source, SourceKind, Stamp
+from collector.flow.source import Source, SourceKind, Stamp
 from collector.service.status_file import Lag, StatusFile, Totals, in_words, one_line, read_status, status_path
+from tests.scopes import root_of
 
 
 def source(key: str, priority: int, size: int) -> Source:
     stamp = Stamp(size, 1, 1)
-    return Source(Root("/r", "r"), f"/r/{key}", key, SourceKind.SESSION, priority, "", "", "", stamp)
+    return Source(root_of("/r", "r"), f"/r/{key}", key, SourceKind("session", priority), "", "", "", stamp)
 
 
 def everything(each: Source) -> int:

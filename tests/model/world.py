@@ -21,17 +21,21 @@ from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError
+from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.receipt import Receipt
-from collector.flow.source import FINGERPRINT_BYTES, Root, digest
+from collector.flow.source import FINGERPRINT_BYTES, digest
 from collector.keeping.commit import Committer
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import Held
 from collector.keeping.state import State
 from collector.pipeline import Flow, run_pass
+from collector.reading.scope import Scope
 from collector.redact import Options, Redactor
 from collector.redact.table import RULES
 from collector.settings.options import RetrySettings, SinkSettings, SweptSettings
+from tests.scopes import FORM, root_of
+from tests.scopes import scope as scope_of
 
 # One rule: this is about offsets, and what is redacted has its own tests.
 REDACTOR = Redactor(Options(key=b"model", engine="python", disabled=frozenset(rule.id for rule in RULES[1:])))
@@ -162,25 +166,22 @@ class World:
         self.sink = MoodySink()
         self.sink_settings = SinkSettings(compression="none")
 
-    def flow(self, crash_at: str = "", countdown: int = 0) -> Flow:
+    def flow(self, crash_at: str = "", countdown: int = 0, scope: Scope | None = None) -> Flow:
         """A newly started agent."""
         state = State(self.state_path).load()
         transport = Transport(self.sink_settings, "http://localhost/", None, httpx.MockTransport(self.sink))
         retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
         return Flow(
-            roots=[Root(str(self.root), "claude")],
-            home=self.home,
-            is_wanted=lambda _: True,
+            scope=scope or scope_of(root_of(self.root, "claude"), home=self.home),
+            frame=Frame({"id": "h", "name": "h"}, "u"),
+            level="full",
             state=state,
             redactor=self.redactor,
             limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),
             max_event_bytes=50_000,
             deliverer=Deliverer(HttpSink(), transport, retry, window=WINDOW, max_wait=0.0),
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
-            held=Held(self.state_path.with_name("state.held"), SweptSettings()),
-            host={"id": "h", "name": "h"},
-            user="u",
-            level="full",
+            held=Held(self.state_path.with_name("state.held"), SweptSettings(), companion_of=FORM.companion),
         )
 
     def run(self, crash_at: str = "", countdown: int = 0) -> Ledger | None:

@@ -11,12 +11,14 @@ import pytest
 from structlog.testing import capture_logs
 
 import collector
+from collector.agents.claude_code import places
 from collector.flow.line import Line, Reading
-from collector.flow.source import Root, Source, SourceKind, Stamp
+from collector.flow.source import Root, Source, Stamp
 from collector.redact import Options, Redactor, seal, to_quarantine
 from collector.redact.seal import say_withheld
 from tests.redact.secrets import secret
 from tests.redactors import KEY
+from tests.scopes import FORM
 
 DRAWN = secret("drawn", 11)
 COLLECTOR = Path(collector.__file__).parent
@@ -35,9 +37,9 @@ EVENT: dict[str, Any] = {
 
 
 def line(raw: bytes, problem: str = "torn") -> Line:
-    root = Root("/r", "r")
+    root = Root("/r", "r", "claude_code")
     stamp = Stamp(1, 2, 3)
-    source = Source(root, "/r/x", "~/r/x", SourceKind.SESSION, 0, "p", "s", "", stamp)
+    source = Source(root, "/r/x", "~/r/x", places.SESSION, "p", "s", "", stamp)
     return Line(Reading(source, b"", stamp), 17, 17 + len(raw), None, problem, raw, b"")
 
 
@@ -70,7 +72,8 @@ class Unknown:
 
 @pytest.mark.parametrize("wrong", [b"bytes", Unknown(), {1, 2}, {"deep": [b"x"]}])
 def test_what_cannot_be_redacted_is_withheld(redactor: Redactor, wrong: object) -> None:
-    sealed = seal({**EVENT, "text": f"token {DRAWN}", "attributes": wrong, "role": f"{DRAWN}"}, redactor, 100_000)
+    broken = {**EVENT, "text": f"token {DRAWN}", "attributes": wrong, "role": f"{DRAWN}"}
+    sealed = seal(broken, redactor, 100_000, FORM.shapes)
     event = orjson.loads(sealed.body)
     kept = {key: EVENT[key] for key in ("id", "schema", "kind", "time", "session_id", "message_id", "model")}
     assert DRAWN.encode() not in sealed.body

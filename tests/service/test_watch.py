@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from watchdog.observers import Observer
 
-from collector.flow.source import Root
 from collector.service.watch import MAX_PATHS, Wake, Watcher
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
+from tests.scopes import scope
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ class Watching:
             return self.made[-1]
 
         self.wake = wake
-        self.watcher = Watcher([Root(str(root), "r")], wake, observer=observer, **options)
+        self.watcher = Watcher(scope(root), wake, observer=observer, **options)
 
     def heard(self, is_enough: Callable[[set[str]], bool]) -> set[str]:
         """The hints until there are enough of them."""

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from collector.agents.claude_code import bookkeeping, request, side_files
+from collector.agents.claude_code import bookkeeping, places, request, side_files
 from collector.agents.claude_code.attachment import attachment
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.identity import identity
 from collector.agents.claude_code.message import assistant, bare_block, progress, unknown, user
 from collector.agents.claude_code.moment import moment
 from collector.agents.claude_code.plain import put_attributes
+from collector.flow.frame import provenance
 from collector.flow.line import Line
-from collector.flow.metadata import to_metadata
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 
@@ -61,9 +61,9 @@ HANDLERS: dict[str, tuple[Handler, frozenset[str]]] = {
 UNKNOWN: tuple[Handler, frozenset[str]] = (unknown, ALWAYS_TAKEN)
 
 BY_SOURCE: dict[SourceKind, tuple[Handler, frozenset[str]]] = {
-    SourceKind.HISTORY: (side_files.history, ALWAYS_TAKEN),
-    SourceKind.SESSION_INDEX: (side_files.session_index, ALWAYS_TAKEN),
-    SourceKind.STATS: (side_files.stats, ALWAYS_TAKEN - {"version"}),
+    places.HISTORY: (side_files.history, ALWAYS_TAKEN),
+    places.SESSION_INDEX: (side_files.session_index, ALWAYS_TAKEN),
+    places.STATS: (side_files.stats, ALWAYS_TAKEN - {"version"}),
 }
 JOURNAL_TYPES = frozenset({"started", "result"})
 
@@ -84,7 +84,7 @@ def event(line: Line, context: Context) -> Record | Skip:
         put_attributes(made, rest)
     settle_session(made, context)
     settle_time(made, context)
-    return made if context.level == "full" else to_metadata(made)
+    return made
 
 
 def handler_of(record: Record, context: Context) -> tuple[Handler, frozenset[str]]:
@@ -95,7 +95,7 @@ def handler_of(record: Record, context: Context) -> tuple[Handler, frozenset[str
     kind = record.get("type")
     if type(kind) is not str:
         return UNKNOWN
-    if context.kind is SourceKind.JOURNAL and kind in JOURNAL_TYPES:
+    if context.is_journal and kind in JOURNAL_TYPES:
         return side_files.journal, ALWAYS_TAKEN
     return HANDLERS.get(kind, UNKNOWN)
 
@@ -123,9 +123,8 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
         else:
             rest[key] = value
     made["id"] = identity(record)
-    made["host"] = context.host.copy()
-    length = line.end - line.offset if line.is_safe else line.end
-    made["source"] = {"path": context.path, "offset": line.offset, "length": length}
+    made["host"] = context.frame.host.copy()
+    made["source"] = provenance(line)
     stamp = record.get("timestamp")
     if stamp is not None:
         made["time"] = moment(stamp)
@@ -145,7 +144,7 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
 
 def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]) -> None:
     """Which program wrote the record; only strings say so."""
-    made["client"] = client = {"name": "claude_code"}
+    made["client"] = client = made["client"].copy()
     for key in ("version", "entrypoint"):
         value = record.get(key)
         if type(value) is str:

@@ -14,12 +14,13 @@ from typing import Any
 
 import orjson
 
+from collector.flow.leaves import SCALARS, leaves, size_of
+
 MAX_DEPTH = 32
 LEAST_BINARY = 1024
 BINARY = re.compile(r"(?:data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[\w=.-]+)*;base64,)?(?P<data>[A-Za-z0-9+/_-]+={0,2})")
 WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 MAX_NAMES = 4096
-SCALARS = frozenset({int, float, bool, type(None)})
 
 names: dict[str, str] = {}
 
@@ -88,40 +89,6 @@ def one_string(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return "\n".join(str(leaf) for leaf in leaves(value))
-
-
-def leaves(value: Any) -> list[Any]:
-    """Every key and every value that holds nothing else, in order, however deep."""
-    found: list[Any] = []
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if type(part) is dict:
-            for key, inner in reversed(part.items()):
-                waiting += (inner, key)
-        elif type(part) is list:
-            waiting += reversed(part)
-        else:
-            found.append(part)
-    return found
-
-
-def size_of(value: Any) -> int:
-    """Characters of text in a value of any shape, names of keys not counted."""
-    if type(value) is str:
-        return len(value)
-    size = 0
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        kind = type(part)
-        if kind is str:
-            size += len(part)
-        elif kind is dict:
-            waiting += part.values()
-        elif kind is list:
-            waiting += part
-    return size
 
 
 def omit(event: dict[str, Any], name: str, value: Any) -> None:
