@@ -84,5 +84,5 @@ def test_preview_status_and_doctor_leave_out_the_same(tmp_path: Path, sink: Sink
     agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/private"})
     assert "canary" not in agent.run("preview", *agent.places(), "--limit", "0").stdout
     status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
-    assert status["skipped_files"]["project"] == 6  # the session, four subagents and the journal
+    assert status["skipped_files"]["project"] == 7  # the session, four subagents, the journal, the index
     assert "P1" not in status["priorities"]

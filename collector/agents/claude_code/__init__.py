@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from collector.agents.claude_code import places, projects
@@ -15,9 +16,9 @@ from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
 from collector.agents.claude_code.side_files import index_entries
 from collector.agents.claude_code.words import WORD_ATTRIBUTES
+from collector.agents.format import Normalizer
 from collector.flow.frame import Frame
-from collector.flow.line import Line, Reading
-from collector.flow.outcome import Skip
+from collector.flow.line import Reading
 from collector.flow.source import Source, SourceKind
 
 WARMUP = ("Warmup", [{"type": "text", "text": "Warmup"}])
@@ -64,15 +65,5 @@ class ClaudeCode:
             yield {"entries": document} if isinstance(document, list) else document
 
     def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
-        """The normalizer of one open source, with its small memory."""
-        return Normalizer(Context(reading, frame))
-
-
-class Normalizer:
-    """Makes events of the lines of one open source."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-
-    def __call__(self, line: Line) -> dict[str, Any] | Skip:
-        return event(line, self.context)
+        """The events of one open source, with a small memory of what its lines have said."""
+        return partial(event, context=Context(reading, frame))

@@ -44,19 +44,19 @@ class Context:
         self.rendered: list[str] = []
 
     def remember_call(self, call_id: str, name: str) -> None:
-        """Notes which tool a call is for."""
+        """Remembers which tool a call was for."""
         self.calls[call_id] = name
         if len(self.calls) > MAX_CALLS:
             del self.calls[next(iter(self.calls))]
 
     def remember(self, what: Any) -> None:
-        """Notes that something was seen: the hash of a text, or an id."""
+        """Remembers that something was seen: the hash of a text, or an id."""
         self.seen[what] = None
         if len(self.seen) > MAX_SEEN:
             del self.seen[next(iter(self.seen))]
 
     def remember_rendered(self, text: str) -> None:
-        """Notes the text of an attachment as the model read it; a later system message repeats it without its frame."""
+        """Remembers an attachment as the model read it: a later system message repeats it without its frame."""
         bare = text.strip()
         self.remember(hash(bare))
         if len(bare) <= MAX_RENDERED_LENGTH:

@@ -1,4 +1,4 @@
-"""The way of one record: skip early, put the envelope around it, let its handler fill it, collect the rest.
+"""What happens to one record: skip early, fill the envelope, let its handler do the rest, keep what is left over.
 
 A handler gets the event so far, the record, and `rest`: every key that the envelope did not take. It moves what it
 knows to its place; whatever it leaves in `rest` becomes `attributes`, so nothing is lost by being new (promise 6).
@@ -88,7 +88,7 @@ def event(line: Line, context: Context) -> Record | Skip:
 
 
 def handler_of(record: Record, context: Context) -> tuple[Handler, frozenset[str]]:
-    """Who knows this record: by its source, else by its type."""
+    """The handler for this record: by its source, else by its type."""
     by_source = BY_SOURCE.get(context.kind)
     if by_source is not None:
         return by_source
@@ -101,13 +101,13 @@ def handler_of(record: Record, context: Context) -> tuple[Handler, frozenset[str
 
 
 def is_plain_progress(record: Record) -> bool:
-    """Whether a progress record is surely without usage: decided before anything is made of it."""
+    """Whether a progress record cannot carry usage; asked before any work is done on it."""
     data = record.get("data")
     return (data if type(data) is dict else record).get("type") != "agent_progress"
 
 
 def envelope(line: Line, record: Record, taken: frozenset[str], context: Context) -> tuple[Record, Record]:
-    """The event with everything that records share, and the rest of the record."""
+    """The event with all that records have in common, and what is left of the record."""
     made = context.prefix.copy()
     rest: Record = {}
     for key, value in record.items():
@@ -143,7 +143,7 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
 
 
 def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]) -> None:
-    """Which program wrote the record; only strings say so."""
+    """Which program wrote the record; anything but a string is not believed."""
     made["client"] = client = made["client"].copy()
     for key in ("version", "entrypoint"):
         value = record.get(key)
@@ -155,7 +155,7 @@ def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]
 
 
 def settle_session(made: Record, context: Context) -> None:
-    """Names the session of the file where the record belongs to another; drops what turned out empty."""
+    """Notes the file's own session when the record belongs to another; drops what turned out empty."""
     own = context.session_id
     if own and made["session_id"] != own:
         made["file_session_id"] = own
@@ -164,7 +164,7 @@ def settle_session(made: Record, context: Context) -> None:
 
 
 def settle_time(made: Record, context: Context) -> None:
-    """Gives a record without a time that of the record before it, else that of the file, and says so."""
+    """Gives a record without a time the previous record's, else the file's, and says which."""
     if made["time"]:
         context.previous_time = made["time"]
     elif context.previous_time:

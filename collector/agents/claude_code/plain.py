@@ -38,7 +38,7 @@ def name_of(key: str) -> str:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """The value with large binary described instead of held, and with what lies too deep written as one string."""
+    """The value with large binary described rather than held, and anything nested too deep as one string."""
     kind = type(value)
     if kind is str:
         return value if len(value) < LEAST_BINARY else binary_or_text(value)
@@ -54,7 +54,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def binary_or_text(text: str) -> Any:
-    """A long string as it is, or what it is when it is base64."""
+    """A long string unchanged, or a description of it if it is base64."""
     if " " in text[:256] or "\n" in text[:256]:
         return text
     match = BINARY.fullmatch(text)
@@ -80,7 +80,7 @@ def binary(data: str) -> dict[str, Any] | None:
 
 
 def one_string(value: Any) -> str:
-    """A value as JSON in one string; where even that nests too deep, its leaves."""
+    """A value as one string of JSON; if it nests too deep even for that, its leaves."""
     try:
         return orjson.dumps(value).decode()
     except (TypeError, ValueError, RecursionError):
@@ -92,7 +92,7 @@ def one_string(value: Any) -> str:
 
 
 def omit(event: dict[str, Any], name: str, value: Any) -> None:
-    """Notes that a value was left out of the event, and how much text it held."""
+    """Records that a value was left out of the event, and how much text it held."""
     size = size_of(value)
     if size:
         omitted = event.setdefault("omitted", {})
@@ -100,7 +100,7 @@ def omit(event: dict[str, Any], name: str, value: Any) -> None:
 
 
 def put_attributes(event: dict[str, Any], rest: dict[str, Any]) -> None:
-    """Puts what is left of a record under `attributes`: no nulls, nothing empty, no text that already stands."""
+    """Puts what is left of a record under `attributes`: no nulls, nothing empty, no text already in the event."""
     attributes = event.get("attributes") or {}
     text = event.get("text")
     for key, value in rest.items():

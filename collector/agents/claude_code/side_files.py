@@ -17,7 +17,7 @@ KNOWN_INDEX_KEYS = {"version", "entries", "originalPath"}
 
 
 def index_entries(document: Record) -> Iterator[Any]:
-    """The entries of a session index, and whatever of it is not in the known shape."""
+    """The entries of a session index, and whatever else in it has an unknown shape."""
     entries = document.get("entries")
     if not isinstance(entries, list):
         yield document
