@@ -1,0 +1,131 @@
+"""What installing and removing would do on machines of every kind; nothing is carried out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from collector.install import plans, templates
+from collector.install.plans import Machine, Person, Plan, Remove, Run, Write
+from collector.install.templates import ServiceError, ServiceFile
+
+OWN = ServiceFile(("/opt/collector/bin/collector",), "/home/alice")
+PACKAGED = ServiceFile((templates.PACKAGED_PROGRAM,), "/home/alice")
+
+
+def files(plan: Plan) -> dict[str, type]:
+    """The files of a plan, by name, and what would be done to each."""
+    return {step.path.name: type(step) for step in plan.steps if isinstance(step, Write | Remove)}
+
+
+def commands(plan: Plan) -> list[str]:
+    return [" ".join(step.command) for step in plan.steps if isinstance(step, Run)]
+
+
+def write(path: Path, text: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def write_all(plan: Plan) -> None:
+    """Leaves the files of a plan as carrying it out would."""
+    for step in plan.steps:
+        if isinstance(step, Write):
+            write(step.path, step.content)
+
+
+def test_a_file_that_is_new_or_different_restarts_the_service(person: Person, machine: Machine) -> None:
+    def plan(has_namespaces: bool = True) -> Plan:
+        return plans.systemd_user(OWN, person, machine, has_namespaces=has_namespaces)
+
+    assert commands(plan())[-1] == "systemctl --user restart collector.service"
+    write_all(plan())
+    assert commands(plan())[-1] == "systemctl --user start collector.service"
+    assert commands(plan(has_namespaces=False))[-1] == "systemctl --user restart collector.service"
+
+
+@pytest.mark.parametrize("system", [False, True])
+def test_the_unit_of_the_package_is_used_where_the_packaged_program_runs(
+    system: bool, person: Person, machine: Machine
+) -> None:
+    at_home = replace(person, home="/home/alice")
+
+    def plan(service: ServiceFile) -> Plan:
+        if system:
+            return plans.systemd_system(service, at_home, machine)
+        return plans.systemd_user(service, person, machine, has_namespaces=True)
+
+    assert list(files(plan(PACKAGED)).values()) == [Write], "there is no package yet"
+    write(machine.packaged_units / "user" / templates.UNIT)
+    write(machine.packaged_units / "system" / templates.TEMPLATE)
+    assert files(plan(PACKAGED)) == {}
+    assert list(files(plan(OWN)).values()) == [Write]
+
+
+def test_a_state_elsewhere_needs_a_unit_of_its_own(person: Person, machine: Machine) -> None:
+    """The packaged unit may write to the usual places only."""
+    write(machine.packaged_units / "user" / templates.UNIT)
+    elsewhere = replace(PACKAGED, writable=("/srv/state",))
+    [unit] = [
+        step
+        for step in plans.systemd_user(elsewhere, person, machine, has_namespaces=True).steps
+        if isinstance(step, Write)
+    ]
+    assert "ReadWritePaths=-/srv/state\n" in unit.content
+
+
+def test_a_kernel_without_namespaces_for_users_gets_a_smaller_sandbox_and_a_note(
+    person: Person, machine: Machine, tmp_path: Path
+) -> None:
+    """Ubuntu since 23.10: PrivateUsers=yes keeps a user unit from starting."""
+    assert machine.grants_namespaces(), "a kernel without the switch does not restrict them"
+    (tmp_path / "restrict_userns").write_text("1\n")
+    assert not machine.grants_namespaces()
+    plan = plans.systemd_user(OWN, person, machine, has_namespaces=False)
+    assert files(plan) == {"collector.service": Write, "without-namespaces.conf": Write}
+    assert "the file system sandbox is left out" in " ".join(plan.notes)
+    write_all(plan)
+    assert files(plans.remove_systemd_user(person)) == {"collector.service": Remove, "without-namespaces.conf": Remove}
+    (tmp_path / "restrict_userns").write_text("0\n")
+    assert machine.grants_namespaces()
+    plan = plans.systemd_user(OWN, person, machine, has_namespaces=True)
+    assert files(plan) == {"collector.service": Write, "without-namespaces.conf": Remove}
+    assert commands(plan)[-1] == "systemctl --user restart collector.service"
+
+
+def test_a_user_without_lingering_is_told_how_to_start_at_boot(person: Person, machine: Machine) -> None:
+    def notes() -> str:
+        return " ".join(plans.systemd_user(OWN, person, machine, has_namespaces=True).notes)
+
+    assert "loginctl enable-linger alice" in notes()
+    write(machine.lingering / "alice")
+    assert "enable-linger" not in notes()
+
+
+def test_a_home_elsewhere_needs_a_drop_in(person: Person, machine: Machine) -> None:
+    at_home = replace(person, home="/home/alice")
+    assert files(plans.systemd_system(OWN, at_home, machine)) == {"collector@.service": Write}
+    elsewhere = replace(person, home="/srv/people/alice")
+    assert files(plans.systemd_system(OWN, elsewhere, machine)) == {"collector@.service": Write, "home.conf": Write}
+
+
+@pytest.mark.parametrize("place", ["/home/x/collector", "/root/collector", "/tmp/collector"])
+def test_a_program_that_the_sandbox_hides_is_refused(place: str, person: Person, machine: Machine) -> None:
+    with pytest.raises(ServiceError, match="sandbox of the system unit hides"):
+        plans.systemd_system(ServiceFile((place,), person.home), person, machine)
+
+
+def test_the_template_goes_with_its_last_user(person: Person, machine: Machine) -> None:
+    enabled = machine.local_units / "multi-user.target.wants"
+    write(enabled / "collector@alice.service")
+    assert "collector@.service" in files(plans.remove_systemd_system(person, machine))
+    write(enabled / "collector@bob.service")
+    assert "collector@.service" not in files(plans.remove_systemd_system(person, machine))
+
+
+def test_a_launch_agent_that_has_not_changed_is_not_ended(person: Person) -> None:
+    assert "bootout" in " ".join(commands(plans.launchd(OWN, person)))
+    write_all(plans.launchd(OWN, person))
+    assert "bootout" not in " ".join(commands(plans.launchd(OWN, person)))
