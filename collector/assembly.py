@@ -35,7 +35,6 @@ from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.reading.scope import Scope
 from collector.redact import Options, Redactor, seal
-from collector.service import footprint
 from collector.settings import Settings
 
 log = get_logger()
@@ -88,7 +87,6 @@ def flow_on(
     stop: threading.Event | None = None,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, on a state that is held already."""
-    footprint.hold_little_memory()
     scope = scope_of(settings)
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)

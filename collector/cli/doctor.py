@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,7 +44,10 @@ def doctor(
 
 
 def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
+    from collector.assembly import user_name
     from collector.inspection.doctor import Check, checks
+    from collector.install.installed import service_files
+    from collector.install.plans import Person
 
     try:
         chosen = settings.load(config, given)
@@ -50,7 +55,8 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), "The agent does not start with it.")
         return
-    yield from checks(chosen, str(source or "defaults and environment"))
+    person = Person(user_name(), os.getuid(), settings.home())
+    yield from checks(chosen, str(source or "defaults and environment"), service_files(person, sys.platform))
 
 
 def _print(check: Check) -> None:

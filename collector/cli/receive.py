@@ -33,7 +33,7 @@ def receive(
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
     """Receives events over HTTP and keeps them in a SQLite database, until it is stopped."""
-    from collector.store.body import BodyLimits  # here: `--version` need not pay 100 ms
+    from collector.store.limits import ReceiverLimits  # here: `--version` need not pay 100 ms
     from collector.store.server import prepared, run_until_signal
 
     token = settings.read_secret(token_file, "--token-file") if token_file else None
@@ -44,7 +44,7 @@ def receive(
             "Give --token-file, a file with a secret that senders must show, or listen on 127.0.0.1."
         )
     _check_certificate(certificate, key)
-    limits = BodyLimits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
+    limits = ReceiverLimits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
     with _listening(host, port) as listener, prepared(path, token, limits, certificate, key) as server:
         typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
         if certificate is None and not _is_loopback(host):

@@ -38,9 +38,11 @@ def run(
         signal.signal(number, signal.SIG_IGN)
     chosen = read()
     log.configure(chosen.log.level, chosen.log.format)
+    from collector.service.footprint import hold_little_memory  # here: `--help` need not pay for the whole agent
     from collector.service.loop import Service
-    from collector.service.notify import Notifier  # here: `--help` need not pay for the whole agent
+    from collector.service.notify import Notifier
 
+    hold_little_memory()
     service = Service(chosen, read, notifier=Notifier(settings.notify_socket(), settings.watchdog_seconds()))
     with answering_signals(service):
         service.run()

@@ -62,7 +62,9 @@ def scan(
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
     from collector.pipeline import run_pass
+    from collector.service.footprint import hold_little_memory
 
+    hold_little_memory()
     ledger, stop = Ledger(), threading.Event()
     with stopping_on_signals(stop), assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, stop=stop) as flow:
         try:

@@ -12,7 +12,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +31,6 @@ from collector.delivery.sink import Accepted, Answer, Halt
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame
-from collector.install import plans, templates
 from collector.keeping.state import State, holder
 from collector.pipeline import lag_of
 from collector.reading.discover import Findings, discover
@@ -57,8 +56,8 @@ class Check(NamedTuple):
     advice: str = ""
 
 
-def checks(settings: Settings, source: str) -> Iterator[Check]:
-    """Every check, in the order in which things go wrong."""
+def checks(settings: Settings, source: str, service_files: Sequence[Path]) -> Iterator[Check]:
+    """Every check, in the order in which things go wrong; `service_files` is where a service would be installed."""
     yield Check("configuration", "ok", f"{source}: valid")
     found = discover(scope_of(settings))
     for name, step in STEPS.items():
@@ -66,6 +65,7 @@ def checks(settings: Settings, source: str) -> Iterator[Check]:
             yield from step(settings, found)
         except (CollectorError, OSError) as error:
             yield Check(name, "fail", str(error))
+    yield _service(settings, service_files)
 
 
 def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
@@ -268,24 +268,13 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
             yield Check("watching", "warn", f"{root} is on {name}", advice)
 
 
-def _service(settings: Settings, _: Findings) -> Iterator[Check]:
-    person = plans.Person(user_name(), os.getuid(), configuration.home())
-    if sys.platform == "darwin":
-        places = [plans.launch_agent_path(person)]
-    else:
-        wants = f"collector@{person.name}.service"
-        places = [
-            plans.user_unit_path(person),
-            Path("/usr/lib/systemd/user") / templates.UNIT,
-            Path("/etc/systemd/system/multi-user.target.wants") / wants,
-        ]
-    installed = next((place for place in places if place.exists()), None)
+def _service(settings: Settings, service_files: Sequence[Path]) -> Check:
+    installed = next((path for path in service_files if path.exists()), None)
     if installed is not None:
-        yield Check("service", "ok", str(installed))
-    elif holder(settings.state_path):
-        yield Check("service", "ok", "not installed, but the agent runs")
-    else:
-        yield Check("service", "warn", "not installed", "`collector service install` starts it now and at every login.")
+        return Check("service", "ok", str(installed))
+    if holder(settings.state_path):
+        return Check("service", "ok", "not installed, but the agent is running")
+    return Check("service", "warn", "not installed", "`collector service install` starts it now and at every login.")
 
 
 STEPS: dict[str, Callable[[Settings, Findings], Iterator[Check]]] = {
@@ -298,5 +287,4 @@ STEPS: dict[str, Callable[[Settings, Findings], Iterator[Check]]] = {
     "secrets": _secrets,
     "sink": _sink,
     "watching": _watching,
-    "service": _service,
 }

@@ -14,7 +14,8 @@ from collector.flow.source import Root
 from collector.keeping.state import State, holder
 from collector.pipeline import lag_of
 from collector.reading.discover import discover
-from collector.service.status_file import Lag, read_status
+from collector.service.figures import Lag
+from collector.service.status_file import read_status
 from collector.settings import Settings
 
 

@@ -24,10 +24,12 @@ from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of
 from collector.pipeline import Flow
 from collector.service import footprint
+from collector.service.figures import timestamp
+from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
-from collector.service.status_file import StatusFile, one_line, status_path, timestamp
-from collector.service.watch import Hints, Wake, Watcher
+from collector.service.status_file import StatusFile, one_line, status_path
+from collector.service.watch import Watcher
 from collector.settings import Settings
 
 log = get_logger()
@@ -52,7 +54,7 @@ class Service:
     ) -> None:
         self.settings = settings
         self.notifier = notifier or Notifier()
-        self.wake = Wake(clock)
+        self.wake = Waker(clock)
         self.passes = Passes(clock, wall)
         self.passes.progress, self.passes.alive = self._progress, self.notifier.alive
         self.watcher: Watcher

@@ -19,9 +19,9 @@ from collector.log import get_logger, place_of
 from collector.pipeline import Flow, lag_of, walk
 from collector.reading.discover import Findings, discover, glance
 from collector.redact import seal
+from collector.service.figures import Lag, Problem, Totals
 from collector.service.heartbeat import batch_of, heartbeat
-from collector.service.status_file import Lag, Problem, Totals
-from collector.service.watch import Hints
+from collector.service.hints import Hints
 from collector.settings.options import RetrySettings
 
 log = get_logger()

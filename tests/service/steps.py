@@ -20,9 +20,9 @@ from collector import settings
 from collector.assembly import held_state
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
+from collector.service.hints import Waker
 from collector.service.loop import Service
 from collector.service.status_file import status_path
-from collector.service.watch import Wake
 from collector.settings import Settings
 from tests.build import Home
 from tests.sink import Sink
@@ -56,7 +56,7 @@ class NoWatcher:
 
     mode, reason, restarts = "events", "", 0
 
-    def __init__(self, roots: Sequence[Root], wake: Wake, **_: Any) -> None:
+    def __init__(self, roots: Sequence[Root], wake: Waker, **_: Any) -> None:
         self.roots, self.wake = roots, wake
 
     def keep_up(self) -> None:
