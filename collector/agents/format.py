@@ -6,8 +6,10 @@ nothing, and knows neither sinks nor secrets. To read another agent, write one s
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any, Protocol
 
 from collector.flow.frame import Frame
@@ -27,6 +29,10 @@ class AgentFormat(Protocol):
     """What a person calls it: `Claude Code`."""
     kinds: Mapping[str, SourceKind]
     """The kinds of its files, by name."""
+    priorities: Mapping[int, str]
+    """What a person calls the sources of each priority: `sessions`."""
+    deleted_after_days: int
+    """After how many days it deletes its own files, so that what is not sent by then is lost; 0 where it never does."""
 
     usual_roots: tuple[str, ...]
     """Where its files lie when nobody says otherwise; those that exist are read, else the first is waited for."""
@@ -69,6 +75,9 @@ class AgentFormat(Protocol):
 
     def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
         """What turns the lines of one open source into events, in their order. No JSON object makes it raise."""
+
+    def example(self, secret: str, chance: random.Random, now: datetime) -> Mapping[str, bytes]:
+        """A small, realistic root for `collector demo`: files by name, with this secret somewhere in them."""
 
     word_attributes: frozenset[str]
     """The attributes of its events whose values are words of a fixed vocabulary: all that the metadata level keeps."""

@@ -50,14 +50,16 @@ def scan(
     """
     chosen = settings.load(config, flags(root, sink_url, sink_type, state))
     log.configure(chosen.log.level, chosen.log.format)
+    from collector.agents.registry import AGENTS
     from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
 
     roots = roots_of(chosen)
     missing = [found.path for found in roots if not os.path.isdir(found.path)]
     if len(missing) == len(roots):
+        form = AGENTS[roots[0].agent]
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} does not exist. Claude Code makes it at its first start; "
-            "if it is elsewhere, name it with --root or $CLAUDE_CONFIG_DIR."
+            f"There is nothing to read: {', '.join(missing)} does not exist. {form.title} makes it at its first start; "
+            f"if it is elsewhere, name it with --root or ${form.root_variable}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)

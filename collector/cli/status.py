@@ -15,7 +15,6 @@ from collector.log import printable, tame_json
 
 EVERY_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
-PRIORITIES = {"P0": "sessions", "P1": "subagents", "P2": "prompt history", "P3": "statistics"}
 
 
 def status(
@@ -99,8 +98,11 @@ def _root(root: dict[str, Any]) -> str:
 
 
 def _priority(name: str, row: dict[str, int]) -> str:
+    from collector.agents.registry import AGENTS
+
+    names = {f"P{number}": what for form in reversed(AGENTS.values()) for number, what in form.priorities.items()}
     waiting = f"{row['behind']} behind by {_size(row['lag'])}" if row["behind"] else "all sent"
-    return f"{row['sources']} {PRIORITIES.get(name, 'sources')}, {waiting}"
+    return f"{row['sources']} {names.get(name, 'sources')}, {waiting}"
 
 
 def _redaction(report: dict[str, Any]) -> str:

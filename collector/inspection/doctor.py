@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector import settings as configuration
+from collector.agents.registry import AGENTS
 from collector.assembly import (
     delivering,
     load_installation,
@@ -44,7 +45,7 @@ from collector.settings import Settings
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 CLOCK_SKEW_SECONDS = 300
 OTHERS, WRITABLE = 0o077, 0o022
-SWEPT_AFTER_DAYS, SWEPT_SOON_DAYS = 30, 25
+DAYS_OF_WARNING = 5
 
 
 class Check(NamedTuple):
@@ -72,7 +73,8 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     missing = {root.path for root in found.missing_roots}
     for root in roots_of(settings):
         if root.path in missing:
-            advice = "Claude Code makes it at its first start; if it is elsewhere, name it in `roots` or with --root."
+            who = AGENTS[root.agent].title
+            advice = f"{who} makes it at its first start; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} is not there; `run` waits for it", advice)
         else:
             count = sum(source.root.path == root.path for source in found.files)
@@ -121,14 +123,16 @@ def _open_to_others(settings: Settings) -> Iterator[Check]:
 
 
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
-    """Claude Code deletes old transcripts; what is not sent by then is lost."""
+    """What an agent is about to delete is lost if it has not been sent by then."""
     state = State(settings.state_path).load(may_repair=False)
-    soon = (time.time() - SWEPT_SOON_DAYS * 86400) * 1e9
-    late = [source for source in found.files if source.stamp.mtime_ns < soon and lag_of(source, state)]
-    if late and state.entries:
-        finding = f"{len(late)} sources that are not sent are older than {SWEPT_SOON_DAYS} days"
-        advice = f"Claude Code deletes them after {SWEPT_AFTER_DAYS} days: run `collector scan` now."
-        yield Check("sweep", "warn", finding, advice)
+    for form in (form for form in AGENTS.values() if form.deleted_after_days):
+        days = max(1, form.deleted_after_days - DAYS_OF_WARNING)
+        soon = (time.time() - days * 86400) * 1e9
+        old = (each for each in found.files if each.root.agent == form.name and each.stamp.mtime_ns < soon)
+        late = sum(bool(lag_of(source, state)) for source in old)
+        if late and state.entries:
+            advice = f"{form.title} deletes them after {form.deleted_after_days} days: run `collector scan` now."
+            yield Check("sweep", "warn", f"{late} sources that are not sent are older than {days} days", advice)
 
 
 def _room(settings: Settings, _: Findings) -> Iterator[Check]:

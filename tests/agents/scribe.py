@@ -10,6 +10,7 @@ Run as a program it is the `collector` command with this format in its registry.
 from __future__ import annotations
 
 import hashlib
+import random
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -31,6 +32,8 @@ class Scribe:
 
     name, title = "scribe", "Scribe"
     kinds: Mapping[str, SourceKind] = {kind.name: kind for kind in (LEDGER, LOG)}
+    priorities: Mapping[int, str] = {0: "ledgers", 1: "logs"}
+    deleted_after_days = 0
     usual_roots: tuple[str, ...] = ("~/.scribe",)
     root_variable = "SCRIBE_HOME"
     watched: tuple[str, ...] = ("desks",)
@@ -69,6 +72,9 @@ class Scribe:
 
     def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
         return str(record.get("where", "")) if source.kind == LOG else None
+
+    def example(self, secret: str, chance: random.Random, now: datetime) -> Mapping[str, bytes]:
+        return {"desks/novel/s1.log": b'{"words": "%s"}\n' % secret.encode()}
 
     def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
         def event(line: Line) -> dict[str, Any] | Skip:

@@ -14,6 +14,7 @@ from typing import Any
 from collector.agents.claude_code import places, projects
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
+from collector.agents.claude_code.example import example
 from collector.agents.claude_code.side_files import index_entries
 from collector.agents.claude_code.words import WORD_ATTRIBUTES
 from collector.agents.format import Normalizer
@@ -30,6 +31,8 @@ class ClaudeCode:
     name = "claude_code"
     title = "Claude Code"
     kinds: Mapping[str, SourceKind] = places.KINDS
+    priorities: Mapping[int, str] = {0: "sessions", 1: "subagents", 2: "prompt history", 3: "statistics"}
+    deleted_after_days = 30
     usual_roots: tuple[str, ...] = ("~/.claude", "~/.config/claude")
     root_variable = "CLAUDE_CONFIG_DIR"
     watched: tuple[str, ...] = (places.PROJECTS,)
@@ -50,6 +53,7 @@ class ClaudeCode:
     key_of = staticmethod(projects.key_of)
     may_name = staticmethod(projects.may_name)
     directory_of = staticmethod(projects.directory_of)
+    example = staticmethod(example)
 
     def is_stub(self, source: Source, record: Mapping[str, Any]) -> bool:
         """A subagent that was started ahead of need: one user record that says Warmup."""
