@@ -1,6 +1,7 @@
-"""`collector demo`: makes a small, realistic root in a scratch folder, ships it to an embedded store, shows the report.
+"""`collector demo`: creates a small, realistic root, ships it to an embedded store, and shows the report.
 
-Touches nothing but the scratch folder, which is removed at the end (or kept, with --keep). The planted key is random.
+Invariant: everything happens in a scratch folder, which is removed at the end, or kept with --keep. The planted key is
+random.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ MODELS = ("claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929")
 
 
 def demo(
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder and say where it is.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and say where it is.")] = False,
 ) -> None:
-    """Makes a small realistic root in a scratch folder, ships it to the embedded store, shows the report."""
+    """Creates a small, realistic root in a scratch folder, ships it to an embedded store, and shows the report."""
     from collector.assembly import assembled
     from collector.pipeline import run_pass
 
@@ -75,7 +76,7 @@ def _scratch(keep: bool) -> Iterator[Path]:
 
 
 def _write_root(root: Path) -> str:
-    """Three sessions with tools, tokens and a key in a tool's output; returns the key."""
+    """Writes three sessions with tools, tokens, and a key in a tool's output; returns the key."""
     rng = random.Random()
     secret = "AKIA" + "".join(rng.choices(string.ascii_uppercase + "234567", k=16))
     project = root / "projects" / "-home-ada-engine"
@@ -104,7 +105,7 @@ def _save(path: Path, records: list[dict[str, Any]]) -> None:
 
 
 class _Writer:
-    """Writes one session the way Claude Code does: one row for each content block, the output count growing."""
+    """Writes one session the way Claude Code does: a row for each content block, with a growing output count."""
 
     def __init__(self, rng: random.Random, session: str, start: datetime, model: str, agent: str = "") -> None:
         self.rng, self.session, self.time, self.model, self.agent = rng, session, start, model, agent
