@@ -1,6 +1,7 @@
-"""`collector demo`: makes a small, realistic root in a scratch folder, ships it to an embedded store, shows the report.
+"""`collector demo`: creates a small, realistic root, ships it to an embedded store, and shows the report.
 
-Touches nothing but the scratch folder, which is removed at the end (or kept, with --keep). The planted key is random.
+Invariant: everything happens in a scratch folder, which is removed at the end, or kept with --keep. The planted key is
+random.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from collector.flow.ledger import Ledger
 
 
 def demo(
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder and say where it is.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and say where it is.")] = False,
 ) -> None:
-    """Makes a small realistic root in a scratch folder, ships it to the embedded store, shows the report."""
+    """Creates a small, realistic root in a scratch folder, ships it to an embedded store, and shows the report."""
     from collector.agents.registry import AGENTS
     from collector.assembly import assembled
     from collector.pipeline import run_pass

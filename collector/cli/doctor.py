@@ -1,4 +1,4 @@
-"""`collector doctor`: checks everything the agent needs, and says what to do about what is wrong."""
+"""`collector doctor`: prints what is wrong with what the agent needs, and what to do about it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def doctor(
 ) -> None:
     """Checks configuration, roots, state, redaction, sink and service; exit code 1 when something fails.
 
-    Changes nothing here. The sink gets one synthetic event of kind `heartbeat`, to see whether it takes it.
+    Changes nothing on this machine. The sink gets one synthetic event, of kind `heartbeat`, to see if it is accepted.
     """
     log.configure("error")
     found = []
@@ -37,8 +37,7 @@ def doctor(
         if not json:
             _print(check)
     if json:
-        told = {"checks": [check._asdict() for check in found]}
-        typer.echo(log.tame_json(told))
+        typer.echo(log.tame_json({"checks": [check._asdict() for check in found]}))
     if any(check.level == "fail" for check in found):
         raise typer.Exit(1)
 
@@ -53,7 +52,7 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
         chosen = settings.load(config, given)
         source = settings.config_file(config)
     except ConfigurationError as error:
-        yield Check("configuration", "fail", str(error), "The agent does not start with it.")
+        yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
         return
     person = Person(user_name(), os.getuid(), settings.home())
     yield from checks(chosen, str(source or "defaults and environment"), service_files(person, sys.platform))

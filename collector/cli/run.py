@@ -1,4 +1,4 @@
-"""`collector run`: the service, in the foreground; systemd or launchd puts it into the background."""
+"""`collector run`: the service, in the foreground; systemd or launchd runs it in the background."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def run(
     sink_type: SinkType = None,
     state: StatePath = None,
 ) -> None:
-    """Sends everything new, and then whatever is written, until it is stopped.
+    """Sends everything new, then whatever is written from then on, until it is stopped.
 
-    SIGTERM and SIGINT end it, SIGHUP reads the configuration again, SIGUSR1 logs the status. Exit codes: 0 stopped,
-    78 bad configuration, 2 usage, 1 other.
+    SIGTERM and SIGINT stop it, SIGHUP makes it read the configuration again, SIGUSR1 makes it log its status. Exit
+    codes: 0 stopped, 78 bad configuration, 2 usage, 1 other.
     """
 
     def read() -> settings.Settings:
@@ -49,13 +49,13 @@ def run(
 
 
 def _leave(*_: object) -> None:
-    """A stop before anything was begun."""
+    """A stop before anything has begun."""
     sys.exit(0)
 
 
 @contextmanager
 def answering_signals(service: Service) -> Iterator[None]:
-    """Signals set a flag and ring; what they ask for is done by the main loop, never inside a handler."""
+    """Signals set a flag and wake the main loop, which does what they ask for; a handler does nothing itself."""
     asked = {
         signal.SIGTERM: service.stop,
         signal.SIGINT: service.stop,

@@ -1,4 +1,7 @@
-"""`collector scan`: one pass over everything, then exit. For cron, CI and people."""
+"""`collector scan`: one pass over everything, then exit. For cron, CI and people.
+
+Here too are the flags that several commands share.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ Config = Annotated[Path | None, typer.Option("--config", help="The configuration
 Roots = Annotated[
     list[str] | None, typer.Option("--root", help="A Claude config directory; repeatable.", show_default=False)
 ]
-SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where batches are POSTed.", show_default=False)]
+SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
 SinkType = Annotated[str | None, typer.Option("--sink-type", help="http or store.", show_default=False)]
 StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
 
@@ -39,14 +42,14 @@ def scan(
     state: StatePath = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and redact, but send and save nothing.")] = False,
     max_wait: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait for a failing sink in all.", show_default=False)
+        float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends everything new once, and prints the ledger.
 
-    Exit codes: 0 all acknowledged, 3 some quarantined or left, 75 sink unreachable, 78 bad configuration, 2 usage,
-    1 other.
+    Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 75 sink unreachable, 78 bad
+    configuration, 2 usage, 1 other.
     """
     chosen = settings.load(config, flags(root, sink_url, sink_type, state))
     log.configure(chosen.log.level, chosen.log.format)
@@ -98,7 +101,7 @@ def flags(
 
 @contextmanager
 def stopping_on_signals(stop: threading.Event) -> Iterator[None]:
-    """SIGTERM and SIGINT finish what is in flight; a second one ends at once."""
+    """The first SIGTERM or SIGINT lets what is in flight finish; the second one ends the process at once."""
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
         if stop.is_set():
@@ -136,7 +139,7 @@ def _progress() -> Iterator[Callable[[Ledger], None]]:
 
 
 def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = False) -> None:
-    """Says on stdout what became of every file and line."""
+    """Prints what became of every file and every line."""
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(ledger.as_dict(), option=orjson.OPT_APPEND_NEWLINE))
         sys.stdout.flush()

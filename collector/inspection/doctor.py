@@ -1,7 +1,8 @@
-"""What `collector doctor` checks: everything the agent needs, each with what a person can do about it.
+"""Checks everything the agent needs, and says what a person can do about each thing that is wrong.
 
-In: the settings. Out: checks, one after another. Nothing is changed; the sink gets one synthetic event (of kind
-`heartbeat`, with `canary` in it), because only an acknowledgement proves that it can be reached and takes events.
+In: the settings, and where a service would be installed. Out: checks, one after another. Invariant: nothing is changed.
+The sink gets one synthetic event (of kind `heartbeat`, marked `canary`), because only an acknowledgement proves that it
+can be reached and accepts events.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ DAYS_OF_WARNING = 5
 
 
 class Check(NamedTuple):
-    """One thing that was looked at: level is ok, warn or fail."""
+    """One thing that was checked; level is ok, warn or fail."""
 
     name: str
     level: str
@@ -74,13 +75,13 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     for root in roots_of(settings):
         if root.path in missing:
             who = AGENTS[root.agent].title
-            advice = f"{who} makes it at its first start; if it is elsewhere, name it in `roots` or with --root."
-            yield Check("root", "warn", f"{root.path} is not there; `run` waits for it", advice)
+            advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
+            yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
         else:
             count = sum(source.root.path == root.path for source in found.files)
             yield Check("root", "ok" if count else "warn", f"{root.path}: {count} sources")
     for key, reason in list(found.errors.items())[:5]:
-        yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable to this user.")
+        yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
     if found.skipped:
         yield Check("skipped", "ok", f"files not read: {_listed(found.skipped)}")
     if found.never_read:
@@ -97,10 +98,12 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     path = settings.state_path
     state = State(path).load(may_repair=False)
     for note in state.notes:
-        yield Check("state", "warn", note, "The next run moves it aside and starts over; repeats have the same ids.")
+        yield Check(
+            "state", "warn", note, "The next run renames it and starts over; what is repeated has the same ids."
+        )
     place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
     if not os.access(place, os.W_OK | os.X_OK):
-        advice = "Make the directory writable to this user, or name another file with --state or state.path."
+        advice = "Make the directory writable for this user, or name another file with --state or state.path."
         yield Check("state", "fail", f"{place} is not writable", advice)
         return
     yield Check("state", "ok", f"{path}: {len(state.entries)} sources known")
@@ -113,7 +116,7 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _open_to_others(settings: Settings) -> Iterator[Check]:
-    """What others may read or replace: files from a backup, a directory that somebody else made."""
+    """What others may read or replace: files restored from a backup, a directory that somebody else created."""
     state = settings.state_path
     if state.parent.exists() and state.parent.stat().st_mode & WRITABLE:
         yield Check("state", "warn", f"others can write into {state.parent}", f"chmod 700 {state.parent}")
@@ -131,8 +134,9 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
         old = (each for each in found.files if each.root.agent == form.name and each.stamp.mtime_ns < soon)
         late = sum(bool(lag_of(source, state)) for source in old)
         if late and state.entries:
+            finding = f"{late} sources with something unsent are more than {days} days old"
             advice = f"{form.title} deletes them after {form.deleted_after_days} days: run `collector scan` now."
-            yield Check("sweep", "warn", f"{late} sources that are not sent are older than {days} days", advice)
+            yield Check("sweep", "warn", finding, advice)
 
 
 def _room(settings: Settings, _: Findings) -> Iterator[Check]:
@@ -143,14 +147,14 @@ def _room(settings: Settings, _: Findings) -> Iterator[Check]:
         place = next(each for each in (path, *path.parents) if each.exists())
         free = shutil.disk_usage(place).free
         level = "fail" if free < NO_ROOM else "warn" if free < LITTLE_ROOM else "ok"
-        advice = "" if level == "ok" else "Make room: what is acknowledged must be remembered on disk."
+        advice = "" if level == "ok" else "Make room: the disk must remember what was acknowledged."
         yield Check("disk", level, f"{in_words(free)} free for the {name} in {place}", advice)
 
 
 def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
     count = len(quarantine_of(settings).entries())
     if count:
-        yield Check("quarantine", "warn", f"{count} entries", "Look at them with `collector quarantine list`.")
+        yield Check("quarantine", "warn", f"{count} entries", "See `collector quarantine list`.")
     else:
         yield Check("quarantine", "ok", "empty")
 
@@ -158,16 +162,16 @@ def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
 def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
     redactor = _redactor(settings)
     if redactor.engine_name == "python":
-        advice = "It finds the same, only slower. Install the `hyperscan` wheel, or set redaction.engine to python."
+        advice = "It finds the same, but slowly. Install the `hyperscan` wheel, or set redaction.engine to python."
         yield Check("redaction", "warn" if settings.redaction.engine == "auto" else "ok", "engine python", advice)
     else:
         yield Check("redaction", "ok", f"engine {redactor.engine_name}")
         cache = configuration.cache_directory()
         if reason := rule_cache.danger(cache):
-            finding = f"{cache} is not used and rules are compiled at every start: {reason}"
+            finding = f"{cache} is not used, so rules are compiled at every start: {reason}"
             yield Check("redaction", "warn", finding, rule_cache.ADVICE)
     if settings.redaction.disable:
-        yield Check("redaction", "warn", f"rules turned off: {', '.join(settings.redaction.disable)}")
+        yield Check("redaction", "warn", f"disabled rules: {', '.join(settings.redaction.disable)}")
 
 
 def _redactor(settings: Settings) -> Redactor:
@@ -184,7 +188,7 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
             continue
         mode = path.stat().st_mode if path.exists() else None
         if mode is None or not os.access(path, os.R_OK):
-            yield Check("secrets", "fail", f"{name}: {path} cannot be read", "Make it readable to this user.")
+            yield Check("secrets", "fail", f"{name}: {path} cannot be read", "Make it readable for this user.")
         elif mode & OTHERS:
             yield Check("secrets", "warn", f"{name}: others can read {path}", f"chmod 600 {path}")
         else:
@@ -261,14 +265,14 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
     place = next(iter(directories), "/")
     if watch_limits.is_watch_limit_reached(place) or (most is not None and len(directories) > most):
         enough = max(524_288, 2 * (most or 0))
-        advice = f"Until it is raised (sysctl fs.inotify.max_user_watches={enough}), rescans find new lines."
+        advice = f"Until it is raised (sysctl fs.inotify.max_user_watches={enough}), only rescans find new lines."
         yield Check("watching", "warn", f"the limit of {most} inotify watches is reached", advice)
     else:
         yield Check("watching", "ok", f"{len(directories)} directories, limit {most}")
     for root in sorted({source.root.path for source in found.files}):
         name = watch_limits.network_file_system(os.path.realpath(root))
         if name:
-            advice = "What other machines write there is found by rescans only."
+            advice = "Only rescans find what other machines write there."
             yield Check("watching", "warn", f"{root} is on {name}", advice)
 
 

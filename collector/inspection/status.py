@@ -1,6 +1,6 @@
-"""What `collector status` tells: from the agent's own status file while it runs, else from the state and a look around.
+"""How the agent is doing: from its own status file while it is running, else from the state and a look at the roots.
 
-In: the settings. Out: the same plain data in both cases. Reads only: no lock is kept, nothing is repaired.
+In: the settings. Out: a report, plain data of the same shape in both cases. Invariant: nothing is locked or repaired.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from collector.service.status_file import read_status
 from collector.settings import Settings
 
 
-def overview(settings: Settings) -> dict[str, Any]:
-    """The status report, whoever can give it."""
+def status_report(settings: Settings) -> dict[str, Any]:
+    """The report, from whoever can give it."""
     named = holder(settings.state_path)
     told = read_status(settings.state_path)
-    # A file that an earlier process left, or one that never said goodbye, tells of the past only.
+    # A file that an earlier process left behind, or that was not finished with, tells of the past only.
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
     report = told if is_running else {**_past(told), **_look_around(settings)}
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
@@ -32,13 +32,13 @@ def overview(settings: Settings) -> dict[str, Any]:
 
 
 def _past(told: dict[str, Any]) -> dict[str, Any]:
-    """What stays true of the last run."""
+    """What is still true about the last run."""
     kept = ("since", "updated", "last_acknowledged", "last_rescan", "problem", "last_error", "redaction_engine")
     return {name: told.get(name) for name in (*kept, "redactions")}
 
 
 def _look_around(settings: Settings) -> dict[str, Any]:
-    """What the state and the roots say while no agent runs."""
+    """What the state and the roots say while no agent is running."""
     state = State(settings.state_path).load(may_repair=False)
     scope = scope_of(settings)
     found = discover(scope)

@@ -1,7 +1,7 @@
-"""The sign of life that a fleet watches: one small event with the agent's own figures, never any content.
+"""The sign of life that a fleet watches: a small event with the agent's own figures, and never any content.
 
-In: the status report. Out: an event of kind `heartbeat`. Its id is made of the host and a bucket of time, so an agent
-that restarts within an interval does not count twice.
+In: the status report. Out: an event of kind `heartbeat`. Invariant: its id is derived from the host and the interval of
+time it falls into, so an agent that restarts within an interval does not count twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMES = ("sources", "lag", "lines", "delivered", "skipped", "quarantined", "reda
 
 
 def heartbeat(report: dict[str, Any], frame: Frame, *, now: float, uptime: float, interval: float) -> dict[str, Any]:
-    """The event that says what the report says."""
+    """The event with the figures of a report."""
     bucket = int(now // max(interval, 1.0))
     attributes = {name: report[name] for name in NAMES if name in report}
     attributes |= {"version": __version__, "uptime_seconds": int(uptime), "watcher": report["watcher"]["mode"]}
@@ -31,7 +31,7 @@ def heartbeat(report: dict[str, Any], frame: Frame, *, now: float, uptime: float
 
 
 def canary(frame: Frame, now: float) -> dict[str, Any]:
-    """An event that only asks whether the sink takes events."""
+    """An event whose only purpose is to see whether the sink accepts it."""
     return _event(f"canary\0{frame.host['id']}\0{now}", frame, now, {"canary": True, "version": __version__})
 
 
@@ -51,5 +51,5 @@ def _event(name: str, frame: Frame, now: float, attributes: dict[str, Any]) -> d
 
 
 def batch_of(event: Sealed) -> Batch:
-    """A batch that carries an event and moves no offset."""
+    """A batch that carries one event and moves no offset."""
     return Batch(events=[event], places=[("heartbeat", 0)], size=len(event.body) + 1)

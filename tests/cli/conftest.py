@@ -1,7 +1,8 @@
-"""The service manager's commands, as the tests of the service use them."""
+"""What tests of single commands need from the rooms behind them."""
 
 from __future__ import annotations
 
 from tests.install.conftest import manager
+from tests.store.conftest import database
 
-__all__ = ["manager"]
+__all__ = ["database", "manager"]

@@ -40,12 +40,12 @@ def test_a_person_reads_lines() -> None:
         "problem     HTTP 401",
         "sink        https://sink.example/, last acknowledged 5 s ago",
         "root        /home/ada/.claude",
-        "root        /mnt/x is not there yet",
+        "root        /mnt/x does not exist yet",
         "P0          3 sessions, 1 behind by 1.5 kB",
         "P1          40 subagents, all sent",
         "lag         1.5 kB",
         "watcher     polling: limit reached",
-        "redaction   hyperscan; 2 values since the start",
+        "redaction   hyperscan; 2 values redacted since the start",
         "quarantine  1; see `collector quarantine list`",
     ]
 
@@ -53,7 +53,9 @@ def test_a_person_reads_lines() -> None:
 def test_a_person_reads_how_much_was_withheld() -> None:
     report = REPORT | {"is_running": False, "redactions": {"aws": 2, "withheld": 11}}
     [line] = [line for line in lines_of(report, NOW) if line.startswith("redaction")]
-    assert line.endswith("hyperscan; 2 values since the start; 11 texts withheld, as they could not be redacted")
+    assert line.endswith(
+        "hyperscan; 2 values redacted since the start; 11 texts withheld because they could not be redacted"
+    )
 
 
 @pytest.mark.parametrize("is_running", [True, False])

@@ -77,9 +77,9 @@ def test_explain_says_which_rule_and_why_and_not_what() -> None:
     [
         (
             b'{"a": 1}\n\n{"a"\n{"b": 2}\n',
-            "Line 3 is no JSON value that can be read: Expecting ':' delimiter at character 5.",
+            "Line 3 is not a valid JSON value: Expecting ':' delimiter at character 5.",
         ),
-        (b'{"a": 1}\n\0{}\n', "Line 2 is no JSON value that can be read: Expecting value at character 1."),
+        (b'{"a": 1}\n\0{}\n', "Line 2 is not a valid JSON value: Expecting value at character 1."),
         (b'{"a": 1}\n[%s]\n' % (b'"password=%06dxX",' * 10_001 % tuple(range(10_001)))[:-1], "too much to redact"),
     ],
 )

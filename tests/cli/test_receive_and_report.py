@@ -170,7 +170,7 @@ def test_the_report_is_readable(database: Path) -> None:
         "Tool3",
         "5 more",
         "1 sessions",
-        "without their final output",
+        "lack their final output count",
     ):
         assert expected in shown
 
