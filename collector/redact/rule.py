@@ -47,8 +47,8 @@ class Rule:
     does not show it.
     """
 
-    id: str
     provider: str
+    id: str
     pattern: str
     keywords: tuple[str, ...] = ()
     check: Callable[[str], bool] | None = None

@@ -73,7 +73,7 @@ def read_rule(described: Described) -> Rule:
     reason = unseen("".join(keywords)) or refusal(pattern)
     if reason:
         raise ConfigurationError(f"redaction.rules: the rule {described.id} {reason}")
-    return Rule(described.id, "configuration", pattern, keywords, before="", after="")
+    return Rule("configuration", described.id, pattern, keywords, before="", after="")
 
 
 def _try(rules: list[Rule], cache_dir: Path | None) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
-from collector.redact.formats.shapes import UUID, has_digit_and_letter
+from collector.redact.formats.shapes import UUID
 from collector.redact.rule import Rule, Spans
+from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import entropy, looks_random
@@ -43,8 +44,8 @@ def _owns(owner: str, label: str) -> bool:
 
 SHOUTED_RULES = (
     Rule(
-        "shouted-secret",
         "structure",
+        "shouted-secret",
         r"(?P<label>(?:SECRET|PRIVATE|ACCESS|TOKEN|KEY)(?:[ _-]?(?:SECRET|PRIVATE|ACCESS|TOKEN|KEY|[Kk]ey|token))?)"
         rf"(?P<sep>[ .-]| ?[:=] ?)(?P<secret>{UUID}|[A-Za-z0-9]{{20,160}})",
         locate=_labelled,
