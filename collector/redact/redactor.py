@@ -112,6 +112,8 @@ class Redactor:
             reason = rule.about or f"looks like {rule.provider}: {rule.pattern}"
             reason += f", near {' or '.join(rule.keywords)}" if rule.keywords else ""
             reason += ", and its check agrees" if rule.check else ""
+            if rule.checksum and rule.checksum(finding.value):
+                reason += "; its checksum is right, so this is certain"
         return f"{reason} (a copy of a value found elsewhere)" if finding.is_copy else reason
 
     def _scan(self, texts: list[str]) -> tuple[bytes, dict[int, Windows]]:
