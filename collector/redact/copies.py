@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, merged
 from collector.redact.marker import MARKER, marker
-from collector.redact.scan.segments import Piece
+from collector.redact.scan.segments import Segment
 
 SHORTEST = 5
 LONGEST_IN_URL = 8192
@@ -37,29 +37,34 @@ class _Copy(NamedTuple):
 
 
 def replace(
-    event: Any, parts: list[Piece], marks: Marks, key: bytes, check: Callable[[], None] = lambda: None, number: int = 0
+    event: Any,
+    segments: list[Segment],
+    marks: Marks,
+    key: bytes,
+    check: Callable[[], None] = lambda: None,
+    number: int = 0,
 ) -> list[Finding]:
     """Puts markers over the marks and over every copy of their values; returns the findings, as of round `number`.
     `check` is called for every string and raises when this takes too long."""
-    copier = _Copier(parts, marks, key)
+    copier = _Copier(segments, marks, key)
     findings: list[Finding] = []
     key_marks: dict[tuple[int, str], list[Mark]] = {}
-    for index, part in enumerate(parts):
+    for index, segment in enumerate(segments):
         check()
-        text = part.text[part.value_at :]
+        text = segment.text[segment.value_at :]
         own = []
         for mark in merged(marks.get(index, [])):
-            if mark.start >= part.value_at:
-                own.append(Mark(mark.start - part.value_at, mark.end - part.value_at, mark.rule))
-            elif part.owns_key:
-                found = Mark(mark.start, min(mark.end, len(part.key)), mark.rule)
-                key_marks.setdefault((id(part.node), part.key), []).append(found)
-        if not own and is_exempt(part.path, text):
+            if mark.start >= segment.value_at:
+                own.append(Mark(mark.start - segment.value_at, mark.end - segment.value_at, mark.rule))
+            elif segment.owns_key:
+                found = Mark(mark.start, min(mark.end, len(segment.key)), mark.rule)
+                key_marks.setdefault((id(segment.node), segment.key), []).append(found)
+        if not own and is_exempt(segment.path, text):
             continue
         spans = copier.with_copies(text, own)
         if spans:
-            part.node[part.key] = copier.rewritten(text, spans)
-            findings += _findings(text, spans, part.path, False, number)
+            segment.node[segment.key] = copier.rewritten(text, spans)
+            findings += _findings(text, spans, segment.path, False, number)
     for node, path in _dicts(event):
         names: dict[str, str] = {}
         for name in node:
@@ -82,10 +87,10 @@ def _findings(text: str, spans: list[Mark], path: tuple[Any, ...], in_key: bool,
 class _Copier:
     """Every found value in every way it may be written elsewhere, and the markers for them."""
 
-    def __init__(self, parts: list[Piece], marks: Marks, key: bytes) -> None:
+    def __init__(self, segments: list[Segment], marks: Marks, key: bytes) -> None:
         self._key = key
         self._markers: dict[tuple[str, str], str] = {}
-        self._forms = _forms(parts, marks)
+        self._forms = _forms(segments, marks)
 
     def with_copies(self, text: str, marks: list[Mark]) -> list[Mark]:
         """The marks and those of every copy, in order, apart from each other and from markers. What was found in a
@@ -152,13 +157,13 @@ def _next(places: list[int], at: int) -> int:
     return places[index] if index < len(places) else -1
 
 
-def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
+def _forms(segments: list[Segment], marks: Marks) -> list[_Copy]:
     """Every found value in every way it may be written elsewhere, the longest first. Marks that overlap are not yet one
     here: the password of a URL that is a value itself stands elsewhere without the URL."""
     values: dict[str, str] = {}
     for index, found in marks.items():
         for mark in found:
-            values.setdefault(parts[index].text[mark.start : mark.end], mark.rule)
+            values.setdefault(segments[index].text[mark.start : mark.end], mark.rule)
     forms = []
     for value, rule in values.items():
         texts = _unescaped(value)

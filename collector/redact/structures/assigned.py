@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.marker import SHIELD, SHIELDED
 from collector.redact.rule import AT_KEYS, Rule, Spans
-from collector.redact.scan.segments import SHIELD
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.structures.not_a_name import is_no_name, is_one_of_several, is_taken_out
 from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, words, words_of
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Written, app_password, has_random_part, is_salt, is_secret, looks_random
+from collector.redact.words.values import Notation, app_password, has_random_part, is_salt, is_secret, looks_random
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
-SHIELDED = b"[" + SHIELD  # how a marker looks to a rule
 
 _QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
@@ -135,7 +134,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return []
     if several := _several_words(text, first, stop, promised, name):
         return several
-    written = _written(text, name, match, stop)
+    notation = _notation(text, name, match, stop)
     promised = min(promised, Promise.KEY) if is_taken_out(text, match) else promised
     escaped = _escaped_quote.match(text, first, stop)
     first = escaped.end() if escaped else first
@@ -143,13 +142,13 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
     first, last = bare_span(text, first, stop)
-    if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
+    if text[last : last + 1] in (b"(", b"[") and notation is Notation.BARE:
         return []
     if separator.endswith(b"- ") and b":" in separator:
         promised = min(promised, Promise.KEY)  # a list, as likely of names
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
-    return _judge(text, first, last, promised, written, stop)
+    return _judge(text, first, last, promised, notation, stop)
 
 
 def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
@@ -173,11 +172,11 @@ def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
     content = _element.match(text, first, min(stop, first + WIDEST_VALUE))
     if not content:
         end = cut_end(text, first, stop)
-        return _judge(text, first, end, promised, Written.ENVIRONMENT, stop) if end > 0 else []
+        return _judge(text, first, end, promised, Notation.ENVIRONMENT, stop) if end > 0 else []
     parts = list(_element_part.finditer(text, first, content.end(1)))
     if len(parts) == 1 and not is_placeholder(parts[0][0].rstrip(b":0123456789").decode("latin-1")):
-        return _judge(text, *parts[0].span(), promised, Written.ENVIRONMENT)
-    return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Written.BARE)]
+        return _judge(text, *parts[0].span(), promised, Notation.ENVIRONMENT)
+    return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Notation.BARE)]
 
 
 def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
@@ -186,7 +185,7 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
     value = text[first:last].decode("latin-1")
     if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
         return []
-    return _judge(text, first, last, min(promised, Promise.KEY), Written.BARE)
+    return _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE)
 
 
 def _is_key_in_hex(value: str) -> bool:
@@ -205,7 +204,7 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
         return cookie_spans(text, first, stop)
     spans: Spans = []
     for part in _parts.finditer(text, first, stop):
-        spans += _judge(text, part.start(), part.end(), promised, Written.KEY)
+        spans += _judge(text, part.start(), part.end(), promised, Notation.DICT_VALUE)
     return [*spans, (stop, stop)]
 
 
@@ -226,14 +225,14 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     )
     if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
-    spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED, stop)
+    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop)
     if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
         last = quoted_end(text, change.end(), stop, match["open"].rstrip())
         is_near = 0 <= last <= first + WIDEST_VALUE
-        spans += _judge(text, change.end(), last, promised, Written.QUOTED) if is_near else []
+        spans += _judge(text, change.end(), last, promised, Notation.QUOTED) if is_near else []
     if spans and b"[" in separator:
         for further, last in listed(text, end, stop, match["open"].rstrip()):
-            spans += _judge(text, further, last, promised, Written.QUOTED)
+            spans += _judge(text, further, last, promised, Notation.QUOTED)
     return spans
 
 
@@ -262,7 +261,7 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
     return text[at:last].decode("latin-1")
 
 
-def _judge(text: bytes, first: int, end: int, promised: Promise, written: Written, stop: int = 0) -> Spans:
+def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0) -> Spans:
     """The value, if it is a secret; with the rest of it up to `stop` where it is longer than what is judged."""
     while first < end and text[first] == 0x20:
         first += 1
@@ -272,7 +271,7 @@ def _judge(text: bytes, first: int, end: int, promised: Promise, written: Writte
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if _is_shielded(text, first, end) or not is_secret(value, promised, written):
+    if _is_shielded(text, first, end) or not is_secret(value, promised, notation):
         return []
     return [(first, whole_end(text, first, end, stop))]
 
@@ -282,11 +281,11 @@ def _is_shielded(text: bytes, first: int, end: int) -> bool:
     return text.find(SHIELD, first, end) >= 0 and SHIELDED in text[first:end]
 
 
-def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Written:
+def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Notation:
     """How a bare value stands beside its name."""
     separator, first = match["sep"], match.start("first")
     if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
-        return Written.ENVIRONMENT
+        return Notation.ENVIRONMENT
     is_constant = name.upper() == name
     if separator == b"=":
         at = match.end("name") - len(name)
@@ -294,9 +293,10 @@ def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Writt
         is_parameter = before in (b";", b"?", b"&") or name.startswith("-") or (before == b":" and name[0] == "_")
         limit = min(stop, first + WIDEST_VALUE)
         is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, first, limit)
-        return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE
+        return Notation.ENVIRONMENT if is_constant or is_parameter or is_line else Notation.BARE
     is_compound = bool(_compound.search(name)) and b"=" not in separator
-    return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
+    is_setting = (is_constant or is_compound) and separator.strip() in (b":", b"=")
+    return Notation.CONFIGURATION if is_setting else Notation.BARE
 
 
 ASSIGNED_RULES = (

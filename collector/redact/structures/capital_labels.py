@@ -42,7 +42,7 @@ def _owns(owner: str, label: str) -> bool:
     return (label != "TOKEN" and promised is Promise.OWNED) if owner.isupper() else promised >= Promise.OWNED
 
 
-SHOUTED_RULES = (
+CAPITAL_LABEL_RULES = (
     Rule(
         "structure",
         "shouted-secret",

@@ -7,7 +7,7 @@ import re
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Written, is_secret
+from collector.redact.words.values import Notation, is_secret
 
 WIDEST_MANIFEST = 16_384
 
@@ -74,7 +74,7 @@ def _default(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
     if end < 0 or promised is Promise.NOTHING:
         return []
     value = text[match.end("quote") : end].decode("latin-1")
-    return [(match.end("quote"), end)] if is_secret(value, promised, Written.QUOTED) else []
+    return [(match.end("quote"), end)] if is_secret(value, promised, Notation.QUOTED) else []
 
 
 MANIFEST_RULES = (

@@ -10,11 +10,11 @@ import re
 
 from collector.redact.formats.shapes import A_UUID, UUID
 from collector.redact.rule import Rule, Spans
-from collector.redact.structures.headers import BARE, chosen
+from collector.redact.structures.credentials import BARE, chosen
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import is_made_of_words
 from collector.redact.words.names import Promise
-from collector.redact.words.values import Written, is_secret, looks_random
+from collector.redact.words.values import Notation, is_secret, looks_random
 
 _LINE = 240  # how far a command is read
 _QUOTE = r"\\{0,7}[\"']"
@@ -43,7 +43,7 @@ def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     """What nobody writes as a word, with nothing behind it."""
     value = match["secret"].decode("latin-1")
-    is_drawn = is_secret(value, Promise.KEY, Written.ENVIRONMENT) and not is_made_of_words(value)
+    is_drawn = is_secret(value, Promise.KEY, Notation.ENVIRONMENT) and not is_made_of_words(value)
     is_drawn = is_drawn and looks_random(value) and value[-1] not in ":,;."
     return [match.span("secret")] if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
 

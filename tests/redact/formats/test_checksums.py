@@ -48,7 +48,7 @@ def test_stellars_seed_begins_with_s_and_is_refused_when_one_letter_differs() ->
 
 def explained(redactor: Redactor, rule_id: str, text: str) -> str:
     """Why a rule found something in a text."""
-    return next(reason for finding, reason in redactor.explain(text) if finding.rule == rule_id)
+    return next(redactor.reason(finding) for finding in redactor.value(text)[1] if finding.rule == rule_id)
 
 
 def test_a_finding_whose_checksum_holds_is_explained_as_certain_and_no_other(redactor: Redactor) -> None:
