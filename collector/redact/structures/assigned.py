@@ -1,8 +1,8 @@
 """The rules for values beside a telling name: assignments, JSON, YAML, flags, headers, tables, tags, prose.
 
-The pattern finds a telling word and a separator; `locate` reads the whole name and the value as it is written (quoted
-at any level of escaping, bare, or the value of a key) and asks `values` whether it is a secret. Linear in the text:
-a name is at most 80 characters, a value at most WIDEST_VALUE.
+The pattern finds a telling word and a separator; `locate` reads the whole name and the value in its notation (quoted at
+any level of escaping, bare, or the value of a key) and asks `values` whether it is a secret. Linear in the text: a name
+is at most 80 characters, a value at most WIDEST_VALUE.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.structures.not_a_name import is_no_name, is_one_of_several, is_taken_out
 from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
-from collector.redact.words.names import TELLING, Promise, hands_over, promise, words, words_of
+from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, app_password, has_random_part, is_salt, is_secret, looks_random
 
@@ -32,8 +32,8 @@ _DIRECT = (
     r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|!==?|[.?+|]{1,2}=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
     rf"|\s(?:is|was|to|are):?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
 )
-# The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x"), or where
-# else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
+# The value is quoted, and something stands in between: a type, a comma, a bracket, a word (name: string = "x"), or
+# where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
 _LITERAL = (
     rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
     rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?"
@@ -47,7 +47,7 @@ _SIBLING = (
     r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
     r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>"
 )
-# The value stands in an object of its own, perhaps after what else is said of it: "name": {"type": "s", "value": "x"
+# The value stands in an object of its own, perhaps after other members: "name": {"type": "s", "value": "x"
 _INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
 _INSIDE = (
     rf":[ \t]?\{{{_INDENT}"
@@ -60,7 +60,7 @@ _NAMED = (
     rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
     rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
 )
-# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole.
+# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern.
 _TRIGGER = (
     rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}"
     r"|>|[ \t]\(|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\)"
@@ -104,7 +104,7 @@ _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
 _compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
-_SETTERS = words_of(
+_SETTERS = word_set(
     """
     set with put add define use password passwd secret token new basic setenv credentials
     """
@@ -160,7 +160,7 @@ def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: 
 
 
 def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
-    """`key` alone says too little: `cache key` is none, so the word before belongs to the name."""
+    """`key` alone says too little, as a `cache key` opens nothing: the word before is part of the name."""
     if name.lower() not in ("key", "keys"):
         return name
     word = _word_before.search(text[max(start, begin - 24) : begin])
@@ -168,7 +168,7 @@ def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
-    """The content of an element: one value, or what is no word in `{folder AQAAABAAA... rest}`."""
+    """The content of an element: one value, or whatever is no word in `{folder AQAAABAAA... rest}`."""
     content = _element.match(text, first, min(stop, first + WIDEST_VALUE))
     if not content:
         end = cut_end(text, first, stop)
@@ -180,7 +180,7 @@ def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
 
 
 def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
-    """What follows a name without any separator: only what nobody writes as a word, and rarely a hash."""
+    """What follows a name without any separator: only what nobody would write as a word, and rarely a hash."""
     first, last = bare_span(text, first, stop)
     value = text[first:last].decode("latin-1")
     if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
@@ -189,12 +189,12 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
 
 
 def _is_key_in_hex(value: str) -> bool:
-    """Hex digits or a uuid as keys are made of, and no fingerprint of one: those are 40 in capitals, or 16."""
+    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
     return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The value of a dict key: all of it, however long."""
+    """The value of a dict key, all of it, however long."""
     first = match.start("first")
     end = text.rfind(b"\x91", start, first)
     promised = promise(text[max(start, end - 161) : end].decode("latin-1"))  # `promise` looks at the last 160
@@ -214,7 +214,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
     is_call = separator.strip().startswith(b"(")
-    if is_call and words(name.rpartition(".")[2])[0] not in _SETTERS:
+    if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
         promised = min(promised, Promise.KEY)
     is_choice = separator.strip() in (b"|", b":") and separator[:1] == b" " and is_one_of_several(text, match, name)
     is_vague = (
@@ -237,7 +237,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
 
 
 def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
-    """Whether a string in a list after a telling one is another name, or code, rather than what the name promises."""
+    """Whether the string that follows a telling one in a list is just another name, or code."""
     decoded = value.decode("latin-1")
     if is_salt(decoded):
         return False
@@ -262,7 +262,7 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
 
 
 def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0) -> Spans:
-    """The value, if it is a secret; with the rest of it up to `stop` where it is longer than what is judged."""
+    """The value, if it is a secret; with all the rest of it, up to `stop`, if it is longer than what is judged."""
     while first < end and text[first] == 0x20:
         first += 1
     while first < end and text[end - 1] in b" \r":
@@ -277,7 +277,7 @@ def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notat
 
 
 def _is_shielded(text: bytes, first: int, end: int) -> bool:
-    """Whether a marker stands in a value; one letter is found ten times faster than two."""
+    """Whether a marker stands in a value. The search for one byte is ten times faster than for two."""
     return text.find(SHIELD, first, end) >= 0 and SHIELDED in text[first:end]
 
 

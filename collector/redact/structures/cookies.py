@@ -18,7 +18,7 @@ _attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite"
 
 
 def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
-    """The spans of the cookie values from `start` on, and an empty one where the header ends."""
+    """The spans of the cookie values from `start` on, and an empty one at the end of the header."""
     spans: Spans = []
     at = start
     while at < stop and (part := _part.match(text, at, stop)):

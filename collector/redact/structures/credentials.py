@@ -108,7 +108,7 @@ def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spa
 
 
 def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A password behind an account; prose about accounts and passwords goes on with a word."""
+    """A password behind an account. In prose about accounts and passwords, a word follows instead."""
     word = match["secret"].decode("latin-1").rstrip(".,;:)")
     is_prose = not match[0].startswith(b"login") and word.isalpha() and word.islower()
     return [] if is_prose else chosen(text, match, start, stop)

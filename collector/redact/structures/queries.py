@@ -1,6 +1,6 @@
 """The rules for what signs a URL or comes back in one, and for command lines that join a user and a password.
 
-Whoever has a signed URL may do what it was signed for; a code in the query of a redirect can be changed into a token.
+Whoever holds a signed URL may do what it was signed for; a code in a redirect's query can be exchanged for a token.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The rules for secrets that tools print or are handed, where only the sentence or the command around them tells.
+"""The rules for secrets that tools print or are given, where only the sentence or the command around them tells.
 
 `Please use the following password to proceed:` and the next line; `vault operator unseal ...`; `aws ssm put-parameter`
-with a SecureString. A value that refers to one (`$TOKEN`, `<value>`) stays, as everywhere.
+with a SecureString. A mere reference (`$TOKEN`, `<value>`) stays, as everywhere.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 
 
 def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What nobody writes as a word, with nothing behind it."""
+    """What nobody would write as a word, with nothing behind it."""
     value = match["secret"].decode("latin-1")
     is_drawn = is_secret(value, Promise.KEY, Notation.ENVIRONMENT) and not is_made_of_words(value)
     is_drawn = is_drawn and looks_random(value) and value[-1] not in ":,;."

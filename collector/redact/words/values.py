@@ -1,4 +1,4 @@
-"""What a value must look like to be a secret, given what its name promises and how it was written.
+"""What a value must look like to be a secret, given what its name promises and the notation it stands in.
 
 Placeholders (`<your-key>`, `${TOKEN}`, `changeme`, `xxxx`), code (`getToken()`, `process.env.X`), types and prose stay
 readable: they are what people read transcripts for.
@@ -82,14 +82,14 @@ def entropy(value: str) -> float:
 
 
 def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
-    """Where a password for one application ends, as Google and Apple draw them: four times four letters."""
+    """The span of an app password, as Google and Apple draw them: four times four letters."""
     groups = _app_password.match(text, first, stop)
     letters = re.sub("[ -]", "", groups[0].decode()) if groups else ""
     return groups.span() if groups and len(set(letters)) >= 6 and not reads_like_words(letters) else None
 
 
 def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
-    """Whether a value is a secret, given what its name promises and how it was written."""
+    """Whether a value is a secret, given what its name promises and the notation it stands in."""
     if len(value) < 3 or _repeats(value) or _is_names(value):
         return False
     if _url.match(value) or _digest_name.match(value):
@@ -103,7 +103,7 @@ def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_path(value: str) -> bool:
-    """The name of a file, and not base64 that happens to begin with a slash, as one in 64 does."""
+    """The name of a file, rather than base64 that happens to begin with a slash, as one in 64 does."""
     if not _path.match(value):
         return False
     is_drawn = _base64.fullmatch(value) and share_of_words(value) < 0.4 and looks_random(value.replace("/", ""))
@@ -116,7 +116,7 @@ def _repeats(value: str) -> bool:
 
 
 def _is_names(value: str) -> bool:
-    """Names that wait for a value of their own: what stands between two quotes that both open, `password="token="x`."""
+    """Names still waiting for a value: what stands between two opening quotes, as in `password="token="x`."""
     return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
 
 
@@ -147,12 +147,12 @@ def _is_password(value: str, notation: Notation) -> bool:
 
 
 def _is_passphrase(value: str) -> bool:
-    """Words and a number, joined, that say nothing of what they are for."""
+    """Words and a number, joined, that do not say what they are for."""
     return bool(_passphrase.fullmatch(value)) and not _telling_identifier.search(value)
 
 
 def _is_jumble(value: str) -> bool:
-    """Letters of both cases that change too often, and go together too oddly, for words and for names in code."""
+    """Letters whose case changes too often, and that go together too oddly, for words and for names in code."""
     turns = len(_turn.findall(value[:128]))
     if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or _call.match(value) or "a-z" in value:
         return False
@@ -184,7 +184,7 @@ def _looks_like_code(value: str, notation: Notation = Notation.BARE) -> bool:
 
 
 def _is_nested(value: str) -> bool:
-    """Every bracket that closes has one like it that opened last."""
+    """Whether every closing bracket matches the one opened last."""
     opened: list[str] = []
     for character in value:
         if character in _closing:
@@ -267,7 +267,7 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
-    """What stands beside `key` and is none: a path, an id, words, a public key, a name in code."""
+    """What stands beside `key` without being one: a path, an id, words, a public key, a name in code."""
     is_owned = promise is Promise.OWNED
     if (
         len(value) > 512
@@ -284,7 +284,7 @@ def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def is_salt(value: str) -> bool:
-    """Drawn from all there is on a keyboard, blanks included, as the salts and keys of web applications are."""
+    """Drawn from a whole keyboard, blanks included, as the salts and keys of web applications are."""
     return (
         40 <= len(value) <= 160
         and len(set(_keyboard.findall(value))) >= 7
@@ -310,7 +310,7 @@ def looks_random(value: str) -> bool:
 
 
 def _is_drawn(value: str) -> bool:
-    """Letters and digits alone, whose letters read like no words."""
+    """Nothing but letters and digits, and the letters do not read like words."""
     if len(value) < 10 or not value.isalnum():
         return False
     letters = "".join(filter(str.isalpha, value))
