@@ -1,7 +1,7 @@
-"""What survives of an event whose text could not be redacted: metadata that by field and by shape holds no text.
+"""What is left of an event whose text could not be redacted: metadata whose field and shape both rule out text.
 
-Fail closed (promise 5): an engine error, a time-out or a kind of value that JSON does not have withholds everything
-that is not on the list below. Both the field and the shape must fit.
+In: such an event. Out: the fields listed below, if their values have the right shape, and how many strings stayed home.
+Fail closed (promise 5): an engine error, a time-out or a type that JSON does not have withholds everything else.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def withheld(event: Any, shapes: Mapping[str, re.Pattern[str]]) -> dict[str, Any
 
 
 def _texts(event: dict[str, Any]) -> int:
-    """How many strings an event holds; what cannot be walked counts as one."""
+    """How many strings an event holds; a value of an unknown type counts as one."""
     nodes: list[Any] = [event]
     count = 0
     for node in nodes:

@@ -14,7 +14,7 @@ import pytest
 from collector.errors import ConfigurationError
 from collector.redact import Options, Redactor
 from collector.redact.marker import MARKER, marker
-from collector.redact.scan.segments import KeyBook, gather, pieces
+from collector.redact.scan.segments import KeyBook, gather, segments_of
 from tests.redact.secrets import secret
 from tests.redact.structures.contexts import CONTEXTS
 from tests.redactors import KEY
@@ -219,7 +219,7 @@ def test_both_walks_see_the_same_text() -> None:
         "datadog_x1": "w",
         "secret": True,
     }
-    assert [piece.text for piece in pieces(event, book)] == gather(event, book)
+    assert [segment.text for segment in segments_of(event, book)] == gather(event, book)
 
 
 @pytest.mark.parametrize("separator", ["\x8f", "\x90", "\x91", "\xff", "\ud800", "\u2192"])

@@ -15,6 +15,7 @@ from collector.agents.claude_code import places
 from collector.flow.line import Line, Reading
 from collector.flow.source import Root, Source, Stamp
 from collector.redact import Options, Redactor, seal, to_quarantine
+from collector.redact.scan.matching import Zones
 from collector.redact.seal import say_withheld
 from tests.redact.secrets import secret
 from tests.redactors import KEY
@@ -86,13 +87,17 @@ def test_what_cannot_be_redacted_is_withheld(redactor: Redactor, wrong: object) 
     assert sealed.redactions["withheld"] >= 1
 
 
-def test_an_engine_that_fails_withholds_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    redactor = Redactor(Options(key=KEY, engine="python"))
+class BrokenEngine:
+    """Fails at every text, with a secret in what it says."""
 
-    def broken(_: bytes) -> dict[int, Any]:
-        raise RuntimeError(DRAWN)
+    name = "broken"
 
-    monkeypatch.setattr(redactor._engine, "windows", broken)
+    def zones(self, text: bytes) -> dict[int, Zones]:
+        raise RuntimeError(text.decode())
+
+
+def test_an_engine_that_fails_withholds_the_text() -> None:
+    redactor = Redactor(Options(key=KEY), BrokenEngine())
     sealed = seal({**EVENT, "text": DRAWN}, redactor, 100_000)
     assert DRAWN.encode() not in sealed.body
     assert sealed.redactions["withheld"] >= 1

@@ -1,6 +1,6 @@
-"""The rules for secrets whose place tells: URLs with credentials, authorization schemes, JWT, user:password, hashes.
+"""The rules for credentials whose place gives them away: in URLs, behind authorization schemes, beside a user, in SQL.
 
-Where a pattern cannot say how long the secret is, `locate` follows it to its end.
+Also JWT and password hashes. Where a pattern cannot say how long the secret is, `locate` follows it to its end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collector.redact.structures.cookies import cookie_spans
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Written, entropy, is_secret, looks_random
+from collector.redact.words.values import Notation, entropy, is_secret, looks_random
 
 WIDEST_JUDGED = 2048  # of a token that may be longer
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
@@ -36,7 +36,7 @@ def _to_end_of_token(text: bytes, match: re.Match[bytes], start: int, stop: int)
     value = text[first : min(end, first + WIDEST_JUDGED)].decode("latin-1")
     if _header.search(text, max(start, match.start() - 40), match.end()):
         is_word = value.isalpha() and value.islower() and len(value) < 16 and reads_like_words(value)
-        is_token = not is_word and is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT)
+        is_token = not is_word and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
     else:
         is_token = len(value) >= 16 and not is_placeholder(value) and looks_random(value)
     return [(first, end)] if is_token else []
@@ -95,7 +95,7 @@ def is_basic(value: str) -> bool:
 
 def _user_and_password(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     value = match["secret"].decode("latin-1").rstrip(",;)")
-    if is_placeholder(value) or not is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT):
+    if is_placeholder(value) or not is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT):
         return []
     first = match.start("secret")
     return [(first, first + len(value))]
@@ -104,11 +104,11 @@ def _user_and_password(_text: bytes, match: re.Match[bytes], _start: int, _stop:
 def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     """The group `secret`, if it may be a password."""
     value = match["secret"].decode("latin-1")
-    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
+    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT) else []
 
 
 def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A password behind an account; prose about accounts and passwords goes on with a word."""
+    """A password behind an account. In prose about accounts and passwords, a word follows instead."""
     word = match["secret"].decode("latin-1").rstrip(".,;:)")
     is_prose = not match[0].startswith(b"login") and word.isalpha() and word.islower()
     return [] if is_prose else chosen(text, match, start, stop)
@@ -124,7 +124,7 @@ def _is_drawn(value: str) -> bool:
 
 BARE = r"""[^\s"'`<>\\\x91\x90]"""
 
-HEADER_RULES = (
+CREDENTIAL_RULES = (
     Rule(
         id="url-password",
         provider="structure",
