@@ -23,7 +23,7 @@ def status_report(settings: Settings) -> dict[str, Any]:
     """The report, from whoever can give it."""
     named = holder(settings.state_path)
     told = read_status(settings.state_path)
-    # A file that an earlier process left behind, or that was not finished with, tells of the past only.
+    # The file of an earlier process, or of one that was killed, is only about the past.
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
     report = told if is_running else {**_past(told), **_look_around(settings)}
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
