@@ -14,7 +14,8 @@ from typing import Any
 from collector.agents.claude_code import Context, event
 from collector.delivery.batch import BatchLimits, batches
 from collector.delivery.window import Deliverer
-from collector.errors import SinkError, SourceError, Stopped
+from collector.errors import SinkError, SkipSource, SourceError, Stopped
+from collector.flow import reasons
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
 from collector.flow.outcome import Item, Outcome, Skip
@@ -99,15 +100,15 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
         try:
             yield from _read(source, flow)
             ledger.read_file()
-        except tail.SkipSource as skip:
+        except SkipSource as skip:
             ledger.skip_file(skip.reason)
-            if skip.reason in tail.UNTIL_CHANGED:
+            if skip.reason in reasons.UNTIL_CHANGED:
                 flow.state.leave_alone(source.key, source.stamp, skip.reason)
         except SourceError as error:
-            ledger.skip_file("read_error")
+            ledger.skip_file(reasons.READ_ERROR.name)
             log.warning("source not read to its end", source=source.key, reason=str(error))
         except Exception as error:  # noqa: BLE001 - one source must not keep all others from being read, pass after pass
-            ledger.skip_file("internal_error")
+            ledger.skip_file(reasons.INTERNAL_ERROR.name)
             log.error("source not understood", source=source.key, error=type(error).__name__, place=place_of(error))
 
 
@@ -135,7 +136,7 @@ def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
         )
-        return to_quarantine(line._replace(problem=f"not understood ({type(error).__name__})"), flow.redactor)
+        return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
     return made if isinstance(made, Skip) else seal(made, flow.redactor, flow.max_event_bytes)
 
 

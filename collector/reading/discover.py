@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from collector.flow import reasons
 from collector.flow.source import Root, Source, SourceKind, Stamp, stamp_of
 
 TOP = -1  # the depth of the root itself; `projects/` has 0, a project 1
@@ -52,9 +53,9 @@ class Findings:
     gone: list[str] = field(default_factory=list)
     needs_full_walk: bool = False
 
-    def skip(self, reason: str) -> None:
+    def skip(self, reason: reasons.Reason) -> None:
         """Counts a file that is not read."""
-        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+        self.skipped[reason.name] = self.skipped.get(reason.name, 0) + 1
 
     def add(self, files: Iterable[Source]) -> None:
         """Takes in more sources, in their order."""
@@ -206,7 +207,7 @@ class _Walk:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
-            found.skip("unlisted")
+            found.skip(reasons.UNLISTED)
             found.errors[directory.key] = error.strerror or type(error).__name__
         return True
 
@@ -234,14 +235,14 @@ class _Walk:
         elif file_type == stat.S_IFLNK:
             self._link(directory, entry, kind)
         else:
-            self.found.skip("not_a_file")
+            self.found.skip(reasons.NOT_A_FILE)
 
     def _add(self, directory: _Directory, name: str, path: str, kind: SourceKind, status: os.stat_result) -> None:
         if not directory.is_wanted:
-            self.found.skip("project")
+            self.found.skip(reasons.PROJECT)
             return
         if not status.st_size:
-            self.found.skip("empty")
+            self.found.skip(reasons.EMPTY)
             return
         session_id, agent_id = directory.session_id, ""
         if kind is SourceKind.SESSION:
@@ -276,7 +277,7 @@ class _Walk:
         """Follows a symbolic link, but never out of the root."""
         real = os.path.realpath(entry.path)
         if not real.startswith(self.real + "/"):
-            self.found.skip("outside_root")
+            self.found.skip(reasons.OUTSIDE_ROOT)
             return
         try:
             status = os.lstat(real)
@@ -290,14 +291,14 @@ class _Walk:
         elif stat.S_ISREG(status.st_mode):
             self._add(directory, entry.name, entry.path, kind, status)
         else:
-            self.found.skip("not_a_file")
+            self.found.skip(reasons.NOT_A_FILE)
 
     def _unreadable(self, directory: _Directory, error: OSError) -> None:
         """Counts a file that could not be looked at. Unless it is gone, its directory was not listed completely."""
         if isinstance(error, FileNotFoundError):
-            self.found.skip("vanished")
+            self.found.skip(reasons.VANISHED)
             return
-        self.found.skip("unreadable")
+        self.found.skip(reasons.UNREADABLE)
         self.found.errors[directory.key] = error.strerror or type(error).__name__
 
     def _ignore(self, directory: _Directory, name: str) -> None:

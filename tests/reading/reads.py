@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from collector.errors import SkipSource
 from collector.flow.line import End, Line
 from collector.flow.source import Position, Root, Source, SourceKind, Stamp
 from collector.reading import tail
@@ -43,6 +44,6 @@ def lines_of(count: int, name: str = "n") -> bytes:
 
 
 def skipped(source: Source) -> str:
-    with pytest.raises(tail.SkipSource) as caught:
+    with pytest.raises(SkipSource) as caught:
         next(tail.read(source, None))
     return caught.value.reason
