@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.batch import BatchLimits, batches
 from collector.delivery.window import Deliverer
-from collector.errors import SinkError, SourceError, Stopped
+from collector.errors import SinkError, SkipSource, SourceError, Stopped
+from collector.flow import reasons
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
@@ -97,15 +98,15 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
         try:
             yield from _read(source, flow)
             ledger.read_file()
-        except tail.SkipSource as skip:
+        except SkipSource as skip:
             ledger.skip_file(skip.reason)
-            if skip.reason in tail.UNTIL_CHANGED:
+            if skip.reason in reasons.UNTIL_CHANGED:
                 flow.state.leave_alone(source.key, source.stamp, skip.reason)
         except SourceError as error:
-            ledger.skip_file("read_error")
+            ledger.skip_file(reasons.READ_ERROR.name)
             log.warning("source not read to its end", source=source.key, reason=str(error))
         except Exception as error:  # noqa: BLE001 - one source must not keep all others from being read, pass after pass
-            ledger.skip_file("internal_error")
+            ledger.skip_file(reasons.INTERNAL_ERROR.name)
             log.error("source not understood", source=source.key, error=type(error).__name__, place=place_of(error))
 
 
@@ -119,7 +120,7 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
             yield Item(line, None)
             continue
         if is_wanted is not None and line.record is not None and not is_wanted(line.record):
-            yield Item(line, Skip("project"))
+            yield Item(line, Skip(reasons.PROJECT.name))
             continue
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
@@ -137,7 +138,7 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
         )
-        return to_quarantine(line._replace(problem=f"not understood ({type(error).__name__})"), flow.redactor)
+        return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
     if isinstance(made, Skip):
         return made
     if flow.level != "full":

@@ -20,10 +20,10 @@ import typer
 
 from collector import log, settings
 from collector.errors import RootNotFound
+from collector.flow import reasons
 from collector.flow.ledger import Ledger
 
 SOME_LEFT = 3
-LEFT_BEHIND = ("unreadable", "unlisted", "read_error", "incomplete", "internal_error")
 
 Config = Annotated[Path | None, typer.Option("--config", help="The configuration file.", show_default=False)]
 Roots = Annotated[
@@ -79,7 +79,7 @@ def scan(
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
         finally:
             print_ledger(ledger, as_json=json, is_dry_run=dry_run)
-    is_left = any(ledger.skipped_files.get(reason) for reason in LEFT_BEHIND)
+    is_left = any(ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)
     if stop.is_set() or is_left or ledger.as_dict()["quarantined"]:
         raise typer.Exit(SOME_LEFT)
 

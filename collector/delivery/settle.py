@@ -21,7 +21,7 @@ import tenacity
 
 from collector.delivery.sink import Accepted, Answer, Halt, Refused, Retry, TooLarge
 from collector.errors import SinkHalted, SinkUnavailable, Stopped
-from collector.flow import shorten
+from collector.flow import reasons, shorten
 from collector.flow.batch import Batch
 from collector.flow.outcome import Quarantined, Sealed
 from collector.flow.receipt import Receipt
@@ -134,7 +134,7 @@ class Sending:
         self.duplicates += decision.duplicates
         rejected = [event for event in events if event.id in decision.rejected]
         for event in rejected:
-            reason = f"rejected by the sink: {decision.rejected[event.id]}"
+            reason = reasons.REJECTED.because(decision.rejected[event.id])
             if len(rejected) < len(events):
                 self._refuse(event, reason)
             else:
@@ -157,7 +157,7 @@ class Sending:
             return
         event = events[0]
         if len(event.body) <= SMALLEST_CUT:
-            self._blame(event, f"too large for the sink ({decision.reason})")
+            self._blame(event, reasons.TOO_LARGE_FOR_SINK.because(decision.reason))
             return
         smaller = shorten.fit(orjson.loads(event.body), max(SMALLEST_CUT, len(event.body) // 2))
         self._settle([event._replace(body=smaller)])
@@ -168,7 +168,7 @@ class Sending:
         while pieces:
             piece, refusal = pieces.popleft()
             if len(piece) == 1:
-                self._blame(piece[0], f"refused by the sink ({refusal.reason})")
+                self._blame(piece[0], reasons.REFUSED.because(refusal.reason))
                 continue
             middle = len(piece) // 2
             for half in (piece[:middle], piece[middle:]):
@@ -217,7 +217,7 @@ class Sending:
                             return False
                         decision = self._post(piece)
                 if isinstance(decision, Retry):
-                    self._refuse(piece[0], f"the sink fails on it and takes others ({decision.reason})")
+                    self._refuse(piece[0], reasons.POISON.because(decision.reason))
                 else:
                     self._act(piece, decision)
         return True

@@ -45,13 +45,6 @@ KINDS: dict[str, str] = {
     "unknown": "A record of a type this version does not know; everything it held is in the event.",
 }
 
-SKIPS: dict[str, str] = {
-    "progress": "A progress record without usage: transient, and its text stands in the result that follows.",
-    "copy": "A message as sent to the API, every part of which stands in a record read in the same pass.",
-    "project": "A line of the prompt history that belongs to a project outside the filter.",
-    "not_a_record": "A line that is not a JSON object.",
-}
-
 Origin = Literal["human", "tool", "meta", "compaction", "task", "peer"]
 FreeForm = dict[str, Any]
 Count = Annotated[int, {"minimum": 0}]

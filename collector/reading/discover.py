@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from collector.flow import reasons
 from collector.flow.source import Place, Root, Source, SourceKind, Stamp, stamp_of
 from collector.reading.projects import Verdict
 from collector.reading.scope import Scope
@@ -37,10 +38,10 @@ class Findings:
     gone: list[str] = field(default_factory=list)
     needs_full_walk: bool = False
 
-    def skip(self, reason: str, files: int = 1) -> None:
+    def skip(self, reason: reasons.Reason, files: int = 1) -> None:
         """Counts files that are not read."""
         if files:
-            self.skipped[reason] = self.skipped.get(reason, 0) + files
+            self.skipped[reason.name] = self.skipped.get(reason.name, 0) + files
 
     def add(self, files: Iterable[Source]) -> None:
         """Takes in more sources, in their order."""
@@ -143,7 +144,7 @@ class _Walk:
         """Decides on the sources whose projects' names left a doubt."""
         taken, left_out = self.projects.settle(self.in_doubt)
         self.found.files += taken
-        self.found.skip("project", left_out)
+        self.found.skip(reasons.PROJECT, left_out)
         self.in_doubt = []
 
     def look_at(self, path: str, home: str) -> None:
@@ -201,7 +202,7 @@ class _Walk:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
-            found.skip("unlisted")
+            found.skip(reasons.UNLISTED)
             found.errors[directory.key] = error.strerror or type(error).__name__
         return True
 
@@ -229,14 +230,14 @@ class _Walk:
         elif file_type == stat.S_IFLNK:
             self._link(directory, entry, kind)
         else:
-            self.found.skip("not_a_file")
+            self.found.skip(reasons.NOT_A_FILE)
 
     def _add(self, directory: _Directory, name: str, path: str, kind: SourceKind, status: os.stat_result) -> None:
         if directory.verdict is Verdict.LEFT_OUT:
-            self.found.skip("project")
+            self.found.skip(reasons.PROJECT)
             return
         if not status.st_size:
-            self.found.skip("empty")
+            self.found.skip(reasons.EMPTY)
             return
         key = f"{directory.key}/{_printable(name)}"
         stamp, before = stamp_of(status), self.known(key)
@@ -266,7 +267,7 @@ class _Walk:
         """Follows a symbolic link, but never out of the root."""
         real = os.path.realpath(entry.path)
         if not real.startswith(self.real + "/"):
-            self.found.skip("outside_root")
+            self.found.skip(reasons.OUTSIDE_ROOT)
             return
         try:
             status = os.lstat(real)
@@ -280,14 +281,14 @@ class _Walk:
         elif stat.S_ISREG(status.st_mode):
             self._add(directory, entry.name, entry.path, kind, status)
         else:
-            self.found.skip("not_a_file")
+            self.found.skip(reasons.NOT_A_FILE)
 
     def _unreadable(self, directory: _Directory, error: OSError) -> None:
         """Counts a file that could not be looked at. Unless it is gone, its directory was not listed completely."""
         if isinstance(error, FileNotFoundError):
-            self.found.skip("vanished")
+            self.found.skip(reasons.VANISHED)
             return
-        self.found.skip("unreadable")
+        self.found.skip(reasons.UNREADABLE)
         self.found.errors[directory.key] = error.strerror or type(error).__name__
 
     def _ignore(self, directory: _Directory, name: str) -> None:

@@ -13,13 +13,13 @@ import orjson
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource
+from collector.flow import reasons
 from collector.flow.line import End, Line, Reading, position_after
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source
 from collector.reading.opened import opened
 from collector.reading.parse import load
 
 MAX_BYTES = 64 << 20
-NOT_AN_OBJECT = "not a JSON object"
 
 
 def read(source: Source, position: Position | None, form: AgentFormat) -> Iterator[Line | End]:
@@ -29,15 +29,15 @@ def read(source: Source, position: Position | None, form: AgentFormat) -> Iterat
     """
     with opened(source) as file:
         if file.stamp.size > MAX_BYTES:
-            raise SkipSource("too_large", source.key)
+            raise SkipSource(reasons.TOO_LARGE.name, source.key)
         data = file.read_fully(file.stamp.size, 0)
         stamp = file.stamp._replace(size=len(data))
     if not data:
-        raise SkipSource("empty", source.key)
+        raise SkipSource(reasons.EMPTY.name, source.key)
     try:
         document = load(data)
     except ValueError:
-        raise SkipSource("incomplete", source.key) from None
+        raise SkipSource(reasons.INCOMPLETE.name, source.key) from None
     reading = Reading(source, data[:FINGERPRINT_BYTES], stamp)
     tail = data[-FINGERPRINT_BYTES:]
     end = End(reading, len(data), tail)
@@ -46,7 +46,7 @@ def read(source: Source, position: Position | None, form: AgentFormat) -> Iterat
         return
     for number, entry in enumerate(form.entries(source, document)):
         is_record = isinstance(entry, dict)
-        problem, raw = ("", b"") if is_record else (NOT_AN_OBJECT, orjson.dumps(entry))
+        problem, raw = ("", b"") if is_record else (reasons.NOT_AN_OBJECT.name, orjson.dumps(entry))
         yield Line(reading, number, len(data), entry if is_record else None, problem, raw, tail, is_safe=False)
     yield end
 

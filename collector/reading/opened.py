@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from collector.errors import SkipSource, SourceError
+from collector.flow import reasons
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source, digest, stamp_of
 from collector.reading.parse import load
 
@@ -22,14 +23,14 @@ MAX_COMPANION_BYTES = 64 << 10
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
 _REASONS = {
-    errno.ENOENT: "vanished",
-    errno.ENOTDIR: "vanished",
-    errno.EACCES: "unreadable",
-    errno.EPERM: "unreadable",
-    errno.ELOOP: "outside_root",
-    errno.ENXIO: "not_a_file",
-    errno.EISDIR: "not_a_file",
-    errno.ENODEV: "not_a_file",
+    errno.ENOENT: reasons.VANISHED,
+    errno.ENOTDIR: reasons.VANISHED,
+    errno.EACCES: reasons.UNREADABLE,
+    errno.EPERM: reasons.UNREADABLE,
+    errno.ELOOP: reasons.OUTSIDE_ROOT,
+    errno.ENXIO: reasons.NOT_A_FILE,
+    errno.EISDIR: reasons.NOT_A_FILE,
+    errno.ENODEV: reasons.NOT_A_FILE,
 }
 
 
@@ -90,11 +91,11 @@ def opened(source: Source) -> Iterator[SourceFile]:
         directory, descriptor = _open(source)
     except OSError as error:
         if error.errno in _REASONS:
-            raise SkipSource(_REASONS[error.errno], source.key) from None
+            raise SkipSource(_REASONS[error.errno].name, source.key) from None
         raise broken(source, error) from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise SkipSource("not_a_file", source.key)
+            raise SkipSource(reasons.NOT_A_FILE.name, source.key)
         yield SourceFile(source, descriptor, directory)
     finally:
         os.close(descriptor)

@@ -23,6 +23,7 @@ from pathspec import GitIgnoreSpec
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
+from collector.flow import reasons
 from collector.flow.source import Source
 from collector.reading.opened import opened
 from collector.reading.parse import load
@@ -132,7 +133,7 @@ class ProjectFilter:
         is_of_a_session = bool(source.project) and not source.kind.is_document
         last = self.first_directory(source) if is_of_a_session else ""
         if last and not self.takes(last):
-            raise SkipSource("project", source.key)
+            raise SkipSource(reasons.PROJECT.name, source.key)
 
         def takes_record(record: Mapping[str, Any]) -> bool:
             nonlocal last

@@ -12,11 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from collector.flow.reasons import NOT_AN_OBJECT, NUL_BYTES, TORN
 from collector.reading.parse import MAX_TOKENS, load
-
-TORN = "torn line"
-NOT_AN_OBJECT = "not a JSON object"
-NUL_BYTES = "NUL bytes"
 
 # What a record has and a part of a record has not: needed only where a piece begins like the value of a key.
 RECORD_KEYS = frozenset({"parentUuid", "uuid", "sessionId", "timestamp", "leafUuid", "messageId", "agentId", "display"})
@@ -79,14 +76,14 @@ def _without_blanks(data: bytes, end: int) -> int:
 
 def _problem(torn: bytes) -> str:
     if not torn.strip(b"\0"):
-        return NUL_BYTES
+        return NUL_BYTES.name
     if torn.startswith(b"{") or len(torn) > LARGEST_VALUE:
-        return TORN
+        return TORN.name
     try:
         load(torn)
     except ValueError:
-        return TORN
-    return NOT_AN_OBJECT
+        return TORN.name
+    return NOT_AN_OBJECT.name
 
 
 def _record(raw: bytes) -> dict[str, Any] | None:

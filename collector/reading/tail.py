@@ -13,6 +13,7 @@ import orjson
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
+from collector.flow import reasons
 from collector.flow.line import End, Line, Reading
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source
 from collector.reading.chunks import LongLine, Rest, WholeLines, whole_lines
@@ -23,12 +24,6 @@ from collector.reading.splice import fragments
 CHUNK_BYTES = 256 << 10
 MAX_LINE_BYTES = 256 << 20
 LARGEST_STUB = 64 << 10
-TOO_LONG = "line too long"
-TOO_MANY = "too many values in a line"
-# Reasons that hold as long as the stamp of the file stays the same: nobody has to open it before that.
-UNTIL_CHANGED = frozenset({"warmup", "incomplete", "too_large"})
-
-__all__ = ["CHUNK_BYTES", "MAX_LINE_BYTES", "TOO_LONG", "UNTIL_CHANGED", "Missing", "SkipSource", "adopt", "read"]
 
 
 def read(
@@ -43,7 +38,7 @@ def read(
         start = position.offset if position and file.begins_as(position) else 0
         limit = max(start, _limit(source, file))
         if start == 0 and limit <= LARGEST_STUB and _is_stub(source, file.read_fully(limit, 0), form):
-            raise SkipSource("warmup", source.key)
+            raise SkipSource(reasons.WARMUP.name, source.key)
         head = file.read_fully(min(FINGERPRINT_BYTES, limit), 0)
         companion = form.companion(source)
         said = file.companion(companion) if companion else {}
@@ -78,7 +73,7 @@ def _items(
             yield from _lines(reading, part) if isinstance(part.data, bytes) else _large_line(reading, part)
             end, tail = part.base + part.stop, _tail(part.data, part.stop)
         elif isinstance(part, LongLine):
-            yield Line(reading, part.offset, part.end, None, TOO_LONG, part.first, part.tail)
+            yield Line(reading, part.offset, part.end, None, reasons.LINE_TOO_LONG.name, part.first, part.tail)
             end, tail = part.end, part.tail
         else:
             reading = reading._replace(stamp=reading.stamp._replace(size=part.read_to))
@@ -118,7 +113,7 @@ def _large_line(reading: Reading, block: WholeLines) -> Iterator[Line]:
     make_sure_of_room(stop - start)
     if has_too_many_values(data, start, stop):
         raw = bytes(data[start : stop - 1])
-        yield Line(reading, base + start, base + stop, None, TOO_MANY, raw, _tail(data, stop))
+        yield Line(reading, base + start, base + stop, None, reasons.TOO_MANY_VALUES.name, raw, _tail(data, stop))
         return
     with memoryview(data)[start : stop - 1] as view:
         try:

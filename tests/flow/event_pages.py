@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from collector.agents.claude_code import places
-from collector.flow.event import KINDS, SKIPS, json_schema
+from collector.flow.event import KINDS, json_schema
 from collector.flow.outcome import Skip
+from collector.flow.reasons import SKIPPED_LINES
 from tests.agents.claude_code.reader import context, normalized, outcome
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
 
@@ -37,7 +38,7 @@ def page_text() -> str:
     text = TEXT_PATH.read_text()
     for mark, lines in (
         ("kinds", kinds_table()),
-        ("skips", table(("reason", "what was skipped"), SKIPS.items())),
+        ("skips", table(("reason", "what was skipped"), ((reason.name, reason.meaning) for reason in SKIPPED_LINES))),
         ("fields", fields_table(json_schema())),
         ("parts", parts_tables()),
         ("records", records_table()),

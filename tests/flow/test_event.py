@@ -22,11 +22,11 @@ def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def test_the_schema_in_the_package_is_current() -> None:
-    assert SCHEMA_PATH.read_text() == schema_text(), "run: python -m tests.event_pages"
+    assert SCHEMA_PATH.read_text() == schema_text(), "run: python -m tests.flow.event_pages"
 
 
 def test_the_page_about_events_is_current() -> None:
-    assert PAGE_PATH.read_text() == page_text(), "run: python -m tests.event_pages"
+    assert PAGE_PATH.read_text() == page_text(), "run: python -m tests.flow.event_pages"
 
 
 def test_the_schema_is_a_valid_one() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from collector.agents.claude_code import places
+from collector.errors import SkipSource
 from collector.flow.line import End, Line
 from collector.flow.source import Position, Source, SourceKind, Stamp
 from collector.reading import tail
@@ -45,6 +46,6 @@ def lines_of(count: int, name: str = "n") -> bytes:
 
 
 def skipped(source: Source) -> str:
-    with pytest.raises(tail.SkipSource) as caught:
+    with pytest.raises(SkipSource) as caught:
         next(tail.read(source, None, FORM))
     return caught.value.reason

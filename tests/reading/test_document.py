@@ -11,10 +11,10 @@ import pytest
 
 from collector.agents.claude_code import places
 from collector.errors import SkipSource
+from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
 from collector.flow.source import SourceKind
 from collector.reading import document
-from collector.reading.splice import NOT_AN_OBJECT
 from tests.model.world import replace_atomically
 from tests.reading.reads import source_of
 from tests.scopes import FORM
@@ -74,7 +74,7 @@ def test_an_entry_that_is_no_object_is_a_problem_of_its_own(path: Path) -> None:
     write(path, {"version": 1, "entries": [7, {"sessionId": "a"}]})
     lines, _ = read(path)
     assert [(line.record, line.problem, line.raw) for line in lines] == [
-        (None, NOT_AN_OBJECT, b"7"),
+        (None, reasons.NOT_AN_OBJECT.name, b"7"),
         ({"sessionId": "a"}, "", b""),
     ]
 

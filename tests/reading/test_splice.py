@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.reading.splice import MAX_FROM_THE_END, NOT_AN_OBJECT, NUL_BYTES, TORN, fragments
+from collector.flow import reasons
+from collector.reading.splice import MAX_FROM_THE_END, fragments
 
+TORN, NUL_BYTES, NOT_AN_OBJECT = reasons.TORN.name, reasons.NUL_BYTES.name, reasons.NOT_AN_OBJECT.name
 FIRST = b'{"parentUuid":null,"type":"user","message":{"content":[{"type":"text","text":"say \\"{\\" }"}]},"uuid":"1"}'
 SECOND = b'{"parentUuid":"1","type":"assistant","message":{"usage":{"a":{"b":1}},"content":[]},"uuid":"2"}'
 THIRD = b'{"type":"summary","summary":"\\\\","leafUuid":"2"}'

@@ -14,9 +14,9 @@ import pytest
 
 from collector.agents.claude_code import places
 from collector.errors import SourceError
+from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
 from collector.reading import tail
-from collector.reading.splice import NOT_AN_OBJECT, NUL_BYTES, TORN
 from tests.reading.reads import append, lines_of, read, records, skipped, source_of
 from tests.scopes import FORM
 
@@ -83,7 +83,7 @@ def test_a_line_that_is_no_object_is_a_problem_and_the_offset_passes_it(path: Pa
     path.write_bytes(value + b'\n{"a":1}\n')
     lines, end = read(path)
     assert [(line.record, line.problem, line.raw) for line in lines] == [
-        (None, NOT_AN_OBJECT, value),
+        (None, reasons.NOT_AN_OBJECT.name, value),
         ({"a": 1}, "", b""),
     ]
     assert end.end == path.stat().st_size
@@ -94,7 +94,7 @@ def test_a_torn_record_is_set_aside_and_the_one_after_it_recovered(path: Path) -
     path.write_bytes(torn + whole + b"\n")
     lines, end = read(path)
     assert [(line.problem, line.raw, line.offset, line.end) for line in lines] == [
-        (TORN, torn, 0, len(torn)),
+        (reasons.TORN.name, torn, 0, len(torn)),
         ("", b"", len(torn), len(torn + whole) + 1),
     ]
     assert lines[1].record == orjson.loads(whole)
@@ -104,7 +104,10 @@ def test_a_torn_record_is_set_aside_and_the_one_after_it_recovered(path: Path) -
 def test_a_run_of_nul_bytes_before_a_record_is_a_piece_of_its_own(path: Path) -> None:
     path.write_bytes(b"\0" * 5000 + b'{"a":1}\n')
     lines, _ = read(path)
-    assert [(line.problem, line.offset, line.end) for line in lines] == [(NUL_BYTES, 0, 5000), ("", 5000, 5008)]
+    assert [(line.problem, line.offset, line.end) for line in lines] == [
+        (reasons.NUL_BYTES.name, 0, 5000),
+        ("", 5000, 5008),
+    ]
 
 
 def test_reading_goes_on_after_every_line_and_piece(path: Path) -> None:
@@ -210,7 +213,7 @@ def test_a_line_above_the_limit_is_passed_over_and_named(path: Path, chunk_bytes
     data = b'{"a":1}\n{"text":"' + b"x" * 200_000 + b'"}\n{"a":2}\n'
     path.write_bytes(data)
     lines, end = read(path, chunk_bytes=max(chunk_bytes, 50), max_line_bytes=100_000)
-    assert [(line.problem, len(line.raw)) for line in lines] == [("", 0), (tail.TOO_LONG, 65536), ("", 0)]
+    assert [(line.problem, len(line.raw)) for line in lines] == [("", 0), (reasons.LINE_TOO_LONG.name, 65536), ("", 0)]
     assert [line.tail for line in lines] == [data[max(0, line.end - 1024) : line.end] for line in lines]
     assert [line.offset for line in lines[1:]] == [8, end.end - 8]
     assert read(path, position_after(lines[1]))[0] == [lines[2]]
@@ -223,7 +226,9 @@ def test_a_line_above_the_limit_that_has_no_end_waits(path: Path) -> None:
     assert end.reading.stamp == source_of(path).stamp
     append(path, b'"}\n')
     lines, end = read(path, position_after(end), chunk_bytes=64, max_line_bytes=1000)
-    assert [(line.problem, line.offset, line.end) for line in lines] == [(tail.TOO_LONG, 8, path.stat().st_size)]
+    assert [(line.problem, line.offset, line.end) for line in lines] == [
+        (reasons.LINE_TOO_LONG.name, 8, path.stat().st_size)
+    ]
 
 
 @pytest.mark.parametrize("length", [99, 100, 101])
@@ -231,7 +236,7 @@ def test_the_limit_of_a_line_is_exact_whatever_the_chunks(path: Path, length: in
     path.write_bytes(b'{"a":1}\n' * 3 + b'{"a":"' + b"x" * (length - 8) + b'"}\n{"a":2}\n')
     for chunk_bytes in (1, 2, 3, 10, 33, 50, 1000):
         lines, _ = read(path, chunk_bytes=chunk_bytes, max_line_bytes=100)
-        assert [line.problem for line in lines] == ["", "", "", tail.TOO_LONG if length > 100 else "", ""]
+        assert [line.problem for line in lines] == ["", "", "", reasons.LINE_TOO_LONG.name if length > 100 else "", ""]
 
 
 def test_a_read_that_fails_keeps_what_was_read_and_stamps_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

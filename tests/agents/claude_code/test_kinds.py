@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from collector.agents.claude_code import places
-from collector.flow.event import KINDS, SKIPS
+from collector.flow.event import KINDS
 from collector.flow.outcome import Skip
+from collector.flow.reasons import SKIPPED_LINES
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import SCHEMA, context, normalized, outcome
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
@@ -104,7 +105,7 @@ def test_the_samples_reach_every_kind_and_every_skip_of_the_documentation() -> N
     reached = {expected(name) for name in ALL_RECORDS}
     reached |= {"prompt_history", "workflow", "session_index", "stats", "skip project", "skip not_a_record"}
     reached.add("heartbeat")  # of the service, see test_heartbeat.py
-    assert reached == set(KINDS) | {f"skip {reason}" for reason in SKIPS}
+    assert reached == set(KINDS) | {f"skip {reason.name}" for reason in SKIPPED_LINES}
 
 
 @pytest.mark.parametrize("record", [None, [], "text", 7, True])
