@@ -17,6 +17,7 @@ from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SourceError, Stopped
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
+from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Root, Source, SourceKind
 from collector.keeping.commit import Committer
@@ -48,8 +49,7 @@ class Flow:
     host: dict[str, str]
     user: str
     level: str
-    on_receipt: Callable[[Ledger], None] = lambda _: None
-    alive: Callable[[], None] = lambda: None
+    observer: Observer = UNOBSERVED
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
@@ -67,7 +67,7 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     try:
         for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
             flow.committer.commit(receipt, ledger)
-            flow.on_receipt(ledger)
+            flow.observer.receipt(ledger)
     except (SinkError, Stopped) as error:
         # A sink that refuses everything answers, and is given up all the same.
         if isinstance(error, SinkError) or flow.deliverer.health.failing_since is not None:
@@ -95,7 +95,7 @@ def _hold(found: Findings, flow: Flow) -> None:
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
     """Every line of every source, with what became of it: P0 before P3, the newest first."""
     for source in sources:
-        flow.alive()
+        flow.observer.alive()
         try:
             yield from _read(source, flow)
             ledger.read_file()

@@ -22,6 +22,7 @@ import typer
 from collector import log, settings
 from collector.cli.report import report
 from collector.cli.scan import print_ledger
+from collector.delivery.sinks import SINKS
 from collector.flow.ledger import Ledger
 
 PROMPTS = ("Fix the login bug", "Add a test for the upload", "Why is the build slow?")
@@ -47,6 +48,7 @@ def demo(
                 "state": {"path": str(folder / "state.json")},
                 "store": {"database": str(folder / "events.db")},
             },
+            sinks=SINKS,
         )
         typer.echo(f"A root with three sessions, a subagent, a warmup stub and a planted key ({secret[:4]}...):")
         for title in ("\nFirst pass", "\nSecond pass: nothing is sent twice"):

@@ -14,6 +14,7 @@ import typer
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 
 if TYPE_CHECKING:
     from collector.flow.ledger import Ledger
@@ -41,7 +42,7 @@ def preview(
     everything: Annotated[bool, typer.Option("--all", help="From the start, not only what is not sent yet.")] = False,
 ) -> None:
     """Prints the events that would be sent next: redacted, one a line. Nothing is sent, nothing is saved."""
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state))
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
     start = _moment(since) if since else ""
     from collector.assembly import assembled

@@ -20,6 +20,7 @@ from typing import Annotated
 import typer
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.install import plans, templates
 from collector.install.plans import Gone, Person, Plan, Remove, Run, Step, Write
 from collector.install.templates import ServiceError, ServiceFile
@@ -197,7 +198,7 @@ def _service(
         variables.append((name, value))
     writable: tuple[str, ...] = ()
     if kind is Platform.systemd and not system:
-        known = settings.load(config)
+        known = settings.load(config, sinks=SINKS)
         places = (known.state_path.parent, known.database_path.parent, settings.cache_directory())
         writable = tuple(dict.fromkeys(str(place) for place in places))
     return ServiceFile(_command(program), person.home, writable, tuple(variables))

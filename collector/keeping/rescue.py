@@ -47,12 +47,18 @@ class HeldFile(NamedTuple):
 class Held:
     """The directory beside the state, and what is in it."""
 
-    def __init__(self, directory: Path, settings: SweptSettings, *, is_dry_run: bool = False) -> None:
-        self.directory = directory
-        self.settings = settings
+    def __init__(
+        self,
+        directory: Path,
+        settings: SweptSettings,
+        *,
+        is_dry_run: bool = False,
+        alive: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.directory, self.settings = directory, settings
         self.is_dry_run = is_dry_run
         self.left_out = 0
-        self.alive: Callable[[], None] = lambda: None  # called while files are copied, which may take minutes
+        self._alive = alive  # called while files are copied, which may take minutes
         self._files: list[HeldFile] | None = None
         self._read_as: dict[int, Source] = {}  # what each held file is read as in this pass: itself, or its original
 
@@ -216,7 +222,7 @@ class Held:
         while piece := original.read(COPY_BYTES, start):
             copy.write(piece)
             start += len(piece)
-            self.alive()
+            self._alive()
 
     def _complete_copies(self, found: Iterable[Source]) -> None:
         """What was appended to originals since they were copied. A link needs nothing."""

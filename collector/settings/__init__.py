@@ -1,4 +1,4 @@
-"""What can be configured (options) and where it comes from (layers); the only room that reads the environment."""
+"""What can be configured (options, sinks) and where it comes from (layers). Only here is the environment read."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from collector.settings.layers import (
     state_key,
     user_config,
     watchdog_seconds,
+    with_sinks,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "state_key",
     "user_config",
     "watchdog_seconds",
+    "with_sinks",
 ]
