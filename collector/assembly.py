@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import orjson
 
 from collector import settings as configuration
 from collector.delivery.batch import BatchLimits
 from collector.delivery.channel import Channel
 from collector.delivery.credentials import bearer, credentials
+from collector.delivery.dry_run import DrySink, transport_to_nowhere
 from collector.delivery.settle import Policy
 from collector.delivery.sink import SinkType
 from collector.delivery.sinks import SINKS
@@ -152,9 +152,10 @@ def policy_of(
 def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = False) -> Iterator[Channel]:
     """The way to the sink that these settings describe."""
     chosen = SINKS[settings.sink_type]
-    with _transport(settings, chosen, is_dry_run) as transport:
+    sink = chosen.sink(settings)
+    with _transport(settings, chosen, is_dry_run=is_dry_run) as transport:
         yield Channel(
-            chosen.sink(settings),
+            DrySink(sink) if is_dry_run else sink,
             transport,
             address=chosen.address(settings),
             clean=lambda text: redactor.text(text)[:500],
@@ -224,12 +225,11 @@ def make_redactor(settings: Settings, key: bytes) -> Redactor:
 
 
 @contextlib.contextmanager
-def _transport(settings: Settings, chosen: SinkType[Any], is_dry_run: bool) -> Iterator[Transport]:
+def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -> Iterator[Transport]:
     """The way to the sink: a real one, the embedded store's, or one that goes nowhere."""
     with contextlib.ExitStack() as stack:
         if is_dry_run:
-            nowhere = httpx.MockTransport(lambda _: httpx.Response(200))
-            transport = Transport(settings.sink, "http://localhost/", None, nowhere)
+            transport = transport_to_nowhere(settings.sink)
         elif chosen.place is not None:
             from collector.store import EmbeddedStore
 

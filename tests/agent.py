@@ -16,7 +16,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -64,9 +64,16 @@ class Agent:
 
     patience = 120.0  # seconds that a command may take on a machine that is busy with other things
 
-    def __init__(self, home: Home, sink: Sink | None = None, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        sink: Sink | None = None,
+        environment: Mapping[str, str] | None = None,
+        program: Sequence[str] = COLLECTOR,
+    ) -> None:
         self.home = home
         self.sink = sink
+        self.program = program
         self.directory = home.path.parent / "agent"
         self.state = self.directory / "state.json"
         self.environment = {
@@ -82,7 +89,7 @@ class Agent:
     def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
         """Any command, to its end."""
         finished = subprocess.run(
-            [*COLLECTOR, *arguments],
+            [*self.program, *arguments],
             input=given,
             capture_output=True,
             timeout=self.patience,
@@ -106,7 +113,7 @@ class Agent:
 
     def start(self, *flags: str, command: str = "run", **environment: str) -> Running:
         """The service (or another command) in the background; stopped when the `with` block ends."""
-        return Running([*COLLECTOR, command, *self.places(), *flags], self.environment | environment, self.directory)
+        return Running([*self.program, command, *self.places(), *flags], self.environment | environment, self.directory)
 
     def offsets(self) -> dict[str, int]:
         """What the state file says: source key -> offset."""
