@@ -7,7 +7,7 @@ happened and the commit is always the last thing; what a crash interrupts is rea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from collector.agents.format import AgentFormat, Normalizer
@@ -19,6 +19,7 @@ from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
 from collector.flow.metadata import to_metadata
+from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Source
 from collector.keeping.commit import Committer
@@ -47,8 +48,7 @@ class Flow:
     deliverer: Deliverer
     committer: Committer
     held: Held
-    on_receipt: Callable[[Ledger], None] = lambda _: None
-    alive: Callable[[], None] = lambda: None
+    observer: Observer = UNOBSERVED
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
@@ -66,7 +66,7 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     try:
         for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
             flow.committer.commit(receipt, ledger)
-            flow.on_receipt(ledger)
+            flow.observer.receipt(ledger)
     except (SinkError, Stopped) as error:
         # A sink that refuses everything answers, and is given up all the same.
         if isinstance(error, SinkError) or flow.deliverer.health.failing_since is not None:
@@ -94,7 +94,7 @@ def _hold(found: Findings, flow: Flow) -> None:
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
     """Every line of every source, with what became of it: P0 before P3, the newest first."""
     for source in sources:
-        flow.alive()
+        flow.observer.alive()
         try:
             yield from _read(source, flow)
             ledger.read_file()

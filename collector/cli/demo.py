@@ -21,6 +21,7 @@ import typer
 from collector import log, settings
 from collector.cli.report import report
 from collector.cli.scan import print_ledger
+from collector.delivery.sinks import SINKS
 from collector.flow.ledger import Ledger
 
 
@@ -48,6 +49,7 @@ def demo(
                 "state": {"path": str(folder / "state.json")},
                 "store": {"database": str(folder / "events.db")},
             },
+            sinks=SINKS,
         )
         typer.echo(f"A small root of {form.title} with a planted key ({secret[:4]}...):")
         for title in ("\nFirst pass", "\nSecond pass: nothing is sent twice"):

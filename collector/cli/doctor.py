@@ -12,6 +12,7 @@ import typer
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 from collector.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
     from collector.install.plans import Person
 
     try:
-        chosen = settings.load(config, given)
+        chosen = settings.load(config, given, sinks=SINKS)
         source = settings.config_file(config)
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")

@@ -12,6 +12,7 @@ import typer
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 
 if TYPE_CHECKING:
     from collector.flow.outcome import Sealed
@@ -43,7 +44,7 @@ def preview(
     everything: Annotated[bool, typer.Option("--all", help="From the start, including what was sent already.")] = False,
 ) -> None:
     """Prints the events that would be sent next: redacted, one a line. Nothing is sent, nothing is saved."""
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state))
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.inspection.preview import Wanted, previewed  # here: `--help` need not pay for the whole agent
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from collector import log, settings
 from collector.cli.scan import Config, StatePath, flags
+from collector.delivery.sinks import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
 from collector.log import printable, tame_json
@@ -32,7 +33,7 @@ class NotFound(CollectorError):
 def _opened(config: Path | None, state: Path | None) -> tuple[Settings, Quarantine]:
     from collector.assembly import quarantine_of
 
-    chosen = settings.load(config, flags(None, None, None, state))
+    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     return chosen, quarantine_of(chosen)
 
 
@@ -133,7 +134,7 @@ def reset(
     from collector.assembly import held_of
     from collector.keeping.state import State, lock
 
-    chosen = settings.load(config, flags(None, None, None, state))
+    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     with lock(chosen.state_path, "reset"):

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.errors import CollectorError, ConfigurationError
 
 PORT = 8585
@@ -37,7 +38,7 @@ def receive(
     from collector.store.server import prepared, run_until_signal  # here: 100 ms that `--help` need not pay
 
     token = settings.read_secret(token_file, "--token-file") if token_file else None
-    path = database or settings.load(config).database_path
+    path = database or settings.load(config, sinks=SINKS).database_path
     if token is None and not _is_loopback(host):
         raise ConfigurationError(
             f"Anybody who can reach {host} could write into the store. "

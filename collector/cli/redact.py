@@ -13,6 +13,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.errors import CollectorError
 from collector.flow import shorten
 from collector.log import printable
@@ -33,7 +34,7 @@ def redact(
     """Prints a text without its secrets or, with --jsonl, JSON values without theirs and what was found in them."""
     from collector.assembly import load_installation, make_redactor
 
-    chosen = settings.load(config)
+    chosen = settings.load(config, sinks=SINKS)
     installation = load_installation(chosen.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(chosen, installation.key)
     number = 0

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.log import printable, tame_json
 from collector.store.report import summarize
 
@@ -47,7 +48,7 @@ def report(
         raise typer.BadParameter("--since and --days exclude each other.", param_hint="--since")
     if days is not None:
         since = datetime.now(UTC) - timedelta(days=days - 1)
-    path = database or settings.load(config).database_path
+    path = database or settings.load(config, sinks=SINKS).database_path
     summary = summarize(path, since.date().isoformat() if since else "")
     if json:
         typer.echo(tame_json(summary, indent=2))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 
 if TYPE_CHECKING:
     from collector.service.loop import Service
@@ -30,7 +31,7 @@ def run(
     """
 
     def read() -> settings.Settings:
-        return settings.load(config, flags(root, sink_url, sink_type, state))
+        return settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
 
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)

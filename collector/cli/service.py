@@ -19,6 +19,7 @@ from typing import Annotated
 import typer
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.install import plans, templates
 from collector.install.carry_out import carry_out
 from collector.install.installed import launchd_facts, systemd_facts
@@ -199,7 +200,7 @@ def _service(
         variables.append((name, value))
     writable: tuple[str, ...] = ()
     if kind is Platform.systemd and not system:
-        known = settings.load(config)
+        known = settings.load(config, sinks=SINKS)
         places = (known.state_path.parent, known.database_path.parent, settings.cache_directory())
         writable = tuple(dict.fromkeys(str(place) for place in places))
     return ServiceFile(_command(program), person.home, writable, tuple(variables))

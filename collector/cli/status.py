@@ -11,6 +11,7 @@ import typer
 
 from collector import settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 from collector.log import printable, tame_json
 
 EVERY_SECONDS = 1.0
@@ -29,7 +30,7 @@ def status(
     """Shows the lag, the last acknowledgement, and what is wrong, whether the agent is running or not."""
     from collector.inspection.status import status_report
 
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state))
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     try:
         while True:
             _show(status_report(chosen), as_json=json, is_screen=watch and sys.stdout.isatty())

@@ -15,21 +15,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.assembly import (
-    delivering,
     load_installation,
     make_redactor,
+    open_channel,
+    policy_of,
     quarantine_of,
     roots_of,
     scope_of,
     user_name,
 )
-from collector.delivery.settle import idempotency_key
-from collector.delivery.sink import Accepted, Answer, Halt
+from collector.delivery.sink import Accepted, Answer, Halt, Verdict
+from collector.delivery.sinks import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame
@@ -141,8 +142,9 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
 
 def _room(settings: Settings, _: Findings) -> Iterator[Check]:
     places = {"state": settings.state_path.parent}
-    if settings.sink_type == "store":
-        places["store"] = settings.database_path.parent
+    events = SINKS[settings.sink_type].place
+    if events is not None:
+        places["store"] = events(settings).parent
     for name, path in places.items():
         place = next(each for each in (path, *path.parents) if each.exists())
         free = shutil.disk_usage(place).free
@@ -198,38 +200,37 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
 
 def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
     """One event goes the whole way; a sink that takes it takes others."""
-    if settings.sink_type == "store":
-        yield from _store(settings)
+    chosen = SINKS[settings.sink_type]
+    if chosen.place is not None:  # a canary would make what is not there yet
+        yield _events_kept_at(chosen.place(settings), chosen.address(settings))
         return
-    url = str(settings.sink.url)
-    if url.startswith("http://") and settings.sink.allow_http:
+    if str(settings.sink.url).startswith("http://") and settings.sink.allow_http:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
     known = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, known.key)
     frame = Frame({"id": known.id, "name": socket.gethostname()}, user_name())
     event = seal(canary(frame, time.time()), redactor, settings.batch.max_event_bytes)
-    with delivering(settings, redactor) as deliverer:
+    with open_channel(settings, redactor) as channel:
         started = time.monotonic()
-        request = deliverer.sink.render([event])
-        answer = deliverer.transport.post(request, idempotency_key([event]))[0]
+        posted = Deliverer(channel, policy_of(settings)).ask(event)
         took = time.monotonic() - started
-        yield _verdict(deliverer, answer, took)
-    if isinstance(answer, Answer):
-        yield from clock(answer, time.time())
+    yield _verdict(channel.address, posted.verdict, took)
+    if posted.answer is not None:
+        yield from clock(posted.answer, time.time())
 
 
-def _verdict(deliverer: Deliverer, answer: Any, took: float) -> Check:
-    address = deliverer.transport.address
-    verdict = deliverer.sink.classify(answer) if isinstance(answer, Answer) else answer
-    if isinstance(verdict, Accepted) and not verdict.rejected:
-        return Check("sink", "ok", f"{address} took an event in {took * 1000:.0f} ms")
-    if isinstance(verdict, Accepted):
-        reason = deliverer.clean(next(iter(verdict.rejected.values())))
-        return Check("sink", "warn", f"{address} answers, but rejected the canary: {reason}", "Check what it expects.")
-    advice = (
-        deliverer.clean(verdict.advice) if isinstance(verdict, Halt) else "Check that it is up and reachable from here."
-    )
-    return Check("sink", "fail", f"{address}: {deliverer.clean(verdict.reason)}", advice)
+def _verdict(address: str, verdict: Verdict, took: float) -> Check:
+    match verdict:
+        case Accepted(rejected=rejected) if rejected:
+            finding = f"{address} answers, but rejected the canary: {next(iter(rejected.values()))}"
+            return Check("sink", "warn", finding, "Check what it expects.")
+        case Accepted():
+            return Check("sink", "ok", f"{address} took an event in {took * 1000:.0f} ms")
+        case Halt():
+            return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
+        case _:
+            advice = "Check that it is up and reachable from here."
+            return Check("sink", "fail", f"{address}: {verdict.reason}", advice)
 
 
 def clock(answer: Answer, now: float) -> Iterator[Check]:
@@ -246,15 +247,13 @@ def clock(answer: Answer, now: float) -> Iterator[Check]:
         yield Check("clock", "ok", f"within {abs(skew) + 1:.0f} seconds of the sink's")
 
 
-def _store(settings: Settings) -> Iterator[Check]:
-    path = settings.database_path
+def _events_kept_at(path: Path, address: str) -> Check:
     if not path.exists():
-        yield Check("sink", "ok", f"the embedded store, {path}, is made by the first run")
-        return
+        return Check("sink", "ok", f"{address}, is made by the first run")
     from collector.store.database import open_to_read
 
     open_to_read(path).close()
-    yield Check("sink", "ok", f"the embedded store, {path}, {in_words(path.stat().st_size)}")
+    return Check("sink", "ok", f"{address}, {in_words(path.stat().st_size)}")
 
 
 def _watching(_: Settings, found: Findings) -> Iterator[Check]:

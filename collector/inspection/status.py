@@ -9,6 +9,7 @@ from typing import Any
 
 from collector import __version__
 from collector.assembly import quarantine_of, scope_of
+from collector.delivery.sinks import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
 from collector.keeping.state import State, holder
@@ -48,7 +49,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
     return {
         "version": __version__,
         "roots": [_root(root, found.missing_roots) for root in scope.roots],
-        "sink": (settings.sink.url or "").partition("?")[0] or f"the embedded store, {settings.database_path}",
+        "sink": SINKS[settings.sink_type].address(settings),
         "capture_level": settings.capture.level,
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,

@@ -52,13 +52,13 @@ class Held:
         *,
         companion_of: Callable[[Source], str] = lambda _: "",
         is_dry_run: bool = False,
+        alive: Callable[[], None] = lambda: None,
     ) -> None:
-        self.directory = directory
+        self.directory, self.settings = directory, settings
         self.companion_of = companion_of
-        self.settings = settings
         self.is_dry_run = is_dry_run
         self.left_out = 0
-        self.alive: Callable[[], None] = lambda: None  # called while files are copied, which may take minutes
+        self._alive = alive  # called while files are copied, which may take minutes
         self._files: list[HeldFile] | None = None
         self._read_as: dict[int, Source] = {}  # what each held file is read as in this pass: itself, or its original
 
@@ -223,7 +223,7 @@ class Held:
         while piece := original.read(COPY_BYTES, start):
             copy.write(piece)
             start += len(piece)
-            self.alive()
+            self._alive()
 
     def _complete_copies(self, found: Iterable[Source]) -> None:
         """What was appended to originals since they were copied. A link needs nothing."""

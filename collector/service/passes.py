@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from collector.delivery.waiting import Uniform, backoff
 from collector.errors import CollectorError, SinkError, SinkHalted, SinkUnavailable, StateError, Stopped
 from collector.flow.ledger import Ledger
 from collector.flow.source import Source
@@ -50,9 +51,20 @@ class Seen:
 
 
 class Passes:
-    """One lives as long as the agent, the flow changes with the configuration."""
+    """One lives as long as the agent; the flow, which it observes, changes with the configuration.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, wall: Callable[[], float] = time.time) -> None:
+    `progress` is called when there may be something new to tell, `keep_alive` where only time went by.
+    """
+
+    def __init__(
+        self,
+        *,
+        progress: Callable[[], None] = lambda: None,
+        keep_alive: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        uniform: Uniform = random.uniform,
+    ) -> None:
         self.flow: Flow
         self.retry = RetrySettings()
         self.totals, self.lag, self.seen = Totals(), Lag(), Seen()
@@ -62,9 +74,8 @@ class Passes:
         self.last_error = ""
         self.has_worked_hard = False
         self.changes = 0  # grows when there is something new to tell
-        self.progress: Callable[[], None] = lambda: None  # called when there may be something new to tell
-        self.alive: Callable[[], None] = lambda: None  # called where only time went by
-        self._clock, self._wall = clock, wall
+        self._progress, self._keep_alive = progress, keep_alive
+        self._clock, self._wall, self._uniform = clock, wall, uniform
         self._ledger = Ledger()
         self._batches = 0
         self._found: Findings | None = None
@@ -74,11 +85,32 @@ class Passes:
         self._said: set[str] = set()
 
     def use(self, flow: Flow, retry: RetrySettings) -> None:
-        """Goes on with this flow."""
+        """Goes on with this flow, which was assembled with this as its observer."""
         self.flow, self.retry = flow, retry
-        flow.on_receipt, flow.alive, flow.held.alive = self._on_receipt, self.alive, self.alive
-        flow.deliverer.while_waiting = self._while_waiting
         self.retry_at = self._clock()
+
+    # As the observer of the flow
+
+    def alive(self) -> None:
+        """Says so to whoever watches over the process."""
+        self._keep_alive()
+
+    def waiting(self) -> None:
+        """Says why it takes so long."""
+        deliverer = self.flow.deliverer
+        if deliverer.health.failing_since is not None:
+            self._say(SAID["unavailable"], deliverer.complaint())
+        self._progress()
+
+    def receipt(self, ledger: Ledger) -> None:
+        """Notes that the sink acknowledged something."""
+        if ledger.batches > self._batches:
+            self._batches = ledger.batches
+            self.acknowledged = self._wall()
+        self.changes += 1
+        self._progress()
+
+    # What the loop asks for
 
     def everything(self, hints: Hints, *, is_watching: bool) -> float:
         """A walk over everything; returns the processor seconds that finding the sources took."""
@@ -145,7 +177,7 @@ class Passes:
         health = self.flow.deliverer.health
         if health.failing_since is not None:
             since = self._wall() - (self._clock() - health.failing_since)
-            return Problem("unavailable", self.flow.deliverer.complaint(health.reason), since, health.tries)
+            return Problem("unavailable", self.flow.deliverer.complaint(), since, health.tries)
         unsaved = self.flow.committer.problem
         self._unsaved_since = (self._unsaved_since or self._wall()) if unsaved else 0.0
         return Problem("state", unsaved, self._unsaved_since) if unsaved else None
@@ -210,9 +242,8 @@ class Passes:
             ) from error
 
     def _backoff(self) -> float:
-        """Longer from try to try, up to retry.max_interval, with jitter."""
-        tries = min(self.problem.tries if self.problem else 0, 30)
-        return min(self.retry.max_interval, self.retry.initial_interval * 2.0**tries) * random.uniform(0.5, 1.0)
+        """Longer from pass to pass that failed."""
+        return backoff(self.problem.tries if self.problem else 0, self.retry, uniform=self._uniform)
 
     def _say(self, event: str, reason: str) -> None:
         """Logs a reason once; again only after things went well in between."""
@@ -222,20 +253,6 @@ class Passes:
             self._said.add(reason)
             self.changes += 1
             log.warning(event, reason=reason)
-
-    def _on_receipt(self, ledger: Ledger) -> None:
-        if ledger.batches > self._batches:
-            self._batches = ledger.batches
-            self.acknowledged = self._wall()
-        self.changes += 1
-        self.progress()
-
-    def _while_waiting(self) -> None:
-        """Called while requests are in flight: says why it takes so long."""
-        health = self.flow.deliverer.health
-        if health.failing_since is not None:
-            self._say(SAID["unavailable"], self.flow.deliverer.complaint(health.reason))
-        self.progress()
 
     def _note_places(self, found: Findings) -> None:
         missing = [root.path for root in found.missing_roots]

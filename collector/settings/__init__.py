@@ -1,4 +1,4 @@
-"""What can be configured (options) and where it comes from (layers); the only room that reads the environment."""
+"""What can be configured (options, sinks) and where it comes from (layers). Only here is the environment read."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from collector.settings.layers import (
     user_config,
     variable,
     watchdog_seconds,
+    with_sinks,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "user_config",
     "variable",
     "watchdog_seconds",
+    "with_sinks",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.flow.ledger import Ledger
+from collector.flow.observer import Unobserved
 from collector.keeping.rescue import Held
 from collector.pipeline import Flow, run_pass
 from collector.settings.options import SweptSettings
@@ -149,14 +150,13 @@ def test_the_ids_are_those_that_the_original_would_have_given(tmp_path: Path, li
 def test_it_is_not_let_go_of_while_the_original_is_ahead(world: World, linking: str) -> None:
     path = transcript(world, range(9))
     fails(world)
-    flow = world.flow()
 
-    def grow(_: Ledger) -> None:
-        if path.stat().st_size < 1200:
-            transcript(world, range(9, 12))
+    class Growing(Unobserved):
+        def receipt(self, ledger: Ledger) -> None:
+            if path.stat().st_size < 1200:
+                transcript(world, range(9, 12))
 
-    flow.on_receipt = grow
-    run_pass(flow, Ledger())
+    run_pass(world.flow(observer=Growing()), Ledger())
     assert len(held(world)) == 1
     if linking == "links":
         path.unlink()

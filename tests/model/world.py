@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,15 @@ import httpx
 import orjson
 
 from collector.delivery.batch import BatchLimits
+from collector.delivery.channel import Channel
+from collector.delivery.settle import Policy
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
+from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.receipt import Receipt
 from collector.flow.source import FINGERPRINT_BYTES, digest
 from collector.keeping.commit import Committer
@@ -42,6 +45,7 @@ REDACTOR = Redactor(Options(key=b"model", engine="python", disabled=frozenset(ru
 WINDOW = 2
 BATCH_EVENTS = 3
 SMALL, TINY = 350, 100  # bytes that a picky sink takes; a record makes an event of about 250
+Answering = Callable[[httpx.Request], httpx.Response]
 
 
 class Crash(BaseException):
@@ -166,10 +170,19 @@ class World:
         self.sink = MoodySink()
         self.sink_settings = SinkSettings(compression="none")
 
-    def flow(self, crash_at: str = "", countdown: int = 0, scope: Scope | None = None) -> Flow:
-        """A newly started agent."""
+    def flow(
+        self,
+        crash_at: str = "",
+        countdown: int = 0,
+        *,
+        scope: Scope | None = None,
+        answer: Answering | None = None,
+        observer: Observer = UNOBSERVED,
+    ) -> Flow:
+        """A newly started agent; `answer` stands between it and the sink."""
         state = State(self.state_path).load()
-        transport = Transport(self.sink_settings, "http://localhost/", None, httpx.MockTransport(self.sink))
+        mock = httpx.MockTransport(answer or self.sink)
+        channel = Channel(HttpSink(), Transport(self.sink_settings, "http://localhost/", None, mock))
         retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
         return Flow(
             scope=scope or scope_of(root_of(self.root, "claude"), home=self.home),
@@ -179,9 +192,10 @@ class World:
             redactor=self.redactor,
             limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),
             max_event_bytes=50_000,
-            deliverer=Deliverer(HttpSink(), transport, retry, window=WINDOW, max_wait=0.0),
+            deliverer=Deliverer(channel, Policy(retry, window=WINDOW, max_wait=0.0)),
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
             held=Held(self.state_path.with_name("state.held"), SweptSettings(), companion_of=FORM.companion),
+            observer=observer,
         )
 
     def run(self, crash_at: str = "", countdown: int = 0) -> Ledger | None:

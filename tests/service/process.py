@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.service.loop import Service
 from tests.agent import Agent, Running
 from tests.build import Home
@@ -48,10 +49,9 @@ def is_watching(agent: Agent, running: Running) -> bool:
 def serving(home: Home, sink: Sink, **parts: Any) -> Iterator[Service]:
     """The service in a thread of this process, with parts of our own."""
     state = home.path.parent / "agent" / "state.json"
-    given = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
-    chosen = settings.load(
-        None, given | {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
-    )
+    given: dict[str, Any] = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
+    given |= {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
+    chosen = settings.load(None, given, sinks=SINKS)
     service = Service(chosen, lambda: chosen, **parts)
     thread = threading.Thread(target=service.run)
     thread.start()

@@ -136,7 +136,7 @@ def test_a_stop_that_comes_while_a_bad_configuration_is_read_ends_the_next_wait(
         service._reread = stopped_meanwhile
         service.reload()
         service._do_reload(steps.state, parts)
-        assert service.flow.deliverer.stop.is_set()
+        assert service.interrupt.is_set
 
 
 def test_links_that_change_all_the_time_do_not_make_it_walk_all_the_time(
