@@ -68,9 +68,7 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     missing = {root.path for root in found.missing_roots}
     for root in settings.resolved_roots():
         if root.path in missing:
-            advice = (
-                "Claude Code creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
-            )
+            advice = "Claude Code creates it at its first start; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
         else:
             count = sum(source.root.path == root.path for source in found.files)
@@ -93,9 +91,7 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     path = settings.state_path
     state = State(path).load(may_repair=False)
     for note in state.notes:
-        yield Check(
-            "state", "warn", note, "The next run renames it and starts over; what is repeated has the same ids."
-        )
+        yield Check("state", "warn", note, "The next run renames it and starts over; repeats have the same ids.")
     place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
     if not os.access(place, os.W_OK | os.X_OK):
         advice = "Make the directory writable for this user, or name another file with --state or state.path."
