@@ -85,7 +85,7 @@ def drop(ids: Ids = None, everything: All = False, config: Config = None, state:
 
 @app.command()
 def retry(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
-    """Sends events that the sink refused once more, and removes those that it accepts now."""
+    """Sends refused events again, and removes those that the sink accepts now."""
     from collector.assembly import retry_events
 
     chosen, quarantine = _opened(config, state)

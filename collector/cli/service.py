@@ -66,7 +66,7 @@ def install(
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Write the service file, then enable and start the service. Safe to repeat: what is done already is left alone."""
+    """Writes the service file, then enables and starts the service. Safe to repeat: what is done is left alone."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     service = _service(program, config, env or [], person, kind, system=system)
@@ -89,7 +89,7 @@ def uninstall(
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Stop the service and remove what `install` wrote. State and configuration are kept."""
+    """Stops the service and removes what `install` wrote. State and configuration are kept."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     if kind is Platform.launchd:
@@ -105,7 +105,7 @@ def uninstall(
 
 @app.command()
 def status(*, system: System = False, user: For = None, platform: On = None) -> None:
-    """Show what the service manager says; exits 1 when it is not running. For its progress, see `collector status`."""
+    """Shows what the service manager says; exits 1 when it is not running. For its progress, see `collector status`."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     facts = launchd_facts(person) if kind is Platform.launchd else systemd_facts(person, system=system)
@@ -126,7 +126,7 @@ def logs(
     clear: Annotated[bool, typer.Option("--clear", help="Empty the log file (launchd).")] = False,
     platform: On = None,
 ) -> None:
-    """Show what the service has logged."""
+    """Shows what the service has logged."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     command: list[str]

@@ -76,7 +76,7 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     for root in roots_of(settings):
         if root.path in missing:
             who = AGENTS[root.agent].title
-            advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
+            advice = f"{who} creates it at its first start; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
         else:
             count = sum(source.root.path == root.path for source in found.files)
@@ -99,9 +99,7 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     path = settings.state_path
     state = State(path).load(may_repair=False)
     for note in state.notes:
-        yield Check(
-            "state", "warn", note, "The next run renames it and starts over; what is repeated has the same ids."
-        )
+        yield Check("state", "warn", note, "The next run renames it and starts over; repeats have the same ids.")
     place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
     if not os.access(place, os.W_OK | os.X_OK):
         advice = "Make the directory writable for this user, or name another file with --state or state.path."

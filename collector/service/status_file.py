@@ -55,9 +55,9 @@ class StatusFile:
         temporary = self.path.with_name(self.path.name + ".new")
         with created(temporary) as file:
             file.write(orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        # Crash window: before this line others read the report before this one, and .new is left behind for the next
-        # writing to replace. There is no fsync: the report is about this process, so what a power cut loses is stale
-        # anyway; whether an agent runs is told by the lock on the state, never by this file.
+        # Crash window: up to here others still read the previous report, and a file left behind as .new is replaced the
+        # next time. There is no fsync, because the report is about this process: a power cut makes it stale anyway, and
+        # whether an agent is running is decided by the lock on the state, never by this file alone.
         os.replace(temporary, self.path)
 
 
