@@ -9,22 +9,21 @@ from collector.redact.formats.providers import PROVIDERS
 from collector.redact.rule import Rule
 
 # When two rules find the same characters, the earlier one gives the marker its name, and fleets count by that name.
-# These overlap with rules that the alphabet would put behind them, so they come last, in this order.
-GIVE_WAY = (
-    "liveblocks-key",
-    "unknown-secret-key",
-    "unknown-service-token",
-    "atlassian-token",
-    "checkout-key",
-    "docker-config-auth",
-    "gitbook-token",
-    "gocardless-token",
-    "pagarme-key",
-    "pyx-key",
-    "revolut-token",
-    "samsara-token",
-)
+# These overlap with a rule that the alphabet would put behind them, so they come last, in this order.
+GIVE_WAY = {
+    "liveblocks-key": "stripe-key",
+    "unknown-secret-key": "stripe-key",
+    "unknown-service-token": "stripe-key",
+    "atlassian-token": "bitbucket-access-token",
+    "checkout-key": "stripe-key",
+    "docker-config-auth": "npmrc-credential",
+    "gitbook-token": "unknown-service-token",
+    "gocardless-token": "mollie-key",
+    "pagarme-key": "unknown-service-token",
+    "pyx-key": "unknown-secret-key",
+    "revolut-token": "unknown-service-token",
+    "samsara-token": "unknown-service-token",
+}
 
-PROVIDER_RULES: tuple[Rule, ...] = tuple(
-    sorted(PROVIDERS, key=lambda rule: GIVE_WAY.index(rule.id) + 1 if rule.id in GIVE_WAY else 0)
-)
+_rank = {rule_id: number for number, rule_id in enumerate(GIVE_WAY, 1)}
+PROVIDER_RULES: tuple[Rule, ...] = tuple(sorted(PROVIDERS, key=lambda rule: _rank.get(rule.id, 0)))
