@@ -37,6 +37,7 @@ def init(
         if target.exists() and not force:
             raise ConfigurationError(f"{target} is already there. Give --force to replace it.")
         target.parent.mkdir(parents=True, exist_ok=True)
+        # A crash leaves the beginning of the file. Every option in it is a comment, so nothing can come into force.
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(f"Cannot write {target}: {error.strerror}. Give another path.") from None

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
 
 RETRY_STATUSES = frozenset({408, 425, 429})
-CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth) and that they allow to write there."
+CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth), and that they grant write access there."
 CHECK_URL = "Check sink.url: the host answers, but takes no events at this path."
 CHECK_CONTENT = "Check sink.type and its options: the sink does not take this content type."
 HALT_ADVICE: Mapping[int, str] = {

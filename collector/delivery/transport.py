@@ -29,7 +29,7 @@ from collector.settings.options import SinkSettings, is_loopback, refuse_clear_t
 MAX_ANSWER_BYTES = 1_000_000
 SHORTEST_IN_QUERY = 8  # characters of what may be a key; `v=1` is none
 SLOWEST_UPLOAD = 10_000  # bytes a second that a request may take beyond its time-outs
-# Where nothing is encrypted: trusts nobody. httpx would read all certificates of the world, 1 to 3 MB a connection.
+# Trusts nobody, for where nothing is encrypted. httpx would load every root certificate, 1 to 3 MB a connection.
 NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 CHECK_CERTIFICATE = "Check the certificate of the sink and sink.ca_file."
 CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
@@ -176,7 +176,7 @@ class Exchange:
             return Answer(response.status_code, response.headers, b"".join(parts), size > MAX_ANSWER_BYTES)
 
     def _trace(self, event: str, details: Mapping[str, Any]) -> None:
-        """httpx tells every step of an exchange; those that open a connection say which stream it is."""
+        """httpx reports every step of an exchange; those that open a connection tell which stream it is."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = details["return_value"]
 
@@ -200,7 +200,9 @@ def _with_target(url: str, request: Request) -> str:
 
 
 def _secrets(url: str, credentials: Credentials | None) -> list[str]:
-    """What must not be repeated, the longest first: one may hold another. In a query it is whatever is not short."""
+    """What must not be repeated, the longest first, because one may contain another. In a query only `v=1` and the
+    like are thought harmless.
+    """
     queried = [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
     return sorted({*queried, *(credentials.secrets if credentials else ())}, key=len, reverse=True)
 

@@ -6,18 +6,20 @@ One is given to the parts when they are assembled, and lives as long as they do.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 
 class Interrupt:
-    """Not asked for, asked for, or urgent. Never wait for it in the thread whose signal handlers ask for it."""
+    """Not asked for, asked for, or urgent. Wait for it only in threads that handle no signals."""
 
-    def __init__(self, event: threading.Event | None = None) -> None:
-        self._event = event or threading.Event()
+    def __init__(self, make_event: Callable[[], threading.Event] = threading.Event) -> None:
+        self._make_event = make_event
+        self._event = make_event()
         self.is_urgent = False
 
     @property
     def is_set(self) -> bool:
-        """Whether a stop is asked for."""
+        """Whether a stop has been asked for."""
         return self._event.is_set()
 
     def stop(self) -> None:
@@ -30,10 +32,14 @@ class Interrupt:
         self._event.set()
 
     def clear(self) -> None:
-        """Takes it back. Whoever clears must look again afterwards: a signal may have asked just before."""
-        self._event.clear()
+        """Takes it back. A signal may ask at the same moment, so whoever clears must look again afterwards.
+
+        Another event takes the place of the old one: clearing that takes its lock, and a signal handler that sets it
+        meanwhile, in the same thread, would wait for that lock for ever.
+        """
+        self._event = self._make_event()
         self.is_urgent = False
 
     def wait(self, seconds: float) -> bool:
-        """Waits for at most so long; whether a stop is asked for."""
+        """Waits for at most so long; returns whether a stop has been asked for."""
         return self._event.wait(seconds)

@@ -220,8 +220,9 @@ class Service:
         return parts
 
     def _clear_interrupt(self) -> None:
-        """What it was set for is done. Cleared first and looked at again then: a signal in between must not be lost."""
-        self.interrupt.clear()
+        """What it was set for is done. Cleared before the flags are looked at, or a signal in between would be lost."""
+        if not self._is_stopping:
+            self.interrupt.clear()
         if self.is_interrupted:
             self.interrupt.stop()
 

@@ -102,7 +102,7 @@ class Settings(BaseSettings):
         return platformdirs.user_data_path("collector") / "events.db"
 
     def own_options(self, sink: DeclaredSink[OptionsT]) -> OptionsT:
-        """What is set for one sink alone."""
+        """The options of one sink."""
         return options_in(self.sink, sink)
 
     def sink_token(self) -> str | None:
@@ -117,7 +117,7 @@ def home() -> str:
 
 
 def state_key(source: str) -> str:
-    """How the state calls a source that a person named by its path."""
+    """The key under which the state knows a source that a person named by its path."""
     if source.startswith("~"):
         return source
     path, base = os.path.abspath(source), home()
@@ -125,7 +125,7 @@ def state_key(source: str) -> str:
 
 
 def cache_directory() -> Path:
-    """Where what can be made again is kept."""
+    """Where to keep what can be rebuilt at any time."""
     return platformdirs.user_cache_path("collector")
 
 
@@ -135,7 +135,7 @@ def user_config() -> Path:
 
 
 def notify_socket() -> str | None:
-    """Where systemd wants to hear from us."""
+    """The socket on which systemd wants to hear from us."""
     return os.environ.get("NOTIFY_SOCKET")
 
 
@@ -188,7 +188,7 @@ def config_file(given: Path | None) -> Path | None:
 
 
 def _is_file(path: Path) -> bool:
-    """A file that cannot be looked at is not passed over: it may say what is to be left out."""
+    """A file that cannot be examined is an error and not passed over: it may say what must not be collected."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -269,7 +269,7 @@ def section_of(field: FieldInfo) -> type[BaseModel] | None:
 
 
 def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator[str]:
-    """The variables that hold more than a word: sections, tables, and lists that are not split at commas."""
+    """The variables that hold JSON: sections, tables, and lists that are not split at commas."""
     for name, field in model.model_fields.items():
         variable = above + name.upper()
         if section := section_of(field):
@@ -312,7 +312,7 @@ def _explain(
 
 
 def _variable_of(keys: Sequence[int | str]) -> str:
-    """The variable that sets this key, or as JSON one above it; empty when none does."""
+    """The variable that sets this key, or the section above it as JSON; empty when there is none."""
     names = [ENV_PREFIX + "__".join(map(str, keys[:count])).upper() for count in range(len(keys), 0, -1)]
     return next((name for name in names if name in os.environ), "")
 
@@ -327,7 +327,7 @@ def _holds(tables: Any, keys: Sequence[int | str]) -> bool:
 
 
 def _check(settings: Settings) -> None:
-    """What no single key can know about itself."""
+    """What takes more than one key to see."""
     sink = settings.sink
     if settings.batch.max_event_bytes > settings.batch.max_bytes:
         raise ConfigurationError("batch.max_event_bytes must not be larger than batch.max_bytes.")

@@ -43,19 +43,19 @@ OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encodin
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(_listed)]
 YEAR = 31_536_000
-Seconds = Annotated[float, Field(le=YEAR)]  # the clocks of the system cannot wait for much more, and never for ever
+Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer, let alone for ever
 FilePath = Annotated[Path, BeforeValidator(_expanded)]
 
 
 def _check_header_name(name: str) -> None:
     if not _HEADER_NAME.fullmatch(name):
-        raise ValueError("is or holds a name that no header can have: letters, digits and - only")
+        raise ValueError("holds what cannot be the name of a header: letters, digits and - only")
     if name.lower() in OWN_HEADERS:
         raise ValueError(f"must not hold {name}: that follows from what is sent")
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL is of this machine: nothing sent there is on any network. `127.a.example` is a name."""
+    """Whether a URL leads to this machine, so that nothing sent there reaches a network. `127.a.example` is a name."""
     host = httpx.URL(url).host
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -64,7 +64,7 @@ def is_loopback(url: str) -> bool:
 
 
 def refuse_clear_text(url: str, *, is_allowed: bool) -> None:
-    """Events and credentials leave this machine encrypted, or because a person said otherwise; whatever the sink."""
+    """Events and credentials leave this machine encrypted, whatever the sink, unless a person said otherwise."""
     parts = httpx.URL(url)
     if parts.scheme == "http" and not is_allowed and not is_loopback(url):
         raise ConfigurationError(

@@ -44,7 +44,7 @@ def test_an_upload_is_kept_below_its_ceiling() -> None:
         return httpx.Response(200)
 
     channel = Channel(HttpSink(), transport(answer), max_rate=1000, clock=clock)
-    waiting = Waiting(Interrupt(clock), clock)
+    waiting = Waiting(Interrupt(lambda: clock), clock)
     for number in range(4):
         channel.post([sealed(str(number), 2000)], waiting)
     for (before, size), (after, _) in itertools.pairwise(sent):
@@ -53,7 +53,7 @@ def test_an_upload_is_kept_below_its_ceiling() -> None:
 
 def test_a_stop_ends_the_wait_for_the_ceiling_and_nothing_is_sent() -> None:
     clock = Clock()
-    interrupt = Interrupt(clock)
+    interrupt = Interrupt(lambda: clock)
     channel = Channel(HttpSink(), transport(lambda _: pytest.fail("it was sent")), max_rate=1, clock=clock)
     interrupt.stop()
     with pytest.raises(Stopped):

@@ -52,7 +52,7 @@ class Clock(threading.Event):
 
 def test_a_pause_lasts_as_long_as_it_should() -> None:
     clock = Clock()
-    Waiting(Interrupt(clock), clock).pause(7.3)
+    Waiting(Interrupt(lambda: clock), clock).pause(7.3)
     assert clock.now == pytest.approx(7.3)
 
 
@@ -63,7 +63,7 @@ def is_over(waiting: Waiting) -> bool:
 @pytest.mark.parametrize("ends", ["stop", "abandon"])
 def test_a_pause_ends_when_nobody_waits_any_more(ends: str) -> None:
     clock = Clock()
-    interrupt = Interrupt(clock)
+    interrupt = Interrupt(lambda: clock)
     waiting = Waiting(interrupt, clock)
     assert not is_over(waiting)
     (interrupt.stop if ends == "stop" else waiting.abandon)()

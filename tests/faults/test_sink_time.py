@@ -46,7 +46,8 @@ def deliverer(answer: Callable[[httpx.Request], httpx.Response], clock: Clock, m
     transport = Transport(SinkSettings(compression="none"), "http://localhost/", None, httpx.MockTransport(answer))
     channel = Channel(HttpSink(clock=lambda: WALL - 1000 + clock.now), transport, clock=clock)
     retry = RetrySettings(initial_interval=0.5, max_interval=LONGEST)
-    return Deliverer(channel, Policy(retry, window=1, max_wait=max_wait, clock=clock), interrupt=Interrupt(clock))
+    policy = Policy(retry, window=1, max_wait=max_wait, clock=clock)
+    return Deliverer(channel, policy, interrupt=Interrupt(lambda: clock))
 
 
 @pytest.mark.parametrize("status", [503, 429, 502])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from collector.delivery.sinks import SINKS
 from collector.settings import with_sinks
 from collector.settings.layers import section_of
+from collector.settings.options import SinkSettings
 from collector.settings.reference import commented
 from tests.settings.test_sinks import PAINTED
 
@@ -55,6 +56,16 @@ def test_the_file_as_it_is_changes_nothing() -> None:
     sinks: Any = {**SINKS, "painted": PAINTED}
     model = with_sinks(sinks)
     assert model.model_validate(tomllib.loads(commented(sinks))) == model()
+
+
+def test_the_page_on_sending_names_settings_that_exist_and_leaves_out_no_choice() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "receiver.md").read_text()
+    sink = with_sinks(SINKS).model_fields["sink"].annotation
+    assert isinstance(sink, type)
+    assert issubclass(sink, SinkSettings)
+    assert set(re.findall(r"`sink\.(\w+)", page)) - set(sink.model_fields) == set()
+    choices = {*get_args(sink.model_fields["auth"].annotation), *get_args(sink.model_fields["compression"].annotation)}
+    assert {choice for choice in choices if not re.search(rf'["`]{choice}["`]', page)} == set()
 
 
 def test_the_shipped_file_is_the_commented_one() -> None:
