@@ -27,9 +27,10 @@ from collector.errors import ConfigurationError, StateError
 from collector.files import created, make_private_directory
 from collector.flow.batch import Batch
 from collector.keeping.commit import Committer
+from collector.keeping.lock import lock
 from collector.keeping.quarantine import Quarantine
-from collector.keeping.rescue import Held
-from collector.keeping.state import State, lock
+from collector.keeping.rescue import HeldFiles
+from collector.keeping.state import State
 from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.redact import Options, Redactor, seal
@@ -84,6 +85,7 @@ def flow_on(
     is_dry_run: bool = False,
     max_wait: float | None = None,
     stop: threading.Event | None = None,
+    alive: Callable[[], None] = lambda: None,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, on a state that is held already."""
     footprint.hold_little_memory()
@@ -100,8 +102,8 @@ def flow_on(
             limits=BatchLimits(settings.batch.max_events, settings.batch.max_bytes, settings.batch.linger),
             max_event_bytes=settings.batch.max_event_bytes,
             deliverer=deliverer,
-            committer=Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run),
-            held=held_of(settings, is_dry_run=is_dry_run),
+            committer=committer_of(state, settings, is_dry_run=is_dry_run),
+            held=held_of(settings, is_dry_run=is_dry_run, alive=alive),
             host={"id": installation.id, "name": socket.gethostname()},
             user=user_name(),
             level=settings.capture.level,
@@ -162,10 +164,15 @@ def quarantine_of(settings: Settings) -> Quarantine:
     return Quarantine(path.with_name(f"{path.stem}.quarantine.jsonl"), settings.quarantine.max_bytes)
 
 
-def held_of(settings: Settings, *, is_dry_run: bool = False) -> Held:
+def committer_of(state: State, settings: Settings, *, is_dry_run: bool = False) -> Committer:
+    """What moves the offsets of a state."""
+    return Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run)
+
+
+def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[], None] = lambda: None) -> HeldFiles:
     """What is kept from the sweep, beside the state."""
     path = settings.state_path
-    return Held(path.with_name(f"{path.stem}.held"), settings.swept, is_dry_run=is_dry_run)
+    return HeldFiles(path.with_name(f"{path.stem}.held"), settings.swept, is_dry_run=is_dry_run, alive=alive)
 
 
 def make_redactor(settings: Settings, key: bytes) -> Redactor:

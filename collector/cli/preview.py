@@ -51,7 +51,7 @@ def preview(
     shown, ledger = 0, Ledger()
     with assembled(chosen, "preview", is_dry_run=True) as flow:
         if everything:
-            flow.state.entries.clear()
+            flow.committer.reset(list(flow.state.entries))
         found = discover(flow.roots, flow.is_wanted, flow.home)
         if source is not None:
             found.files = [each for each in found.files if _matches(each.key, source)]

@@ -23,7 +23,8 @@ from collector.delivery.sink import Accepted, Answer, Halt
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.install import plans, templates
-from collector.keeping.state import State, holder
+from collector.keeping.lock import holder
+from collector.keeping.state import State
 from collector.pipeline import lag_of
 from collector.reading.discover import Findings, discover
 from collector.redact import Redactor, seal

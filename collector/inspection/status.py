@@ -11,7 +11,8 @@ from collector import __version__
 from collector.assembly import project_filter, quarantine_of
 from collector.errors import StateError
 from collector.flow.source import Root
-from collector.keeping.state import State, holder
+from collector.keeping.lock import holder
+from collector.keeping.state import State
 from collector.pipeline import lag_of
 from collector.reading.discover import discover
 from collector.service.status_file import Lag, read_status

@@ -199,7 +199,7 @@ class Service:
         interrupt = threading.Event()
         with ExitStack() as opening:
             secrets = _secrets(settings)
-            flow = opening.enter_context(flow_on(state, settings, stop=interrupt))
+            flow = opening.enter_context(flow_on(state, settings, stop=interrupt, alive=self.passes.alive))
             watcher = self._make_watcher(flow.roots, self.wake, is_wanted=settings.run.watch, clock=self._clock)
             opening.callback(watcher.close)
             parts = opening.pop_all()

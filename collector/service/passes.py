@@ -76,7 +76,7 @@ class Passes:
     def use(self, flow: Flow, retry: RetrySettings) -> None:
         """Goes on with this flow."""
         self.flow, self.retry = flow, retry
-        flow.on_receipt, flow.alive, flow.held.alive = self._on_receipt, self.alive, self.alive
+        flow.on_receipt, flow.alive = self._on_receipt, self.alive
         flow.deliverer.while_waiting = self._while_waiting
         self.retry_at = self._clock()
 
