@@ -69,7 +69,8 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     ledger.lag = ledger.lag_at_start = sum(lag_of(source, flow.state) for source in found.files)
     made = batches(_items(sources, flow, ledger), flow.limits)
     try:
-        for receipt in flow.deliverer.deliver(made):
+        # What is unsent is held at the first failure: the pass may go on for a minute, and files may go meanwhile.
+        for receipt in flow.deliverer.deliver(made, when_failing=lambda: flow.held.hold(found.files, flow.state)):
             flow.committer.commit(receipt, ledger)
             flow.on_receipt(ledger)
     except (SinkError, Stopped) as error:
@@ -137,9 +138,16 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
 
 
 def _lines(source: Source, flow: Flow) -> Iterator[Line | End]:
+    """The lines of a source, or of what was held of it if it went away since it was found."""
     entry = flow.state.entries.get(source.key)
     read = document.read if source.kind in WHOLE_FILES else tail.read
-    return read(source, entry.position if entry else None)
+    try:
+        yield from read(source, entry.position if entry else None)
+    except SkipSource as skip:
+        stand_in = flow.held.stand_in_for(source) if skip.reason == reasons.VANISHED.name else None
+        if stand_in is None:
+            raise
+        yield from read(stand_in, entry.position if entry else None)
 
 
 def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:

@@ -80,12 +80,15 @@ class Health:
 class Sending:
     """One batch on its way."""
 
-    def __init__(self, deliverer: Deliverer, batch: Batch, abandoned: threading.Event) -> None:
+    def __init__(
+        self, deliverer: Deliverer, batch: Batch, abandoned: threading.Event, when_failing: Callable[[], None]
+    ) -> None:
         self.deliverer = deliverer
         self.retry = deliverer.retry
         self.health = deliverer.health
         self.batch = batch
         self.abandoned = abandoned
+        self.when_failing = when_failing
         self.refused: dict[str, str] = {}
         self.sent_bytes = 0
         self.duplicates = 0
@@ -296,6 +299,7 @@ class Sending:
         if isinstance(verdict, Halt):
             raise self._halted(verdict)
         if isinstance(verdict, Retry):
+            self.when_failing()
             log.debug("sink failing", reason=self.deliverer.clean(verdict.reason), tries=self.health.tries)
         return verdict
 

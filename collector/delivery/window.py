@@ -7,11 +7,13 @@ again by the next pass. This is the one place with threads; what becomes of one 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
+from typing import Any
 
 from collector.delivery.settle import Health, Sending
 from collector.delivery.sink import Sink
@@ -40,6 +42,7 @@ class Deliverer:
         stop: threading.Event | None = None,
         shutdown_timeout: float = 10.0,
         while_waiting: Callable[[], None] = lambda: None,
+        poll: float = POLL_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.sink = sink
@@ -52,28 +55,35 @@ class Deliverer:
         self.stop = stop or threading.Event()
         self.shutdown_timeout = shutdown_timeout
         self.while_waiting = while_waiting
+        self.poll = poll
         self.clock = clock
         self.health = Health(clock)
         self._free_at = 0.0
 
-    def deliver(self, batches: Iterable[Batch]) -> Iterator[Receipt]:
-        """Receipts in the order of the batches; reading goes on while up to `window` requests are in flight."""
+    def deliver(self, batches: Iterable[Batch], when_failing: Callable[[], None] | None = None) -> Iterator[Receipt]:
+        """Receipts in the order of the batches; reading goes on while up to `window` requests are in flight.
+
+        `when_failing` is called once, in the thread that waits for receipts, as soon as a request has failed and is
+        about to be tried again.
+        """
+        failure = FirstFailure(when_failing)
         flying: deque[Future[Receipt]] = deque()
         abandoned = threading.Event()
         self.health.failing_since = None
         try:
             for batch in batches:
-                flying.append(self._start(batch, abandoned))
+                flying.append(self._start(batch, abandoned, failure))
+                failure.tell()
                 while flying and (len(flying) >= self.window or flying[0].done()):
-                    yield self._land(flying.popleft())
+                    yield self._land(flying.popleft(), failure)
                 if self.stop.is_set():
                     break
             while flying:
-                yield self._land(flying.popleft())
+                yield self._land(flying.popleft(), failure)
         finally:
             abandoned.set()
 
-    def _start(self, batch: Batch, abandoned: threading.Event) -> Future[Receipt]:
+    def _start(self, batch: Batch, abandoned: threading.Event, failure: FirstFailure) -> Future[Receipt]:
         future: Future[Receipt] = Future()
         if not batch.events:
             future.set_result(Receipt(batch, []))
@@ -81,7 +91,7 @@ class Deliverer:
 
         def send() -> None:
             try:
-                future.set_result(Sending(self, batch, abandoned).receipt())
+                future.set_result(Sending(self, batch, abandoned, failure.happened).receipt())
             except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for it
                 future.set_exception(error)
 
@@ -89,9 +99,13 @@ class Deliverer:
         threading.Thread(target=send, name="deliver", daemon=True).start()
         return future
 
-    def _land(self, future: Future[Receipt]) -> Receipt:
+    def _land(self, future: Future[Receipt], failure: FirstFailure) -> Receipt:
         stopped_at: float | None = None
-        while not wait([future], timeout=POLL_SECONDS).done:
+        while not future.done():
+            wait(failure.awaited_with(future), self.poll, FIRST_COMPLETED)
+            if future.done():
+                break
+            failure.tell()
             self.while_waiting()
             if self.stop.is_set():
                 stopped_at = stopped_at or self.clock()
@@ -123,3 +137,26 @@ class Deliverer:
             start = max(self.clock(), self._free_at)
             self._free_at = start + size / self.max_rate
         self.pause(start - self.clock(), abandoned)
+
+
+class FirstFailure:
+    """Carries the news of the first failed request to the thread that waits, which is woken for it and told once."""
+
+    def __init__(self, told: Callable[[], None] | None) -> None:
+        self._told = told
+        self._happened: Future[None] = Future()
+
+    def happened(self) -> None:
+        """A request has failed. Called by the threads that send, any number of times."""
+        with contextlib.suppress(InvalidStateError):
+            self._happened.set_result(None)
+
+    def awaited_with(self, receipt: Future[Any]) -> list[Future[Any]]:
+        """What the thread that waits for a receipt should be woken for."""
+        return [receipt, self._happened] if self._told else [receipt]
+
+    def tell(self) -> None:
+        """Passes the news on, if there are any and they are new."""
+        if self._told and self._happened.done():
+            told, self._told = self._told, None
+            told()

@@ -46,6 +46,7 @@ class HeldFiles:
         self._alive = alive
         self._held: Held | None = None
         self._read_as: dict[int, Source] = {}
+        self._compared: frozenset[int] = frozenset()
 
     @property
     def held(self) -> Held:
@@ -69,7 +70,21 @@ class HeldFiles:
         """Before a pass over everything: what it has to read from here. What that shows holds until the next one."""
         stand_ins = self.held.find_stand_ins(found, entries, roots, is_wanted)
         self._read_as = stand_ins.read_as
+        self._compared = frozenset(file.number for file in self.held.files)
         return stand_ins
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something is held that was not there when stock was taken."""
+        return any(file.number not in self._compared for file in self.held.files)
+
+    def stand_in_for(self, source: Source) -> Source | None:
+        """What to read instead of a source that went away in this very pass, after it was held."""
+        for file in reversed(self.held.files):
+            original = self._read_as.get(file.number)
+            if original is not None and original.key == source.key and not self.held.has(original):
+                return self.held.as_source(file, source)
+        return None
 
     def hold(self, found: Sequence[Source], state: State) -> None:
         """While the sink is failing: what is unsent of these must not be swept. A full disk is said, and no failure."""

@@ -53,7 +53,7 @@ class Service:
         self.settings = settings
         self.notifier = notifier or Notifier()
         self.wake = Wake(clock)
-        self.passes = Passes(clock, wall)
+        self.passes = Passes(clock, wall, self.wake.peek)
         self.passes.progress, self.passes.alive = self._progress, self.notifier.alive
         self.watcher: Watcher
         self.flow: Flow

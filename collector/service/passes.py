@@ -30,6 +30,7 @@ MANY_BATCHES = 4
 MANY_REASONS = 100
 # A change this old that no hint told of was missed; a younger one may still be on its way.
 HINTS_TAKE_SECONDS = 2.0
+HOLD_AGAIN_SECONDS = 2.0
 SAID = {
     "unavailable": "the sink does not answer, it is tried again",
     "halted": "the sink does not take events, a person must act",
@@ -52,7 +53,12 @@ class Seen:
 class Passes:
     """One lives as long as the agent, the flow changes with the configuration."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, wall: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        hinted: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
         self.flow: Flow
         self.retry = RetrySettings()
         self.totals, self.lag, self.seen = Totals(), Lag(), Seen()
@@ -64,7 +70,8 @@ class Passes:
         self.changes = 0  # grows when there is something new to tell
         self.progress: Callable[[], None] = lambda: None  # called when there may be something new to tell
         self.alive: Callable[[], None] = lambda: None  # called where only time went by
-        self._clock, self._wall = clock, wall
+        self._clock, self._wall, self._hinted = clock, wall, hinted
+        self._held_at = clock()
         self._ledger = Ledger()
         self._batches = 0
         self._found: Findings | None = None
@@ -114,7 +121,7 @@ class Passes:
             self._failed_unexpectedly(error)
             return False
         self._has_all_hints = self._walk(found) and self._has_all_hints
-        return not found.needs_full_walk
+        return not found.needs_full_walk and not self.flow.held.has_news
 
     def beat(self, report: dict[str, Any], uptime: float, interval: float) -> None:
         """Sends a heartbeat; one that does not arrive is not made up for."""
@@ -235,7 +242,17 @@ class Passes:
         health = self.flow.deliverer.health
         if health.failing_since is not None:
             self._say(SAID["unavailable"], self.flow.deliverer.complaint(health.reason))
+            if self._clock() - self._held_at >= HOLD_AGAIN_SECONDS:
+                self._hold_what_is_new()
         self.progress()
+
+    def _hold_what_is_new(self) -> None:
+        """A pass may take as long as an outage. What is written meanwhile waits for the next one, and may be swept
+        before that. Where no hints come nothing is new before the next pass."""
+        if paths := self._hinted():
+            found = glance(paths, self.flow.roots, self.flow.is_wanted, self.flow.home)
+            self.flow.held.hold(found.files, self.flow.state)
+        self._held_at = self._clock()
 
     def _note_places(self, found: Findings) -> None:
         missing = [root.path for root in found.missing_roots]

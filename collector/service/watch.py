@@ -95,6 +95,11 @@ class Wake:
                 while os.read(self._ear, 4096):
                     pass
 
+    def peek(self) -> frozenset[str]:
+        """The paths so far; they stay for whoever takes them."""
+        with self._lock:
+            return frozenset(self._paths)
+
     def take(self) -> Hints:
         """The hints so far; from here on new ones are gathered."""
         with self._lock:

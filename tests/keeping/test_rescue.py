@@ -144,6 +144,27 @@ def test_a_copy_gets_nothing_of_another_file_that_has_the_name_now(place: Place)
     assert (place.directory / "1.jsonl").read_bytes() == b"1\n"
 
 
+def test_what_goes_away_in_the_pass_that_held_it_has_a_stand_in(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    place.held.hold([source], place.state)
+    Path(source.path).unlink()
+    stand_in = place.held.stand_in_for(source)
+    assert stand_in is not None
+    assert (stand_in.key, stand_in.stamp) == (source.key, source.stamp)
+    assert Path(stand_in.path).read_bytes() == b"1\n"
+    assert place.held.stand_in_for(place.write("never held", b"2\n")) is None
+
+
+def test_it_has_news_until_stock_is_taken(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    told = [place.held.has_news]
+    place.held.hold([source], place.state)
+    told.append(place.held.has_news)
+    place.take_stock(source)
+    told.append(place.held.has_news)
+    assert told == [False, True, False]
+
+
 def test_the_last_one_that_is_sent_takes_the_directory_with_it(place: Place) -> None:
     sources = [place.write("a", b"1\n"), place.write("b", b"2\n")]
     place.held.hold(sources, place.state)
