@@ -35,9 +35,10 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
+from collector.keeping.lock import lock
 from collector.keeping.quarantine import Quarantine
-from collector.keeping.rescue import Held
-from collector.keeping.state import State, lock
+from collector.keeping.rescue import HeldFiles
+from collector.keeping.state import State
 from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.reading.scope import Scope
@@ -123,7 +124,7 @@ def flow_on(
                 interrupt=interrupt,
                 observer=observer,
             ),
-            committer=Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run),
+            committer=committer_of(state, settings, is_dry_run=is_dry_run),
             held=held_of(settings, is_dry_run=is_dry_run, alive=observer.alive),
             observer=observer,
         )
@@ -199,13 +200,19 @@ def quarantine_of(settings: Settings) -> Quarantine:
     return Quarantine(path.with_name(f"{path.stem}.quarantine.jsonl"), settings.quarantine.max_bytes)
 
 
-def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[], None] = UNOBSERVED.alive) -> Held:
+def committer_of(state: State, settings: Settings, *, is_dry_run: bool = False) -> Committer:
+    """What moves the offsets of a state."""
+    return Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run)
+
+
+def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[], None] = UNOBSERVED.alive) -> HeldFiles:
     """What is kept from the sweep, beside the state."""
     path = settings.state_path
-    return Held(
+    first = next(iter(AGENTS.values()))
+    return HeldFiles(
         path.with_name(f"{path.stem}.held"),
         settings.swept,
-        companion_of=lambda source: AGENTS[source.root.agent].companion(source) if source.root.agent in AGENTS else "",
+        companion_of=lambda source: AGENTS.get(source.root.agent, first).companion(source),
         is_dry_run=is_dry_run,
         alive=alive,
     )

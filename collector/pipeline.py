@@ -2,12 +2,13 @@
 
 In: the parts (Flow). Out: a ledger that balances. Nothing is queued between the stages, so an error surfaces where it
 happened and the commit is always the last thing; what a crash interrupts is read again from the committed offsets.
+Nothing changes before the selection is applied, and then only the committer changes what is remembered.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from collector.agents.format import AgentFormat, Normalizer
@@ -21,14 +22,15 @@ from collector.flow.line import End, Line
 from collector.flow.metadata import to_metadata
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Item, Outcome, Skip
-from collector.flow.source import Source
+from collector.flow.source import Position, Source
 from collector.keeping.commit import Committer
-from collector.keeping.rescue import Held, unsent_of
+from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.log import get_logger, place_of
 from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
 from collector.reading.scope import Scope
+from collector.reading.select import select
 from collector.redact import Redactor, seal, to_quarantine
 
 log = get_logger()
@@ -47,12 +49,12 @@ class Flow:
     max_event_bytes: int
     deliverer: Deliverer
     committer: Committer
-    held: Held
+    held: HeldFiles
     observer: Observer = UNOBSERVED
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
-    """discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit."""
+    """discover -> select -> tail / document -> normalize -> redact -> batch -> deliver -> commit."""
     found = discover(flow.scope, known=flow.state.stamp_of)
     walk(flow, ledger, found)
     flow.committer.finish()
@@ -61,34 +63,46 @@ def run_pass(flow: Flow, ledger: Ledger) -> Findings:
 
 def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     """Everything after discover. Findings may be those of a glance: then only what they name is looked at."""
-    changed = _changed(found, flow, ledger)
+    sources = _begin(flow, ledger, found)
     ledger.lag = ledger.lag_at_start = sum(lag_of(source, flow.state) for source in found.files)
+    made = batches(_items(sources, flow, ledger), flow.limits)
     try:
-        for receipt in flow.deliverer.deliver(batches(_items(changed, flow, ledger), flow.limits)):
+        # What is unsent is held at the first failure: the pass may go on for a minute, and files may go meanwhile.
+        for receipt in flow.deliverer.deliver(made, when_failing=lambda: flow.held.hold(found.files, flow.state)):
             flow.committer.commit(receipt, ledger)
             flow.observer.receipt(ledger)
     except (SinkError, Stopped) as error:
         # A sink that refuses everything answers, and is given up all the same.
         if isinstance(error, SinkError) or flow.deliverer.health.failing_since is not None:
-            _hold(found, flow)
+            flow.held.hold(found.files, flow.state)
         raise
     finally:
         if not found.is_partial:  # after a glance the next save that is due takes it along
             flow.committer.save()
         ledger.lag = sum(lag_of(source, flow.state) for source in found.files)
+    # Last, and only if the save went well: what is let go of is nowhere else, so its offset must be on disk.
     if not found.is_partial and not flow.committer.problem:
-        flow.held.release(flow.state)
+        flow.held.let_go(flow.state)
 
 
 def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
     """What the next pass would make of every line, without sending or saving anything."""
-    return _items(_changed(found, flow, ledger), flow, ledger)
+    return _items(_begin(flow, ledger, found), flow, ledger)
 
 
-def _hold(found: Findings, flow: Flow) -> None:
-    """While the sink is failing, what is unsent must not be swept."""
-    unsent = {source.key: size for source in found.files if (size := unsent_of(source, flow.state))}
-    flow.held.hold(unsent, found.files, flow.state)
+def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
+    """What has to be read, after the look at the files is taken over and what needs no reading is counted."""
+    starts: dict[str, Position] = {}
+    if not found.is_partial:
+        stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
+        found.add(stand_ins.sources)
+        starts = stand_ins.starts
+    selection = select(found, flow.state.entries, starts, time.time())
+    flow.committer.apply(selection)
+    for reason, files in selection.skipped.items():
+        ledger.skip_file(reason, files)
+    ledger.leave_files(selection.unchanged)
+    return selection.read
 
 
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
@@ -101,7 +115,7 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
         except SkipSource as skip:
             ledger.skip_file(skip.reason)
             if skip.reason in reasons.UNTIL_CHANGED:
-                flow.state.leave_alone(source.key, source.stamp, skip.reason)
+                flow.committer.leave_alone(source, skip.reason)
         except SourceError as error:
             ledger.skip_file(reasons.READ_ERROR.name)
             log.warning("source not read to its end", source=source.key, reason=str(error))
@@ -111,11 +125,10 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
-    form, entry = flow.scope.form_of(source.root), flow.state.entries.get(source.key)
+    form = flow.scope.form_of(source.root)
     is_wanted = flow.scope.filter_of(source.root).gate(source)
-    read = document.read if source.kind.is_document else tail.read
     normalize: Normalizer | None = None
-    for line in read(source, entry.position if entry else None, form):
+    for line in _lines(source, form, flow):
         if isinstance(line, End):
             yield Item(line, None)
             continue
@@ -125,6 +138,19 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
         yield Item(line, _outcome(line, normalize, form, flow))
+
+
+def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:
+    """The lines of a source, or of what was held of it if it went away since it was found."""
+    entry = flow.state.entries.get(source.key)
+    read, position = document.read if source.kind.is_document else tail.read, entry.position if entry else None
+    try:
+        yield from read(source, position, form)
+    except SkipSource as skip:
+        stand_in = flow.held.stand_in_for(source) if skip.reason == reasons.VANISHED.name else None
+        if stand_in is None:
+            raise
+        yield from read(stand_in, position, form)
 
 
 def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -> Outcome:
@@ -144,49 +170,6 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
     if flow.level != "full":
         made = to_metadata(made, form.word_attributes)
     return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)
-
-
-def _changed(found: Findings, flow: Flow, ledger: Ledger) -> list[Source]:
-    """The sources that somebody has to open; the others are counted. Moved files keep their offsets."""
-    state = flow.state
-    if not found.is_partial:
-        found.add(flow.held.sources(found.files, state, flow.scope.roots, flow.scope.takes))
-    for reason, files in found.skipped.items():
-        ledger.skip_file(reason, files)
-    changed, unknown = [], []
-    for source in found.files:
-        entry = state.entries.get(source.key)
-        if entry is not None and entry.position.stamp == source.stamp:
-            if entry.skip:
-                ledger.skip_file(entry.skip)
-            else:
-                ledger.leave_file()
-            continue
-        changed.append(source)
-        if entry is None or entry.position.stamp is None or entry.position.stamp.inode != source.stamp.inode:
-            unknown.append(source)
-    if found.is_partial:
-        _adopt(unknown, state, found.gone)
-    elif not found.errors:
-        seen = {source.key for source in found.files}
-        _adopt(unknown, state, (key for key in state.entries if key not in seen))
-        state.prune(seen, time.time())
-    return changed
-
-
-def _adopt(unknown: list[Source], state: State, gone: Iterable[str]) -> None:
-    """What is new, or another file than before under its name, may be one that is gone from where it was."""
-    if not unknown:
-        return
-    missing = tail.Missing(
-        {key: entry.position for key in gone if (entry := state.entries.get(key)) and entry.position.offset}
-    )
-    for source in unknown if missing else ():
-        own = state.entries.get(source.key)
-        old = tail.adopt(source, missing, own.position if own else None)
-        if old is not None:
-            state.rename(old, source.key)
-            del missing[old]
 
 
 def lag_of(source: Source, state: State) -> int:

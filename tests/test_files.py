@@ -13,8 +13,9 @@ from collector.assembly import load_installation
 from collector.errors import StateError
 from collector.files import created
 from collector.flow.outcome import Quarantined
+from collector.keeping.lock import lock
 from collector.keeping.quarantine import Quarantine
-from collector.keeping.state import State, lock
+from collector.keeping.state import State
 from tests.agent import Agent
 from tests.build import Home
 from tests.sink import Answer, Sink

@@ -48,6 +48,13 @@ PROGRAMS = {  # run by their path in a process of their own, where exiting and p
     "collector/redact/scan/compiling.py",
     "collector/redact/own_rules/trial.py",
 }
+# What changes what is remembered of a source: the methods of State, and its entries themselves.
+STATE, COMMITTER = "collector/keeping/state.py", "collector/keeping/commit.py"
+MOVES_OFFSETS = {
+    *("advance_offsets", "set_offset", "mark_skipped", "rename_entry", "mark_missing", "drop_entries"),
+    "reset_entries",
+}
+CHANGES_A_DICTIONARY = {"clear", "pop", "popitem", "setdefault", "update"}
 # Tables are data, not code: they are read by looking one row up, so they have no cap.
 TABLES = {"collector/redact/formats/", "collector/flow/event.py"}
 MAX_FILE_LINES = 400
@@ -160,6 +167,41 @@ def test_the_environment_is_read_in_settings_only() -> None:
 def test_only_the_command_line_prints_or_exits() -> None:
     pattern = r"(print|exit|quit|input|sys\.exit|os\._exit|sys\.stdout\b.*|typer\.(echo|secho|Exit)|rich\.print)$"
     assert uses(pattern, allowed_in=PRINTS_OR_EXITS) == []
+
+
+def moves_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Where a file moves an offset: by a method of the state, or by changing its entries."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Attribute | ast.Subscript):
+            continue
+        is_changed = not isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Attribute):
+            is_entries = isinstance(node.value, ast.Attribute) and node.value.attr == "entries"
+            is_move = (
+                node.attr in MOVES_OFFSETS
+                or (is_entries and node.attr in CHANGES_A_DICTIONARY)
+                or (is_changed and node.attr == "entries")
+            )
+        else:
+            is_move = is_changed and isinstance(node.value, ast.Attribute) and node.value.attr == "entries"
+        if is_move:
+            yield node.lineno, ast.unparse(node)
+
+
+def test_offsets_move_in_the_committer_only() -> None:
+    assert [
+        f"{name_of(path)}:{line} {text}"
+        for path in OURS
+        if name_of(path) not in {STATE, COMMITTER}
+        for line, text in moves_of(path)
+    ] == []
+
+
+def test_the_committer_is_asked_for_every_kind_of_move() -> None:
+    """Else a method that was renamed would be forbidden to nobody."""
+    assert {text.rpartition(".")[2] for _, text in moves_of(REPOSITORY / COMMITTER)} == MOVES_OFFSETS
+    methods = {node.name for node in ast.walk(ast.parse((REPOSITORY / STATE).read_text())) if hasattr(node, "name")}
+    assert methods >= MOVES_OFFSETS
 
 
 def test_files_stay_short() -> None:

@@ -131,8 +131,9 @@ def reset(
 
     With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
     """
-    from collector.assembly import held_of
-    from collector.keeping.state import State, lock
+    from collector.assembly import committer_of, held_of
+    from collector.keeping.lock import lock
+    from collector.keeping.state import State
 
     chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     if not sources and not everything and not forget:
@@ -141,12 +142,10 @@ def reset(
         offsets = State(chosen.state_path).load()
         keys = list(offsets.entries) if everything else [settings.state_key(source) for source in sources or []]
         dropped = held_of(chosen).forget(None if everything or not sources else keys) if forget else 0
-        forgotten = offsets.forget(keys)
-        if not everything and not dropped and len(forgotten) < len(keys):
-            unknown = ", ".join(key for key in keys if key not in forgotten)
-            raise NotFound(f"The state {chosen.state_path} knows nothing of {unknown}. Nothing was changed.")
-        if forgotten:
-            offsets.save()
+        unknown = [key for key in keys if key not in offsets.entries]
+        if unknown and not dropped:
+            raise NotFound(f"The state {chosen.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
+        forgotten = committer_of(offsets, chosen).reset(keys)
     if forget:
         typer.echo(f"{dropped} held files were dropped.")
     typer.echo(f"{len(forgotten)} sources are sent again by the next pass.")

@@ -64,6 +64,7 @@ class Settling:
         policy: Policy,
         waiting: Waiting,
         address: str,
+        when_failing: Callable[[], None] = lambda: None,
     ) -> None:
         self._batch = batch
         self._send = post
@@ -71,6 +72,7 @@ class Settling:
         self._policy = policy
         self._waiting = waiting
         self._address = address
+        self._when_failing = when_failing
         self._refused: dict[str, str] = {}
         self._sent_bytes = 0
         self._duplicates = 0
@@ -264,6 +266,7 @@ class Settling:
         if isinstance(verdict, Halt):
             raise self._halted(verdict)
         if isinstance(verdict, Retry):
+            self._when_failing()
             log.debug("sink failing", reason=verdict.reason, tries=self._health.tries)
         return verdict
 

@@ -30,10 +30,10 @@ class Ledger:
         self.seen += 1
         self.read += 1
 
-    def leave_file(self) -> None:
-        """Counts a file that did not change, so nobody opened it."""
-        self.seen += 1
-        self.unchanged += 1
+    def leave_files(self, files: int) -> None:
+        """Counts files that did not change, so nobody opens them."""
+        self.seen += files
+        self.unchanged += files
 
     def skip_file(self, reason: str, files: int = 1) -> None:
         """Counts files that are not read."""

@@ -82,6 +82,14 @@ class Position(NamedTuple):
     stamp: Stamp | None = None
 
 
+class Entry(NamedTuple):
+    """What is remembered of one source. `skip` is why the whole file is left alone while its stamp stays the same."""
+
+    position: Position
+    skip: str = ""
+    missing_since: int = 0
+
+
 def digest(data: bytes) -> str:
     """The fingerprint of a few bytes of a file: 16 hex digits."""
     return hashlib.blake2b(data, digest_size=8).hexdigest()

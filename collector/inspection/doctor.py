@@ -34,7 +34,8 @@ from collector.delivery.sinks import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame
-from collector.keeping.state import State, holder
+from collector.keeping.lock import holder
+from collector.keeping.state import State
 from collector.pipeline import lag_of
 from collector.reading.discover import Findings, discover
 from collector.redact import Redactor, seal

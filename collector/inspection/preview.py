@@ -56,7 +56,7 @@ def previewed(settings: Settings, wanted: Wanted) -> Iterator[Preview]:
     """What these settings would send, for as long as the `with` block lasts."""
     with assembled(settings, "preview", is_dry_run=True) as flow:
         if wanted.is_from_start:
-            flow.state.entries.clear()  # of this copy only: a dry run saves no state
+            flow.committer.reset(list(flow.state.entries))  # of this copy only: a dry run saves no state
         found = discover(flow.scope)
         if wanted.source:
             found.files = [each for each in found.files if matches(each.key, wanted.source)]

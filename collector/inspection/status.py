@@ -12,7 +12,8 @@ from collector.assembly import quarantine_of, scope_of
 from collector.delivery.sinks import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
-from collector.keeping.state import State, holder
+from collector.keeping.lock import holder
+from collector.keeping.state import State
 from collector.pipeline import lag_of
 from collector.reading.discover import discover
 from collector.service.figures import Lag

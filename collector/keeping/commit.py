@@ -1,20 +1,24 @@
-"""Commit: turns receipts into saved offsets. The only place that moves an offset, and it takes receipts only.
+"""Commit: the only place that moves an offset.
 
-Order matters: the positions are taken over in memory, then what was set aside is on disk, then the state is saved. A
-crash between any two of these sends or sets aside again, never loses (promise 1). Saves are coalesced, at most a window
-of receipts apart, so what is repeated after a crash is at most what was in flight plus that window. While the disk is
-full both wait in memory and the pass goes on; nothing is claimed that is not on disk.
+In: a selection before anything is read, receipts while it is sent, a person's `reset`. Out: the state on disk.
+
+Order matters. Positions are taken over in memory, then what is quarantined is on disk, then the state is saved: a crash
+between any two of these sends or quarantines again, and never loses (promise 1). Saves are coalesced, at most a window
+of receipts apart, so what a crash repeats is at most what was in flight plus that window. While the disk is full both
+wait in memory and the pass goes on; nothing is claimed that is not on disk.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from collector.errors import StateError
 from collector.flow.ledger import Ledger
 from collector.flow.outcome import Quarantined
 from collector.flow.receipt import Receipt
+from collector.flow.selection import Selection
+from collector.flow.source import Source
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
 from collector.log import get_logger
@@ -26,7 +30,7 @@ MAX_WAITING_BYTES = 8_000_000
 
 
 class Committer:
-    """Applies receipts, in the order in which their lines were read."""
+    """Applies receipts, in the order in which their lines were read. In a dry run nothing reaches the disk."""
 
     def __init__(
         self,
@@ -36,11 +40,13 @@ class Committer:
         *,
         is_dry_run: bool = False,
         clock: Callable[[], float] = time.monotonic,
+        max_waiting_bytes: int = MAX_WAITING_BYTES,
     ) -> None:
         self.state = state
         self.quarantine = quarantine
         self.window = window
         self.is_dry_run = is_dry_run
+        self.max_waiting_bytes = max_waiting_bytes
         self.problem = ""
         self.dropped = 0  # entries that a full quarantine had to let go
         self._waiting: list[Quarantined] = []
@@ -54,25 +60,54 @@ class Committer:
         self._waiting, self._waiting_bytes = list(before._waiting), before._waiting_bytes
         self.problem, self.dropped = before.problem, before.dropped
 
+    # What moves offsets
+
+    def apply(self, selection: Selection) -> None:
+        """Takes over what the look at the files showed: the only change before something is read.
+
+        In memory, and not worth a save: after a crash the next look shows the same.
+        """
+        for key, position in selection.starts.items():
+            self.state.set_offset(key, position)
+        for old, new in selection.moved.items():
+            self.state.rename_entry(old, new)
+        for key, since in selection.missing_since.items():
+            self.state.mark_missing(key, since)
+        self.state.drop_entries(selection.forgotten)
+
+    def leave_alone(self, source: Source, reason: str) -> None:
+        """Skips a source for as long as it stays as it is; it holds nothing that an offset could pass."""
+        self.state.mark_skipped(source.key, source.stamp, reason)
+
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
-        """One receipt: move the offsets, count, keep what must be set aside; save when it is time."""
-        if self._waiting_bytes > MAX_WAITING_BYTES:  # memory is not for this: the pass ends here until there is room
+        """One receipt: move the offsets, count, keep what is quarantined; save when it is time."""
+        if self._waiting_bytes > self.max_waiting_bytes:  # memory is not for this: the pass ends until there is room
             self._write_quarantine()
         if not self.is_dry_run:
             self._wait_for_disk([*receipt.batch.quarantined, *receipt.refused])
-        ledger.lag -= self.state.move(receipt.batch.positions)
+        ledger.lag -= self.state.advance_offsets(receipt.batch.positions)
         ledger.take(receipt)
         self._unsaved += 1
         if self._unsaved >= self.window or self._clock() - self._saved_at >= SAVE_AFTER_SECONDS:
             self.save()
+
+    def reset(self, keys: Iterable[str]) -> list[str]:
+        """Forgets how far these were sent, and saves that; returns those that were known."""
+        known = self.state.reset_entries(keys)
+        if known and not self.is_dry_run:
+            self.state.save()
+        return known
+
+    # What brings them to disk
 
     def _wait_for_disk(self, things: list[Quarantined]) -> None:
         self._waiting += things
         self._waiting_bytes += sum(len(thing.payload) for thing in things)
 
     def _write_quarantine(self) -> None:
-        """Writes what belongs into the quarantine; no state is saved before that."""
         gone = self.quarantine.add(self._waiting)
+        # Only now: what `add` could not write waits on. A crash before this quarantines the same once more, which the
+        # quarantine tells by its place and shows once.
         self._waiting, self._waiting_bytes = [], 0
         if gone:
             self.dropped += gone
@@ -85,6 +120,8 @@ class Committer:
         if self.is_dry_run or not is_wanted:
             return
         try:
+            # In this order: an offset that is on disk is past nothing that is not on disk too. A crash in between reads
+            # the line again and quarantines it again; the other way round it would be gone.
             self._write_quarantine()
             self.state.save(is_whole=is_whole)
         except StateError as error:

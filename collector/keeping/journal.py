@@ -1,8 +1,8 @@
 """The journal beside a large state: what changed since the state was written whole, a line for each save.
 
-Its first line names the state that it goes with by a digest, so one that was left behind by a crash, or a state that
-was restored without it, is never applied to the wrong one. A line is synced before it counts; what a crash cut short
-is passed over with all that follows. Nothing is held open in between.
+In: changed entries. Out: after a restart, the same ones in the same order. The first line names the state that the
+journal belongs to by a digest, so it is never applied to another one, such as a newer or a restored one. A line is
+synced before it counts; one that a crash cut short is passed over with all that follows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Journal:
     def begin(self, base: Digest) -> None:
         """The state was written whole: what the journal said is in it."""
         self._base, self._size = None, 0
-        with contextlib.suppress(OSError):  # one that stays goes with no state any more
+        # A crash before this, or a failure, leaves a journal that belongs to no state any more: nobody applies it, and
+        # the next one takes its place.
+        with contextlib.suppress(OSError):
             self.path.unlink()
         if base.size >= self.used_from:
             self._digest = base.text
@@ -59,13 +61,15 @@ class Journal:
             opened = self._opened() if self._size else created(self.path)
         except FileNotFoundError:
             raise JournalUnusable from None
-        base, self._base = self._base, None  # after a failure the line may be there in half: nothing may follow it
+        # Half of the line may be on disk after a failure or a crash. Nothing may follow it then, for whatever does
+        # would be passed over with it: without a base the next save writes the state whole.
+        base, self._base = self._base, None
         with opened as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
         if not self._size:
-            fsync_directory(self.path.parent)
+            fsync_directory(self.path.parent)  # else a power cut could take the name of a journal that counts already
         self._base = base
         self._size += len(line)
 

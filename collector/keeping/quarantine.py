@@ -24,7 +24,7 @@ from collector.files import created, fsync_directory, make_private_directory
 from collector.flow.outcome import Quarantined
 
 KEEP_WHEN_FULL = 0.75
-LOCK_SECONDS = 10.0
+LOCK_SECONDS = 10.0  # how long the agent waits for a person's command to let go of the file
 POLL_SECONDS = 0.02
 STRINGS = ("id", "reason", "source", "payload", "time")
 
@@ -32,9 +32,10 @@ STRINGS = ("id", "reason", "source", "payload", "time")
 class Quarantine:
     """The file of what was set aside."""
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
+    def __init__(self, path: Path, max_bytes: int, lock_seconds: float = LOCK_SECONDS) -> None:
         self.path = path
         self.max_bytes = max_bytes
+        self.lock_seconds = lock_seconds
 
     def add(self, things: Iterable[Quarantined]) -> int:
         """Keeps these; returns how many old ones had to go. Nothing is on disk unless this returns."""
@@ -52,9 +53,13 @@ class Quarantine:
         try:
             os.fchmod(descriptor, 0o600)  # it may have come from a backup
             before = os.fstat(descriptor).st_size
-            is_cut = before and os.pread(descriptor, 1, before - 1) != b"\n"  # by a crash
+            # A crash in the middle of this leaves half an entry. Its offset was not saved either, so the same comes
+            # again; the half gets an end of its own, or it would swallow the beginning of what follows.
+            is_cut = before and os.pread(descriptor, 1, before - 1) != b"\n"
             try:
                 _write(descriptor, (b"\n" if is_cut else b"") + b"".join(lines))
+                # The committer saves the state after this returns, never before: an offset on disk is past nothing
+                # that is not on disk too.
                 os.fsync(descriptor)
             except OSError:
                 with contextlib.suppress(OSError):  # so that a full disk does not collect the same halves
@@ -64,7 +69,7 @@ class Quarantine:
         finally:
             os.close(descriptor)
         if is_new:
-            fsync_directory(self.path.parent)
+            fsync_directory(self.path.parent)  # else a power cut could take the name, and all that is in it
         return size
 
     def entries(self) -> list[dict[str, Any]]:
@@ -117,7 +122,9 @@ class Quarantine:
         with self.path.open("rb") as old, created(temporary) as new:
             yield old, new
             new.flush()
-            os.fsync(new.fileno())
+            os.fsync(new.fileno())  # before it gets its name: else a power cut could leave the name without the bytes
+        # A crash before this leaves the old file: with what a person dropped, who was not told yet that it is gone, or
+        # with the oldest entries, which go with the next that come.
         os.replace(temporary, self.path)
         fsync_directory(self.path.parent)
 
@@ -129,7 +136,7 @@ class Quarantine:
             lock = self.path.with_name(self.path.name + ".lock")
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
-                _wait_for(descriptor)
+                _wait_for(descriptor, self.lock_seconds)
                 yield
             finally:
                 os.close(descriptor)
@@ -146,9 +153,9 @@ def _write(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _wait_for(descriptor: int) -> None:
+def _wait_for(descriptor: int, seconds: float) -> None:
     """Takes the lock; a holder that never lets go must not stop the agent for ever."""
-    deadline = time.monotonic() + LOCK_SECONDS
+    deadline = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,44 +1,33 @@
 """The state: one JSON file that says how far each source is safe.
 
-In: positions that an acknowledgement made safe. Out: the positions at start. Written whole (temporary file, fsync,
-rename, fsync of the directory), mode 0600, the previous generation kept beside it, so after a crash at any point
-either generation is whole. A large state (100,000 sources: 24 MB, 0.13 CPU s a save, as against 0.04 for what a window
-of batches costs) is written whole from time to time only; in between, each save appends what changed to the journal.
+In: what the committer changes. Out: the entries at start. Written whole (temporary file, fsync, rename, fsync of the
+directory), mode 0600, the previous generation kept beside it, so after a crash at any point one of the two is whole. A
+large state (100,000 sources: 24 MB, 0.13 CPU s a save, as against 0.04 for what a window of batches costs) is written
+whole from time to time only; in between, each save appends what changed to the journal.
 Crash window: what was committed in memory since the last save is sent again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from collector.errors import StateError, StateLocked
+from collector.errors import StateError
 from collector.files import created, fsync_directory, make_private_directory
-from collector.flow.source import Position, Source, Stamp
+from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.journal import Digest, Journal, JournalUnusable
 
 VERSION = 1
-FORGET_AFTER_SECONDS = 24 * 3600
 REPACK_AT_MOST = 20_000
 ENCODED_AT_ONCE = 100
 JOURNAL_FROM_BYTES = 1 << 20
-LOOK_SECONDS = 0.05
-
-
-class Entry(NamedTuple):
-    """What is remembered of one source. `skip` is why the whole file is left alone while its stamp stays the same."""
-
-    position: Position
-    skip: str = ""
-    missing_since: int = 0
 
 
 class State:
@@ -51,7 +40,7 @@ class State:
         self.notes: list[str] = []
         self.is_dirty = False
         self._changed: set[str] = set()
-        self._forgotten = False
+        self._is_reset = False
         self._journal = Journal(path, journal_from)
 
     def load(self, *, may_repair: bool = True) -> State:
@@ -93,6 +82,7 @@ class State:
 
     def _move_damaged(self, path: Path, reason: str) -> None:
         aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
+        # Before anything is saved under its name. A crash after this finds the older generation, or starts over.
         with contextlib.suppress(OSError):
             os.replace(path, aside)
         self.notes.append(
@@ -100,7 +90,9 @@ class State:
             "what it remembered is read again, and the event ids make the repeats harmless."
         )
 
-    def move(self, positions: dict[str, Position]) -> int:
+    # What changes an entry. Nobody but the committer calls these; a law in the tests sees to it.
+
+    def advance_offsets(self, positions: Mapping[str, Position]) -> int:
         """Takes over what an acknowledgement made safe; returns by how many bytes the offsets moved."""
         moved = 0
         for key, position in positions.items():
@@ -108,6 +100,47 @@ class State:
             moved += position.offset - (before.position.offset if before else 0)
             self._put(key, Entry(position))
         return moved
+
+    def set_offset(self, key: str, position: Position) -> None:
+        """A source whose beginning is known to be safe, or not to be had any more, is read from here on."""
+        self._put(key, Entry(position))
+
+    def mark_skipped(self, key: str, stamp: Stamp, reason: str) -> None:
+        """Remembers that a source is left alone for as long as its stamp stays the same."""
+        entry = Entry(Position(0, "", "", stamp), skip=reason)
+        if self.entries.get(key) != entry:
+            self._put(key, entry)
+
+    def rename_entry(self, old: str, new: str) -> None:
+        """A source moved: its entry goes with it."""
+        self._put(new, self.entries.pop(old)._replace(missing_since=0))
+        self._changed.add(old)
+
+    def mark_missing(self, key: str, since: int) -> None:
+        """Remembers since when a source has been out of sight; not worth a save of its own, it goes with the next."""
+        self.entries[key] = self.entries[key]._replace(missing_since=since)
+        self._changed.add(key)
+
+    def drop_entries(self, keys: Iterable[str]) -> None:
+        """Forgets sources that are gone for good."""
+        for key in keys:
+            del self.entries[key]
+            self._changed.add(key)
+            self.is_dirty = True
+
+    def reset_entries(self, keys: Iterable[str]) -> list[str]:
+        """Forgets sources so that they are read again from the start: the older generation must not bring them back."""
+        dropped = [key for key in keys if self.entries.pop(key, None) is not None]
+        self.is_dirty = self.is_dirty or bool(dropped)
+        self._is_reset = self._is_reset or bool(dropped)
+        return dropped
+
+    def _put(self, key: str, entry: Entry) -> None:
+        self.entries[key] = entry
+        self._changed.add(key)
+        self.is_dirty = True
+
+    # What only looks
 
     def lag_of(self, source: Source) -> int:
         """The bytes of a source that are not committed yet."""
@@ -119,10 +152,6 @@ class State:
         offset = entry.position.offset
         return source.stamp.size - offset if offset <= source.stamp.size else source.stamp.size
 
-    def start_at(self, key: str, position: Position) -> None:
-        """A source whose beginning is known to be safe, or not to be had any more, is read from here on."""
-        self._put(key, Entry(position))
-
     def stamp_of(self, key: str) -> Stamp | None:
         """What a source was like when it was last read to its end."""
         entry = self.entries.get(key)
@@ -133,46 +162,7 @@ class State:
         entry = self.entries.get(source.key)
         return entry is not None and entry.position.stamp == source.stamp
 
-    def leave_alone(self, key: str, stamp: Stamp, reason: str) -> None:
-        """Remembers that a source is skipped as long as its stamp stays the same."""
-        entry = Entry(Position(0, "", "", stamp), skip=reason)
-        if self.entries.get(key) != entry:
-            self._put(key, entry)
-
-    def _put(self, key: str, entry: Entry) -> None:
-        self.entries[key] = entry
-        self._changed.add(key)
-        self.is_dirty = True
-
-    def rename(self, old: str, new: str) -> None:
-        """A source moved: its entry goes with it."""
-        self._put(new, self.entries.pop(old)._replace(missing_since=0))
-        self._changed.add(old)
-
-    def forget(self, keys: Iterable[str]) -> list[str]:
-        """Drops entries, so that their sources are read again from the start."""
-        dropped = [key for key in keys if self.entries.pop(key, None) is not None]
-        self.is_dirty = self.is_dirty or bool(dropped)
-        self._forgotten = self._forgotten or bool(dropped)
-        return dropped
-
-    def prune(self, seen: set[str], now: float) -> None:
-        """Forgets sources that have been gone for a day; a file that comes back sooner keeps its offset."""
-        for key, entry in list(self.entries.items()):
-            if key in seen:
-                if entry.missing_since:
-                    self._note_missing(key, 0)
-            elif not entry.missing_since or now < entry.missing_since:  # the clock may have been set back
-                self._note_missing(key, int(now))
-            elif now - entry.missing_since > FORGET_AFTER_SECONDS:
-                del self.entries[key]
-                self._changed.add(key)
-                self.is_dirty = True
-
-    def _note_missing(self, key: str, since: int) -> None:
-        """Not worth a save of its own: goes along with the next."""
-        self.entries[key] = self.entries[key]._replace(missing_since=since)
-        self._changed.add(key)
+    # Memory and disk
 
     def repack(self) -> None:
         """Makes all entries anew. Those that came one by one in a large pass lie between what that pass has left, and
@@ -190,8 +180,8 @@ class State:
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file, or a line of the journal; on failure what was there stays and the entries stay dirty."""
         try:
-            if is_whole or self._forgotten or not self._append():
-                self._write(_document(self.entries))
+            if is_whole or self._is_reset or not self._append():
+                self._write_whole(_document(self.entries))
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
@@ -215,8 +205,9 @@ class State:
             return False
         return True
 
-    def _write(self, pieces: Iterable[bytes]) -> None:
+    def _write_whole(self, pieces: Iterable[bytes]) -> None:
         make_private_directory(self.path.parent)
+        # A crash before the rename below leaves the state as it was, and half a new one beside it that nobody reads.
         temporary = self.path.with_name(self.path.name + ".new")
         written = Digest()
         with created(temporary) as file:
@@ -224,16 +215,21 @@ class State:
                 file.write(piece)
                 written.take(piece)
             file.flush()
+            # Before it gets its name: else a power cut could leave the name without the bytes.
             os.fsync(file.fileno())
-        if self._forgotten:
-            # A reset must not come back through the older generation.
+        if self._is_reset:
+            # The older generation still knows what is to be forgotten, so it goes first. A crash after this leaves the
+            # state as it was before the reset, without a generation to fall back to.
             self.previous.unlink(missing_ok=True)
-            self._forgotten = False
         else:
             with contextlib.suppress(FileNotFoundError):
                 keep_previous(self.path, self.previous)
+        # From here on the new state counts. A crash before this sends again what was acknowledged since the last save.
         os.replace(temporary, self.path)
+        self._is_reset = False
         fsync_directory(self.path.parent)
+        # Last: until the rename the journal belongs to what is on disk. One that a crash leaves behind names another
+        # state than the new one, so it is not applied.
         self._journal.begin(written)
 
 
@@ -244,10 +240,13 @@ class _NewerVersion(Exception):
 def keep_previous(path: Path, previous: Path) -> None:
     """Makes `previous` another name of `path`; a copy where the file system has no hard links."""
     path.stat()
+    # A crash between these two leaves one generation, the current one.
     previous.unlink(missing_ok=True)
     try:
         os.link(path, previous)
     except OSError:
+        # Until the new state gets its name there is none of this name: a crash in between loads the older generation,
+        # which at that moment is the last one that was saved.
         os.replace(path, previous)
 
 
@@ -318,65 +317,3 @@ def _decode_entry(value: dict[str, Any]) -> Entry:
         stamp = Stamp(int(value["size"]), int(value["mtime_ns"]), int(value["inode"]))
     position = Position(offset, str(value.get("head", "")), str(value.get("tail", "")), stamp)
     return Entry(position, str(value.get("skip", "")), int(value.get("missing_since", 0)))
-
-
-def lock_path(path: Path) -> Path:
-    """The lock file that belongs to a state."""
-    return path.with_name(path.name + ".lock")
-
-
-def holder(path: Path) -> str:
-    """Who works on a state right now, as its lock file says; empty when nobody does."""
-    try:
-        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once; whoever starts now tries twice
-    except OSError:
-        return _named_in(descriptor)
-    finally:
-        os.close(descriptor)
-    return ""
-
-
-def _named_in(descriptor: int) -> str:
-    return os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
-
-
-def _try_to_lock(descriptor: int) -> None:
-    """Raises OSError when somebody else works here; one who only looks (`holder`) lets go at once."""
-    with contextlib.suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return
-    time.sleep(LOOK_SECONDS)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-@contextlib.contextmanager
-def lock(path: Path, purpose: str) -> Iterator[None]:
-    """Holds the state for this process; raises StateLocked naming the holder at once."""
-    try:
-        make_private_directory(path.parent)
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # what a link points to would be cut to nothing
-        descriptor = os.open(lock_path(path), flags, 0o600)
-    except OSError as error:
-        raise StateError(
-            f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "
-            "Make the directory writable to this user, or name another file with --state."
-        ) from None
-    try:
-        try:
-            _try_to_lock(descriptor)
-        except OSError:
-            raise StateLocked(
-                f"The state {path} is in use by {_named_in(descriptor)}. One agent works on a state at a time: "
-                "stop that one first, or name another file with --state."
-            ) from None
-        since = time.strftime("%Y-%m-%d %H:%M:%S")
-        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same, only nameless
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"collector {purpose}, process {os.getpid()}, since {since}\n".encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)

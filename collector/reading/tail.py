@@ -6,13 +6,13 @@ End. Memory holds one line and a chunk. Nothing is remembered here: what was not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
 from collector.agents.format import AgentFormat
-from collector.errors import SkipSource, SourceError
+from collector.errors import SkipSource
 from collector.flow import reasons
 from collector.flow.line import End, Line, Reading
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source
@@ -157,43 +157,3 @@ def _complete(rest: Rest) -> dict[str, Any] | None:
 
 def _tail(data: bytes | bytearray, stop: int) -> bytes:
     return bytes(data[max(0, stop - FINGERPRINT_BYTES) : stop])
-
-
-class Missing(dict[str, Position]):
-    """The positions of files that are gone, findable by name and by inode: made once per pass for many `adopt`s."""
-
-    def __init__(self, positions: Mapping[str, Position]) -> None:
-        super().__init__(positions)
-        self._by_name: dict[str, list[str]] = {}
-        self._by_inode: dict[int, list[str]] = {}
-        for key, position in positions.items():
-            self._by_name.setdefault(key.rpartition("/")[2], []).append(key)
-            if position.stamp:
-                self._by_inode.setdefault(position.stamp.inode, []).append(key)
-
-    def candidates(self, source: Source) -> list[str]:
-        """Which of them this source may have been: those of its name first, then those of its inode."""
-        keys = [
-            *self._by_name.get(source.key.rpartition("/")[2], ()),
-            *self._by_inode.get(source.stamp.inode, ()),
-        ]
-        return [key for key in dict.fromkeys(keys) if key in self and 0 < self[key].offset <= source.stamp.size]
-
-
-def adopt(source: Source, missing: Mapping[str, Position], own: Position | None = None) -> str | None:
-    """The key under which a file that moved here was known; it is recognised by its bytes, never by its name alone.
-
-    None as well where it goes on from its `own` position. Opens the file only when something could match. Pass a
-    Missing where there are many.
-    """
-    known = missing if isinstance(missing, Missing) else Missing(missing)
-    candidates = known.candidates(source)
-    if not candidates:
-        return None
-    try:
-        with opened(source) as file:
-            if own is not None and own.offset and file.begins_as(own):
-                return None
-            return next((key for key in candidates if file.begins_as(known[key])), None)
-    except (SkipSource, SourceError):
-        return None

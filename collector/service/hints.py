@@ -70,6 +70,11 @@ class Waker:
                 while os.read(self._ear, 4096):
                     pass
 
+    def peek(self) -> frozenset[str]:
+        """The paths so far; they stay for whoever takes them."""
+        with self._lock:
+            return frozenset(self._paths)
+
     def take(self) -> Hints:
         """The hints so far; later ones are gathered anew."""
         with self._lock:

@@ -60,7 +60,12 @@ class Service:
         self.wake = Waker(clock)
         self.interrupt = Interrupt()
         self.passes = Passes(
-            progress=self._progress, keep_alive=self.notifier.alive, clock=clock, wall=wall, uniform=uniform
+            progress=self._progress,
+            keep_alive=self.notifier.alive,
+            hinted=self.wake.peek,
+            clock=clock,
+            wall=wall,
+            uniform=uniform,
         )
         self.watcher: Watcher
         self.flow: Flow

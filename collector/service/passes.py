@@ -31,6 +31,7 @@ MANY_BATCHES = 4
 MANY_REASONS = 100
 # A change this old that no hint told of was missed; a younger one may still be on its way.
 HINTS_TAKE_SECONDS = 2.0
+HOLD_AGAIN_SECONDS = 2.0
 SAID = {
     "unavailable": "the sink does not answer, it is tried again",
     "halted": "the sink does not take events, a person must act",
@@ -53,7 +54,8 @@ class Seen:
 class Passes:
     """One lives as long as the agent; the flow, which it observes, changes with the configuration.
 
-    `progress` is called when there may be something new to tell, `keep_alive` where only time went by.
+    `progress` is called when there may be something new to tell, `keep_alive` where only time went by; `hinted` gives
+    the paths that have changed since the pass began.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Passes:
         *,
         progress: Callable[[], None] = lambda: None,
         keep_alive: Callable[[], None] = lambda: None,
+        hinted: Callable[[], frozenset[str]] = frozenset,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         uniform: Uniform = random.uniform,
@@ -74,8 +77,9 @@ class Passes:
         self.last_error = ""
         self.has_worked_hard = False
         self.changes = 0  # grows when there is something new to tell
-        self._progress, self._keep_alive = progress, keep_alive
+        self._progress, self._keep_alive, self._hinted = progress, keep_alive, hinted
         self._clock, self._wall, self._uniform = clock, wall, uniform
+        self._held_at = clock()
         self._ledger = Ledger()
         self._batches = 0
         self._found: Findings | None = None
@@ -100,6 +104,8 @@ class Passes:
         deliverer = self.flow.deliverer
         if deliverer.health.failing_since is not None:
             self._say(SAID["unavailable"], deliverer.complaint())
+            if self._clock() - self._held_at >= HOLD_AGAIN_SECONDS:
+                self._hold_what_is_new()
         self._progress()
 
     def receipt(self, ledger: Ledger) -> None:
@@ -146,7 +152,7 @@ class Passes:
             self._failed_unexpectedly(error)
             return False
         self._has_all_hints = self._walk(found) and self._has_all_hints
-        return not found.needs_full_walk
+        return not found.needs_full_walk and not self.flow.held.has_news
 
     def beat(self, report: dict[str, Any], uptime: float, interval: float) -> None:
         """Sends a heartbeat; one that does not arrive is not made up for."""
@@ -253,6 +259,13 @@ class Passes:
             self._said.add(reason)
             self.changes += 1
             log.warning(event, reason=reason)
+
+    def _hold_what_is_new(self) -> None:
+        """A pass may take as long as an outage. What is written meanwhile waits for the next one, and may be swept
+        before that. Where no hints come nothing is new before the next pass."""
+        if paths := self._hinted():
+            self.flow.held.hold(glance(paths, self.flow.scope).files, self.flow.state)
+        self._held_at = self._clock()
 
     def _note_places(self, found: Findings) -> None:
         missing = [root.path for root in found.missing_roots]

@@ -16,7 +16,6 @@ import pytest
 
 from collector.errors import StateError
 from collector.flow.outcome import Quarantined
-from collector.keeping import quarantine as module
 from collector.keeping.quarantine import Quarantine
 from tests.agent import REPOSITORY, Agent, Result
 from tests.build import Home
@@ -189,17 +188,13 @@ def test_dropping_while_the_agent_adds_loses_nothing(tmp_path: Path) -> None:
     assert [entry["id"] for entry in quarantine.entries()] == [f"n{number}" for number in range(300)]
 
 
-def test_a_holder_that_never_lets_go_does_not_stop_the_agent_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "LOCK_SECONDS", 0.05)
+def test_a_holder_that_never_lets_go_does_not_stop_the_agent_for_ever(tmp_path: Path) -> None:
     holder = os.open(tmp_path / "q.jsonl.lock", os.O_RDWR | os.O_CREAT)
     fcntl.flock(holder, fcntl.LOCK_EX)
-    quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
+    quarantine = Quarantine(tmp_path / "q.jsonl", 10_000, lock_seconds=10)
     with pytest.raises(StateError, match="another process holds its lock"):
-        quarantine.add([Quarantined("a", "r", "s", 0, "x")])
+        Quarantine(quarantine.path, 10_000, lock_seconds=0.05).add([Quarantined("a", "r", "s", 0, "x")])
     threading.Timer(0.02, os.close, [holder]).start()
-    monkeypatch.setattr(module, "LOCK_SECONDS", 10)
     quarantine.add([Quarantined("a", "r", "s", 0, "x")])
     assert [entry["id"] for entry in quarantine.entries()] == ["a"]
 

@@ -19,7 +19,7 @@ def entry(number: int) -> Position:
 
 def large(path: Path, entries: int = 300) -> State:
     state = State(path, journal_from=10_000)
-    state.move({f"~/.claude/projects/-p/{number}.jsonl": entry(number) for number in range(entries)})
+    state.advance_offsets({f"~/.claude/projects/-p/{number}.jsonl": entry(number) for number in range(entries)})
     state.save()
     return state
 
@@ -27,11 +27,11 @@ def large(path: Path, entries: int = 300) -> State:
 def test_a_save_of_a_large_state_writes_what_changed(tmp_path: Path) -> None:
     state = large(tmp_path / "state.json")
     whole = (tmp_path / "state.json").read_bytes()
-    state.move({"a": entry(1)})
-    state.forget([])
+    state.advance_offsets({"a": entry(1)})
+    state.reset_entries([])
     state.save()
-    state.move({"b": entry(2)})
-    state.rename("a", "c")
+    state.advance_offsets({"b": entry(2)})
+    state.rename_entry("a", "c")
     state.save()
     assert (tmp_path / "state.json").read_bytes() == whole
     assert State(tmp_path / "state.json").load().entries == state.entries
@@ -42,7 +42,7 @@ def test_a_journal_grows_no_larger_than_its_state(tmp_path: Path) -> None:
     state = large(tmp_path / "state.json")
     sizes = []
     for number in range(500):
-        state.move({f"~/.claude/projects/-p/{number % 300}.jsonl": entry(number)})
+        state.advance_offsets({f"~/.claude/projects/-p/{number % 300}.jsonl": entry(number)})
         state.save()
         journal = tmp_path / "state.json.journal"
         sizes.append(journal.stat().st_size if journal.exists() else 0)
@@ -55,7 +55,7 @@ def test_a_journal_grows_no_larger_than_its_state(tmp_path: Path) -> None:
 def test_a_journal_that_a_crash_cut_short_counts_up_to_there(tmp_path: Path, cut: int) -> None:
     state = large(tmp_path / "state.json")
     for name in ("a", "b"):
-        state.move({name: entry(1)})
+        state.advance_offsets({name: entry(1)})
         state.save()
     journal = tmp_path / "state.json.journal"
     journal.write_bytes(journal.read_bytes()[:-cut])
@@ -69,9 +69,9 @@ def test_a_journal_is_never_applied_to_another_state(tmp_path: Path, becomes: st
     large(path, 200)
     backup = path.read_bytes()
     state = large(path, 300)
-    state.forget(["~/.claude/projects/-p/7.jsonl"])
-    state.move({"a": entry(1)})
-    state._forgotten = False
+    state.reset_entries(["~/.claude/projects/-p/7.jsonl"])
+    state.advance_offsets({"a": entry(1)})
+    state._is_reset = False
     state.save()
     assert path.with_name("state.json.journal").exists()
     if becomes == "deleted":
@@ -88,7 +88,7 @@ def test_a_state_that_is_replaced_under_the_agent_is_written_whole(tmp_path: Pat
     state = large(path)
     shutil.copy(path, tmp_path / "copy")
     os.replace(tmp_path / "copy", path)
-    state.move({"a": entry(1)})
+    state.advance_offsets({"a": entry(1)})
     state.save()
     assert not path.with_name("state.json.journal").exists()
     assert State(path).load().entries == state.entries
@@ -98,7 +98,7 @@ def test_a_journal_that_could_not_be_written_is_made_up_for_by_a_whole_state(tmp
     state = large(tmp_path / "state.json")
     journal = tmp_path / "state.json.journal"
     journal.mkdir()
-    state.move({"a": entry(1)})
+    state.advance_offsets({"a": entry(1)})
     with pytest.raises(Exception, match="Cannot write the state"):
         state.save()
     assert state.is_dirty
@@ -109,23 +109,13 @@ def test_a_journal_that_could_not_be_written_is_made_up_for_by_a_whole_state(tmp
 
 def test_a_save_of_100_000_sources_costs_no_more_than_one_of_ten(tmp_path: Path) -> None:
     state = State(tmp_path / "state.json")
-    state.move(
+    state.advance_offsets(
         {f"~/.claude/projects/-home-someone-work/{number:036x}.jsonl": entry(number) for number in range(100_000)}
     )
     state.save()
     started = time.process_time()
     for number in range(20):
-        state.move({f"~/.claude/projects/-home-someone-work/{number:036x}.jsonl": entry(number + 1)})
+        state.advance_offsets({f"~/.claude/projects/-home-someone-work/{number:036x}.jsonl": entry(number + 1)})
         state.save()
     assert (time.process_time() - started) / 20 < 0.01
     assert State(tmp_path / "state.json").load().entries == state.entries
-
-
-def test_a_clock_that_was_set_back_forgets_nobody_too_early_and_keeps_nobody_for_ever(tmp_path: Path) -> None:
-    state = State(tmp_path / "state.json")
-    state.move({"a": entry(1)})
-    state.prune(set(), 4_000_000_000)
-    state.prune(set(), 1_700_000_000)
-    assert "a" in state.entries
-    state.prune(set(), 1_700_000_000 + 90_000)
-    assert "a" not in state.entries

@@ -11,7 +11,7 @@ import pytest
 
 from collector.flow.ledger import Ledger
 from collector.flow.observer import Unobserved
-from collector.keeping.rescue import Held
+from collector.keeping.rescue import HeldFiles
 from collector.pipeline import Flow, run_pass
 from collector.settings.options import SweptSettings
 from tests.model.world import World, marks, record, replace_atomically
@@ -295,7 +295,7 @@ def test_a_name_that_is_no_text_is_held_like_any_other(world: World, linking: st
 
 def bounded(world: World, **limits: int | bool) -> Flow:
     flow = world.flow()
-    flow.held = Held(flow.held.directory, SweptSettings(**limits))  # type: ignore[arg-type]
+    flow.held = HeldFiles(flow.held.directory, SweptSettings(**limits))  # type: ignore[arg-type]
     return flow
 
 
@@ -313,7 +313,7 @@ def test_the_number_is_bounded_and_the_oldest_come_first(world: World) -> None:
     flow = bounded(world, max_files=2)
     give_up(world, flow)
     assert flow.held.summary() | {"bytes": 0} == {"files": 2, "bytes": 0, "left_out": 3}
-    assert {os.path.basename(each.original.path) for each in flow.held.files} == {"s3.jsonl", "s4.jsonl"}
+    assert {os.path.basename(each.original.path) for each in flow.held.held.files} == {"s3.jsonl", "s4.jsonl"}
 
 
 def test_the_unsent_bytes_are_bounded(world: World) -> None:

@@ -12,8 +12,9 @@ import orjson
 import pytest
 
 from collector.errors import StateError, StateLocked
-from collector.flow.source import Position, Stamp
-from collector.keeping.state import FORGET_AFTER_SECONDS, Entry, State, lock
+from collector.flow.source import Entry, Position, Stamp
+from collector.keeping.lock import lock
+from collector.keeping.state import State
 
 HERE = Position(10, "aa", "bb", Stamp(10, 1768263841305000000, 7))
 KEY = "~/.claude/projects/-p/s.jsonl"
@@ -21,15 +22,15 @@ KEY = "~/.claude/projects/-p/s.jsonl"
 
 def saved(path: Path, **positions: Position) -> State:
     state = State(path)
-    state.move(dict(positions))
+    state.advance_offsets(dict(positions))
     state.save()
     return state
 
 
 def test_a_saved_state_is_read_back_as_it_was(tmp_path: Path) -> None:
     state = State(tmp_path / "state.json")
-    state.move({KEY: HERE})
-    state.leave_alone("stub", Stamp(3, 4, 5), "warmup")
+    state.advance_offsets({KEY: HERE})
+    state.mark_skipped("stub", Stamp(3, 4, 5), "warmup")
     state.save()
     assert State(tmp_path / "state.json").load().entries == state.entries
 
@@ -60,7 +61,7 @@ def test_the_file_and_its_directory_are_private(tmp_path: Path) -> None:
 def test_a_damaged_file_falls_back_to_the_generation_before(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "state.json"
     state = saved(path, a=HERE)
-    state.move({"b": HERE})
+    state.advance_offsets({"b": HERE})
     state.save()
     path.write_bytes(damage)
     loaded = State(path).load()
@@ -89,7 +90,7 @@ def test_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
 def test_a_reset_does_not_come_back_through_the_older_generation(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = saved(path, a=HERE)
-    state.forget(["a"])
+    state.reset_entries(["a"])
     state.save()
     path.write_bytes(b"damaged")
     assert State(path).load().entries == {}
@@ -100,7 +101,7 @@ def test_a_failed_save_keeps_the_old_file_and_stays_dirty(tmp_path: Path) -> Non
     state = saved(path, a=HERE)
     before = path.read_bytes()
     (tmp_path / "state.json.new").mkdir()
-    state.move({"b": HERE})
+    state.advance_offsets({"b": HERE})
     with pytest.raises(StateError, match="Cannot write the state"):
         state.save()
     assert (path.read_bytes(), state.is_dirty) == (before, True)
@@ -108,7 +109,7 @@ def test_a_failed_save_keeps_the_old_file_and_stays_dirty(tmp_path: Path) -> Non
 
 def test_a_second_agent_is_told_who_holds_the_state(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from collector.keeping.state import lock\n"
+        "import sys; from pathlib import Path; from collector.keeping.lock import lock\n"
         "with lock(Path(sys.argv[1]), 'run'): print('held', flush=True); sys.stdin.read()"
     )
     path = tmp_path / "state.json"
@@ -124,22 +125,23 @@ def test_a_second_agent_is_told_who_holds_the_state(tmp_path: Path) -> None:
         pass
 
 
-def test_a_vanished_source_is_remembered_for_a_day(tmp_path: Path) -> None:
-    state = saved(tmp_path / "state.json", a=HERE, b=HERE)
-    state.prune({"a"}, 1000)
-    state.prune({"a"}, 1000 + FORGET_AFTER_SECONDS)
-    assert set(state.entries) == {"a", "b"}
-    state.prune({"a"}, 1001 + FORGET_AFTER_SECONDS)
-    assert set(state.entries) == {"a"}
-
-
-def test_a_source_that_comes_back_is_not_missing_any_more(tmp_path: Path) -> None:
+def test_since_when_a_source_is_missing_is_not_worth_a_save_of_its_own(tmp_path: Path) -> None:
     state = saved(tmp_path / "state.json", a=HERE)
-    state.prune(set(), 1000)
-    state.prune({"a"}, 1001)
-    assert state.entries["a"] == Entry(HERE)
+    state.mark_missing("a", 1000)
+    assert not state.is_dirty
+    state.advance_offsets({"b": HERE})
+    state.save()
+    assert State(tmp_path / "state.json").load().entries["a"] == Entry(HERE, missing_since=1000)
+
+
+def test_a_source_that_is_gone_for_good_is_dropped_from_the_file(tmp_path: Path) -> None:
+    state = saved(tmp_path / "state.json", a=HERE, b=HERE)
+    state.drop_entries(["a"])
+    assert state.is_dirty
+    state.save()
+    assert set(State(tmp_path / "state.json").load().entries) == {"b"}
 
 
 def test_moving_an_offset_says_by_how_much(tmp_path: Path) -> None:
     state = saved(tmp_path / "state.json", a=HERE)
-    assert state.move({"a": HERE._replace(offset=25), "b": HERE}) == 25
+    assert state.advance_offsets({"a": HERE._replace(offset=25), "b": HERE}) == 25

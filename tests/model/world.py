@@ -30,7 +30,7 @@ from collector.flow.receipt import Receipt
 from collector.flow.source import FINGERPRINT_BYTES, digest
 from collector.keeping.commit import Committer
 from collector.keeping.quarantine import Quarantine
-from collector.keeping.rescue import Held
+from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.pipeline import Flow, run_pass
 from collector.reading.scope import Scope
@@ -194,7 +194,7 @@ class World:
             max_event_bytes=50_000,
             deliverer=Deliverer(channel, Policy(retry, window=WINDOW, max_wait=0.0)),
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
-            held=Held(self.state_path.with_name("state.held"), SweptSettings(), companion_of=FORM.companion),
+            held=HeldFiles(self.state_path.with_name("state.held"), SweptSettings(), companion_of=FORM.companion),
             observer=observer,
         )
 

@@ -1,4 +1,4 @@
-"""A file that moved keeps its offset, and no other file gets it."""
+"""A file that moved is recognised by its bytes, and no other file is taken for it."""
 
 from __future__ import annotations
 
@@ -8,66 +8,75 @@ from pathlib import Path
 import pytest
 
 from collector.flow.line import position_after
-from collector.flow.source import Position, Stamp
-from collector.reading import tail
+from collector.flow.source import Entry, Position, Stamp
+from collector.reading.moved import find_moved
 from tests.reading.reads import lines_of, read, source_of
 
 
-def position_of(path: Path) -> Position:
-    return position_after(read(path)[1])
+def entry_of(path: Path) -> Entry:
+    return Entry(position_after(read(path)[1]))
 
 
-def test_a_file_that_moved_to_another_directory_keeps_its_offset(tmp_path: Path) -> None:
-    old = tmp_path / "a" / "s.jsonl"
-    old.parent.mkdir()
-    old.write_bytes(lines_of(50))
-    missing = {str(old): position_of(old)}
-    new = tmp_path / "b" / "s.jsonl"
-    new.parent.mkdir()
-    new.write_bytes(old.read_bytes() + b'{"more":1}\n')  # copied and grown: another inode
+def written(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def test_a_file_that_moved_to_another_directory_is_recognised_although_it_grew(tmp_path: Path) -> None:
+    old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
+    entries = {str(old): entry_of(old)}
+    new = written(tmp_path / "b" / "s.jsonl", old.read_bytes() + b'{"more":1}\n')  # another inode
     old.unlink()
-    assert tail.adopt(source_of(new), missing) == str(old)
+    assert find_moved([source_of(new)], entries, entries) == {str(old): str(new)}
 
 
-def test_a_renamed_file_is_known_by_its_inode(tmp_path: Path) -> None:
-    old = tmp_path / "old.jsonl"
-    old.write_bytes(lines_of(50))
-    missing = {str(old): position_of(old)}
-    assert tail.adopt(source_of(old.rename(tmp_path / "new.jsonl")), missing) == str(old)
+def test_a_renamed_file_is_recognised_by_its_inode(tmp_path: Path) -> None:
+    old = written(tmp_path / "old.jsonl", lines_of(50))
+    entries = {str(old): entry_of(old)}
+    new = old.rename(tmp_path / "new.jsonl")
+    assert find_moved([source_of(new)], entries, entries) == {str(old): str(new)}
 
 
 @pytest.mark.parametrize("data", [lines_of(50, "m"), lines_of(40), lines_of(45) + lines_of(5, "m"), b""])
 def test_another_file_of_the_same_name_is_not_taken_for_a_moved_one(tmp_path: Path, data: bytes) -> None:
-    old = tmp_path / "a" / "s.jsonl"
-    old.parent.mkdir()
-    old.write_bytes(lines_of(50))
-    missing = {str(old): position_of(old)}
-    new = tmp_path / "s.jsonl"
-    new.write_bytes(data)
-    assert tail.adopt(source_of(new), missing) is None
+    old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
+    entries = {str(old): entry_of(old)}
+    assert find_moved([source_of(written(tmp_path / "s.jsonl", data))], entries, entries) == {}
 
 
-def test_an_entry_at_offset_zero_is_adopted_by_nobody(tmp_path: Path) -> None:
-    new = tmp_path / "s.jsonl"
-    new.write_bytes(b'{"a":1}\n')
-    assert tail.adopt(source_of(new), {"a/s.jsonl": Position(0, "", "", source_of(new).stamp)}) is None
+def test_only_a_file_that_is_gone_can_have_moved(tmp_path: Path) -> None:
+    """A copy is read like any other file; the ids make the repeats harmless."""
+    old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
+    copy = written(tmp_path / "b" / "s.jsonl", lines_of(50))
+    assert find_moved([source_of(copy)], [], {str(old): entry_of(old)}) == {}
 
 
-def test_a_file_without_a_candidate_is_not_opened(tmp_path: Path) -> None:
+def test_a_file_that_goes_on_from_an_entry_of_its_own_has_not_moved(tmp_path: Path) -> None:
+    old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
+    new = written(tmp_path / "b" / "s.jsonl", lines_of(50))
+    entries = {str(old): entry_of(old), str(new): entry_of(new)}
+    assert find_moved([source_of(new)], [str(old)], entries) == {}
+
+
+def test_an_entry_at_offset_zero_says_nothing_of_any_file(tmp_path: Path) -> None:
+    source = source_of(written(tmp_path / "s.jsonl", b'{"a":1}\n'))
+    entries = {"a/s.jsonl": Entry(Position(0, "", "", source.stamp))}
+    assert find_moved([source], entries, entries) == {}
+
+
+def test_a_file_that_could_be_none_of_them_is_not_opened(tmp_path: Path) -> None:
     fifo = tmp_path / "s.jsonl"
     os.mkfifo(fifo)
-    assert tail.adopt(source_of(fifo), {"a/t.jsonl": Position(1, "", "")}) is None
-    assert tail.adopt(source_of(fifo)._replace(stamp=Stamp(9, 9, 9)), {"a/s.jsonl": Position(1, "", "")}) is None
+    other_name = {"a/t.jsonl": Entry(Position(1, "", ""))}
+    assert find_moved([source_of(fifo)], other_name, other_name) == {}
+    same_name = {"a/s.jsonl": Entry(Position(1, "", ""))}
+    assert find_moved([source_of(fifo)._replace(stamp=Stamp(9, 9, 9))], same_name, same_name) == {}
 
 
-def test_a_position_that_was_taken_is_not_taken_again(tmp_path: Path) -> None:
-    old = tmp_path / "a" / "s.jsonl"
-    old.parent.mkdir()
-    old.write_bytes(lines_of(50))
-    missing = tail.Missing({str(old): position_of(old)})
-    first, second = tmp_path / "s.jsonl", tmp_path / "a" / "t.jsonl"
-    first.write_bytes(lines_of(50))
-    old.rename(second)
-    assert tail.adopt(source_of(first), missing) == str(old)
-    del missing[str(old)]
-    assert tail.adopt(source_of(second), missing) is None
+def test_one_that_is_gone_has_moved_to_one_place_only(tmp_path: Path) -> None:
+    old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
+    entries = {str(old): entry_of(old)}
+    first = written(tmp_path / "s.jsonl", lines_of(50))
+    second = old.rename(tmp_path / "a" / "t.jsonl")
+    assert find_moved([source_of(first), source_of(second)], entries, entries) == {str(old): str(first)}

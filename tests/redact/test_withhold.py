@@ -8,6 +8,7 @@ import pytest
 
 from collector.redact.withhold import withheld
 from tests.redact.secrets import secret
+from tests.scopes import FORM
 
 DRAWN = secret("drawn", 11)
 METADATA: dict[str, Any] = {
@@ -34,40 +35,38 @@ METADATA: dict[str, Any] = {
 
 
 def test_metadata_of_the_right_shape_is_kept() -> None:
-    assert withheld(METADATA) == {**METADATA, "redactions": {"withheld": 0}}
+    assert withheld(METADATA, FORM.shapes) == {**METADATA, "redactions": {"withheld": 0}}
 
 
 @pytest.mark.parametrize("value", [DRAWN + "!", f"a text with {DRAWN}", [DRAWN], {"deep": DRAWN}, DRAWN.encode(), None])
 def test_a_field_of_the_wrong_shape_is_not_kept(value: object) -> None:
-    assert withheld(dict.fromkeys(METADATA, value)).keys() == {"redactions"}
+    assert withheld(dict.fromkeys(METADATA, value), FORM.shapes).keys() == {"redactions"}
 
 
 def test_a_field_that_is_not_on_the_list_is_not_kept() -> None:
     event = {**METADATA, "text": DRAWN, "blocks": [DRAWN], "cwd": "/home", "git_branch": "main", "id_of_mine": "a" * 32}
-    assert withheld(event) == {**METADATA, "redactions": {"withheld": 5}}
+    assert withheld(event, FORM.shapes) == {**METADATA, "redactions": {"withheld": 5}}
 
 
 def test_usage_keeps_its_numbers_and_only_those() -> None:
     usage = {"output_tokens": 7, "cache_creation_5m_tokens": 1.5, "service_tier": DRAWN, "deep": {"a": 1}, "ok": True}
-    kept = withheld({"usage": {**usage, DRAWN: 5, 5: 5, "of text": 5}})
+    kept = withheld({"usage": {**usage, DRAWN: 5, 5: 5, "of text": 5}}, FORM.shapes)
     assert kept["usage"] == {"output_tokens": 7, "cache_creation_5m_tokens": 1.5}
 
 
 def test_the_source_keeps_its_place_without_its_path() -> None:
-    assert withheld({"source": {"path": f"~/{DRAWN}", "offset": 3, "length": 10}})["source"] == {
+    assert withheld({"source": {"path": f"~/{DRAWN}", "offset": 3, "length": 10}}, FORM.shapes)["source"] == {
         "offset": 3,
         "length": 10,
     }
-    assert withheld({"source": {"offset": "3", "length": 2.5}})["source"] == {}
-    assert "source" not in withheld({"source": DRAWN})
+    assert withheld({"source": {"offset": "3", "length": 2.5}}, FORM.shapes)["source"] == {}
+    assert "source" not in withheld({"source": DRAWN}, FORM.shapes)
 
 
 def test_the_client_keeps_its_version_if_it_is_one() -> None:
-    assert withheld({"client": {"name": "claude_code", "version": "2.0.76", "entrypoint": "cli"}})["client"] == {
-        "name": "claude_code",
-        "version": "2.0.76",
-    }
-    assert "client" not in withheld({"client": {"name": "claude_code", "version": DRAWN}})
+    client = {"name": "claude_code", "version": "2.0.76"}
+    assert withheld({"client": client | {"entrypoint": "cli"}}, FORM.shapes)["client"] == client
+    assert "client" not in withheld({"client": {"name": "claude_code", "version": DRAWN}}, FORM.shapes)
 
 
 def test_every_string_that_stays_home_is_counted_however_deep() -> None:
@@ -77,10 +76,10 @@ def test_every_string_that_stays_home_is_counted_however_deep() -> None:
         "blocks": [{"b": ["c", {"d": "e"}]}],
         "attributes": {"n": 1, "x": None, "y": True},
     }
-    assert withheld(event)["redactions"] == {"withheld": 3}
-    assert withheld({"odd": {1, 2}, "bytes": b"x"})["redactions"] == {"withheld": 2}
+    assert withheld(event, FORM.shapes)["redactions"] == {"withheld": 3}
+    assert withheld({"odd": {1, 2}, "bytes": b"x"}, FORM.shapes)["redactions"] == {"withheld": 2}
 
 
 def test_what_is_no_event_at_all_leaves_nothing() -> None:
-    assert withheld([DRAWN]) == {"redactions": {"withheld": 1}}
-    assert withheld(DRAWN) == {"redactions": {"withheld": 1}}
+    assert withheld([DRAWN], FORM.shapes) == {"redactions": {"withheld": 1}}
+    assert withheld(DRAWN, FORM.shapes) == {"redactions": {"withheld": 1}}

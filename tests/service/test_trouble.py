@@ -11,8 +11,7 @@ from typing import cast
 import pytest
 
 from collector.errors import CollectorError, ConfigurationError
-from collector.flow.source import Position
-from collector.keeping.state import Entry
+from collector.flow.source import Entry, Position
 from collector.service import passes
 from collector.service.notify import Notifier
 from collector.settings import Settings

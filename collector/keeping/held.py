@@ -1,0 +1,267 @@
+"""Held: which unsent transcripts are kept from Claude Code's sweep, what is read of them, and plans for the next ones.
+
+In: the directory of held files, what was found, what is remembered. Out: values. Nothing is changed here: rescue.py
+carries plans out. The index is on disk before the first link and after the last unlink, so what a crash leaves behind
+is either in the index and not there, which is passed over, or there and not in the index, which is a stray.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from collector.errors import CollectorError
+from collector.flow.source import FINGERPRINT_BYTES, Entry, Position, Root, Source, SourceKind, Stamp, digest, stamp_of
+from collector.reading.opened import opened
+from collector.settings.options import SweptSettings
+
+INDEX = "index.json"
+
+
+class HeldFile(NamedTuple):
+    """A file that is held. `original` is the source as it was found, `start` how far it was safe then."""
+
+    number: int
+    original: Source
+    start: Position | None
+    unsent: int
+
+    @property
+    def name(self) -> str:
+        """What it is called here."""
+        return f"{self.number}.jsonl"
+
+
+class StandIns(NamedTuple):
+    """What held files are read as: `read_as` says it of each, by number; `sources` are those that are read from here,
+    because their original is gone or another file has its name; `starts` are positions that the state does not know."""
+
+    sources: list[Source]
+    starts: dict[str, Position]
+    read_as: dict[int, Source]
+
+
+class Plan(NamedTuple):
+    """What to do, in this order: complete copies that originals outgrew, take hold of files, let go of others."""
+
+    complete: tuple[tuple[HeldFile, Source], ...] = ()
+    take: tuple[HeldFile, ...] = ()
+    let_go: tuple[HeldFile, ...] = ()
+    left_out: int = 0
+
+
+class Held(NamedTuple):
+    """What lies in the directory, the oldest first; `copies` are the numbers of those that could not be linked."""
+
+    directory: Path
+    name_companion: Callable[[Source], str]
+    files: tuple[HeldFile, ...] = ()
+    copies: frozenset[int] = frozenset()
+    strays: frozenset[str] = frozenset()
+    damage: str = ""
+
+    def path_of(self, file: HeldFile) -> Path:
+        """Where it lies."""
+        return self.directory / file.name
+
+    def companion_of(self, file: HeldFile) -> str:
+        """What the companion of a held file is called here; empty where its kind has none."""
+        return self.name_companion(file.original._replace(path=str(self.path_of(file))))
+
+    def names_of(self, file: HeldFile) -> list[str]:
+        """Everything that belongs to a held file."""
+        return [name for name in (file.name, self.companion_of(file)) if name]
+
+    def has(self, source: Source) -> bool:
+        """Whether a source is one of these, and not a file below a root."""
+        return source.root.path == str(self.directory)
+
+    def as_source(self, file: HeldFile, like: Source) -> Source | None:
+        """A held file as something to read in the place of another; None where it is gone."""
+        path = self.path_of(file)
+        with contextlib.suppress(OSError):
+            stamp = stamp_of(path.stat(follow_symlinks=False))
+            return like._replace(root=like.root._replace(path=str(self.directory)), path=str(path), stamp=stamp)
+        return None
+
+    def stamps_now(self, read_as: Mapping[int, Source]) -> dict[int, Stamp]:
+        """What each is like now, or the original it is read as; a link still tells when its original is gone."""
+        stamps = {}
+        for file in self.files:
+            with contextlib.suppress(OSError, KeyError):
+                source, here = read_as[file.number], stamp_of(self.path_of(file).stat())
+                stamps[file.number] = here if here.inode == source.stamp.inode else stamp_of(os.stat(source.path))
+        return stamps
+
+    def find_stand_ins(
+        self,
+        found: Sequence[Source],
+        entries: Mapping[str, Entry],
+        roots: Iterable[Root],
+        is_wanted: Callable[[Source], bool],
+    ) -> StandIns:
+        """Compares what is held with what was found, by inode and by bytes; the newest comes first to a free name."""
+        known_roots = {root.path: root for root in roots}
+        by_key = {source.key: source for source in found}
+        by_inode = {source.stamp.inode: source for source in found}
+        sources: list[Source] = []
+        starts: dict[str, Position] = {}
+        read_as: dict[int, Source] = {}
+
+        def known(key: str) -> Position | None:
+            return starts.get(key) or (entries[key].position if key in entries else None)
+
+        for file in reversed(self.files):
+            root = known_roots.get(file.original.root.path)
+            source = self.as_source(file, file.original._replace(root=root)) if root is not None else None
+            if source is None or not is_wanted(source):
+                continue
+            original = _original_of(file, source, by_key, by_inode)
+            if original is None:
+                key, start = _key_and_start(file, source, known, by_key)
+                if start is not None:
+                    starts[key] = start._replace(stamp=None)
+                by_key[key] = source = source._replace(key=key)
+                sources.append(source)
+            read_as[file.number] = original or source
+        return StandIns(sources, starts, read_as)
+
+    def plan_to_hold(
+        self,
+        read_as: Mapping[int, Source],
+        found: Sequence[Source],
+        unsent: Mapping[str, int],
+        entries: Mapping[str, Entry],
+        settings: SweptSettings,
+    ) -> Plan:
+        """Takes those that are swept first, which were written longest ago, for as long as there is room."""
+        known = set()
+        for file in self.files:  # a link goes with one inode; a copy goes on with whatever goes on where it ends
+            inode = 0 if file.number in self.copies else file.original.stamp.inode
+            known.add((read_as.get(file.number, file.original).key, inode))
+        wanted = [
+            source
+            for source in sorted(found, key=lambda source: source.stamp.mtime_ns)
+            if unsent.get(source.key)
+            # A document says what is, not what happened: there is nothing in an old one that a new one lacks.
+            and not source.kind.is_document
+            and known.isdisjoint({(source.key, 0), (source.key, source.stamp.inode)})
+        ]
+        room = settings.max_bytes - sum(file.unsent for file in self.files)
+        number = max((file.number for file in self.files), default=0)
+        take: list[HeldFile] = []
+        for source in wanted:
+            size = unsent[source.key]
+            if len(self.files) + len(take) < settings.max_files and size <= room:
+                entry = entries.get(source.key)
+                number, room = number + 1, room - size
+                take.append(HeldFile(number, source, entry.position if entry else None, size))
+        there = {source.key for source in found}
+        copies = [(file, read_as[file.number]) for file in self.files if file.number in self.copies & read_as.keys()]
+        complete = [(file, source) for file, source in copies if source.key in there and not self.has(source)]
+        return Plan(tuple(complete), tuple(take), left_out=len(wanted) - len(take))
+
+    def plan_to_let_go(
+        self, read_as: Mapping[int, Source], entries: Mapping[str, Entry], stamps: Mapping[int, Stamp]
+    ) -> Plan:
+        """Lets go of what was sent to its end, here or as the original, and is now (`stamps`) as it was then."""
+        sent = {number: entries[each.key].position.stamp for number, each in read_as.items() if each.key in entries}
+        still = {number for number, stamp in stamps.items() if sent.get(number) == stamp}
+        return Plan(let_go=tuple(file for file in self.files if file.number in still))
+
+
+def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda _: "") -> Held:
+    """What is held. Changes nothing, whatever it finds."""
+    held = Held(directory, name_companion)
+    try:
+        names = set(os.listdir(directory))
+        items = json.loads((directory / INDEX).read_bytes())["files"] if INDEX in names else ()
+        files = tuple(file for file in map(_decode, items) if file.name in names)
+        inodes = {file.number: held.path_of(file).stat().st_ino for file in files}
+    except FileNotFoundError:
+        return held
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return held._replace(damage=type(error).__name__)
+    copies = frozenset(file.number for file in files if inodes[file.number] != file.original.stamp.inode)
+    known = {INDEX, *(name for file in files for name in held.names_of(file))}
+    return Held(directory, name_companion, files, copies, frozenset(names - known))
+
+
+def _original_of(
+    file: HeldFile, source: Source, by_key: Mapping[str, Source], by_inode: Mapping[int, Source]
+) -> Source | None:
+    """The file that holds all that is held, under whatever name; None where only the held one does."""
+    linked = by_inode.get(source.stamp.inode)
+    with contextlib.suppress(OSError):
+        if linked is not None and os.path.samefile(linked.path, source.path):
+            return linked
+    candidates = by_key.get(file.original.key), by_inode.get(file.original.stamp.inode)
+    return next((there for there in candidates if there is not None and goes_on(there, source)), None)
+
+
+def _key_and_start(
+    file: HeldFile, source: Source, known: Callable[[str], Position | None], taken: Mapping[str, Source]
+) -> tuple[str, Position | None]:
+    """The original's key, unless another file goes by that name now: then one of its own, with the offset so far."""
+    key, start = file.original.key, None
+    own = f"{key} (held {file.original.stamp.inode})"
+    so_far = known(key)
+    if known(own) is not None:
+        key, so_far = own, known(own)
+    elif key in taken:
+        key = own
+        start = so_far = so_far if so_far is not None and begins_as(source, so_far) else None
+    first = file.start
+    if first is not None and first.offset and source.stamp.inode != file.original.stamp.inode:
+        # A copy has nothing before its start, so it is read from there unless somebody knows better.
+        is_known = so_far is not None and so_far.offset >= first.offset and begins_as(source, so_far)
+        if not is_known and begins_as(source, first):
+            start = first
+    return key, start
+
+
+def begins_as(source: Source, position: Position) -> bool:
+    """Whether this is the file that was read up to that position."""
+    try:
+        with opened(source) as file:
+            return file.begins_as(position)
+    except CollectorError:
+        return False
+
+
+def goes_on(there: Source, held: Source) -> bool:
+    """Whether a file goes on where the held one ends."""
+    try:
+        with opened(held) as file:
+            size = file.stamp.size
+            head, tail = file.read_fully(min(FINGERPRINT_BYTES, size), 0), file.before(size)
+    except CollectorError:
+        return False
+    return begins_as(there, Position(size, digest(head), digest(tail)))
+
+
+def index_of(files: Iterable[HeldFile]) -> bytes:
+    """The index, as it is written. json, not orjson: a path may hold bytes that are no text, as lone surrogates."""
+    return json.dumps({"version": 1, "files": [_encode(file) for file in files]}).encode()
+
+
+def _encode(file: HeldFile) -> dict[str, Any]:
+    root, path, key, kind, project, session_id, agent_id, stamp = file.original
+    return {
+        "number": file.number,
+        "source": [list(root), path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
+        "start": list(file.start[:3]) if file.start else None,
+        "unsent": file.unsent,
+    }
+
+
+def _decode(item: dict[str, Any]) -> HeldFile:
+    (place, label, *agent), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
+    root = Root(place, label, *(agent or [""]))  # earlier versions wrote none; what is read has that of the known root
+    source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
+    start = item["start"]
+    return HeldFile(int(item["number"]), source, Position(*start) if start else None, int(item["unsent"]))

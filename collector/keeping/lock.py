@@ -1,0 +1,81 @@
+"""The lock: one agent works on a state at a time, and a second one is told at once who that is.
+
+In: the path of a state. Out: a `with` block during which nobody else writes what lies beside it, or StateLocked. The
+system lets go of the lock when the process ends, however it ends, so no crash leaves one behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from collector.errors import StateError, StateLocked
+from collector.files import make_private_directory
+
+LOOK_SECONDS = 0.05
+
+
+def lock_path(path: Path) -> Path:
+    """The lock file that belongs to a state."""
+    return path.with_name(path.name + ".lock")
+
+
+def holder(path: Path) -> str:
+    """Who works on a state right now, as its lock file says; empty when nobody does."""
+    try:
+        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once; whoever starts now tries twice
+    except OSError:
+        return _named_in(descriptor)
+    finally:
+        os.close(descriptor)
+    return ""
+
+
+def _named_in(descriptor: int) -> str:
+    return os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
+
+
+def _try_to_lock(descriptor: int) -> None:
+    """Raises OSError when somebody else works here; one who only looks (`holder`) lets go at once."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    time.sleep(LOOK_SECONDS)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def lock(path: Path, purpose: str) -> Iterator[None]:
+    """Holds the state for this process; raises StateLocked naming the holder at once."""
+    try:
+        make_private_directory(path.parent)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # what a link points to would be cut to nothing
+        descriptor = os.open(lock_path(path), flags, 0o600)
+    except OSError as error:
+        raise StateError(
+            f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "
+            "Make the directory writable to this user, or name another file with --state."
+        ) from None
+    try:
+        try:
+            _try_to_lock(descriptor)
+        except OSError:
+            raise StateLocked(
+                f"The state {path} is in use by {_named_in(descriptor)}. One agent works on a state at a time: "
+                "stop that one first, or name another file with --state."
+            ) from None
+        since = time.strftime("%Y-%m-%d %H:%M:%S")
+        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same, only nameless
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"collector {purpose}, process {os.getpid()}, since {since}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,67 @@
+"""Select: which of the sources that were found have to be opened, and what became of the files that are remembered.
+
+In: what was found, what is remembered, where held files begin. Out: a Selection; nothing is changed here. A directory
+that could not be listed says nothing of what is below it, and a glance says nothing of what it did not look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from collector.flow.selection import Selection
+from collector.flow.source import Entry, Position, Source
+from collector.reading.discover import Findings
+from collector.reading.moved import find_moved
+
+FORGET_AFTER_SECONDS = 24 * 3600
+FindMoved = Callable[[Sequence[Source], Iterable[str], Mapping[str, Entry]], dict[str, str]]
+
+
+def select(
+    found: Findings,
+    entries: Mapping[str, Entry],
+    starts: Mapping[str, Position],
+    now: float,
+    find_moved: FindMoved = find_moved,
+) -> Selection:
+    """Goes by stamps alone. Only `find_moved` opens files: those that are unknown under their names."""
+    if starts:
+        entries = {**entries, **{key: Entry(position) for key, position in starts.items()}}
+    skipped, unchanged = dict(found.skipped), 0
+    read, strangers = [], []
+    for source in found.files:
+        entry = entries.get(source.key)
+        before = entry.position.stamp if entry is not None else None
+        if entry is not None and before == source.stamp:
+            if entry.skip:
+                skipped[entry.skip] = skipped.get(entry.skip, 0) + 1
+            else:
+                unchanged += 1
+            continue
+        read.append(source)
+        if before is None or before.inode != source.stamp.inode:
+            strangers.append(source)
+    seen = {source.key for source in found.files}
+    is_complete = not found.is_partial and not found.errors
+    gone = [key for key in entries if key not in seen] if is_complete else found.gone
+    moved = find_moved(strangers, gone, entries)
+    missing_since, forgotten = _out_of_sight(entries, seen, moved, now) if is_complete else ({}, [])
+    return Selection(read, unchanged, skipped, dict(starts), moved, missing_since, forgotten)
+
+
+def _out_of_sight(
+    entries: Mapping[str, Entry], seen: set[str], moved: Mapping[str, str], now: float
+) -> tuple[dict[str, int], list[str]]:
+    """Since when files have been missing, and those that have been for a day: one that comes back sooner goes on."""
+    missing_since, forgotten = {}, []
+    for key, entry in entries.items():
+        if key in seen:
+            if entry.missing_since:
+                missing_since[key] = 0
+        elif key in moved:
+            continue
+        elif not entry.missing_since or now < entry.missing_since:  # the clock may have been set back
+            missing_since[key] = int(now)
+        elif now - entry.missing_since > FORGET_AFTER_SECONDS:
+            forgotten.append(key)
+    return missing_since, forgotten

@@ -1,0 +1,128 @@
+"""Swept in the middle of an outage: a transcript that goes while the sink fails arrives whole, however soon it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.service.process import NO_RESCANS
+from tests.sink import Answer, Sink
+
+LINES = 1000
+GIVEN_UP_AFTER = 3.0
+# The whole outage is one pass.
+ONE_PASS = {"COLLECTOR_RETRY__MAX_WAIT": "3600"}
+
+
+def session(home: Home, prompts: int) -> Path:
+    made = home.session()
+    for number in range(prompts):
+        made.prompt(f"prompt {number} of {made.path.name}")
+    return made.path
+
+
+def held(agent: Agent) -> list[Path]:
+    return sorted(agent.state.with_name("state.held").glob("*.jsonl"))
+
+
+def after(sink: Sink, seconds: float) -> Callable[[], bool]:
+    """Whether the first request failed so long ago."""
+    return lambda: bool(sink.answers) and time.monotonic() - sink.answers[0][0].arrived >= seconds
+
+
+def test_a_service_delivers_a_transcript_deleted_a_second_after_the_first_failure(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = session(home, LINES)
+    with Sink(then=Answer(503)) as sink:
+        agent = Agent(home, sink, {"COLLECTOR_RETRY__MAX_WAIT": "2"})
+        with agent.start() as running:
+            sink.wait_for(after(sink, 1.0))
+            path.unlink()
+            sink.wait_for(after(sink, GIVEN_UP_AFTER))
+            sink.clear_script()
+            sink.wait_for(lambda: len(set(sink.ids())) == LINES)
+            assert running.stop() == 0
+        assert len(sink.ids()) == LINES
+        assert held(agent) == []
+
+
+def test_a_scan_delivers_a_transcript_deleted_a_second_after_the_first_failure(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = session(home, LINES)
+    with Sink(then=Answer(503)) as sink:
+        agent = Agent(home, sink)
+        with agent.start("--max-wait", "2", command="scan") as running:
+            sink.wait_for(after(sink, 1.0))
+            path.unlink()
+            assert running.process.wait(60) == 75
+        sink.clear_script()
+        result = agent.scan().assert_balanced()
+        assert (result.code, result.ledger["delivered"], result.ledger["lag"]) == (0, LINES, 0)
+        assert len(sink.ids()) == LINES
+        assert held(agent) == []
+
+
+@pytest.mark.parametrize("command", ["scan", "run"])
+def test_what_is_deleted_before_its_turn_came_arrives_with_the_same_pass(tmp_path: Path, command: str) -> None:
+    """The sink is well again before the pass is given up: what it found and did not open yet is read from here."""
+    home = Home(tmp_path)
+    paths = [session(home, 20) for _ in range(4)]
+    with Sink(then=Answer(503)) as sink:
+        batches = {"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "1"}
+        agent = Agent(home, sink, NO_RESCANS | ONE_PASS | batches)
+        with agent.start(command=command) as running:
+            sink.wait_for(lambda: len(held(agent)) == 4)
+            for path in paths:
+                path.unlink()
+            sink.clear_script()
+            sink.wait_for(lambda: len(set(sink.ids())) == 80)
+            assert (running.process.wait(60) if command == "scan" else running.stop()) == 0
+        assert len(sink.ids()) == 80
+        assert agent.scan().ledger["lines"] == 0
+        assert held(agent) == []
+
+
+def test_what_is_written_and_deleted_while_a_sink_is_down_arrives(tmp_path: Path) -> None:
+    """The pass that met the failing sink does not end before the outage; what comes meanwhile is held all the same."""
+    home = Home(tmp_path)
+    session(home, 5)
+    with Sink(then=Answer(503)) as sink:
+        agent = Agent(home, sink, NO_RESCANS | ONE_PASS)
+        with agent.start() as running:
+            sink.wait_for(lambda: len(held(agent)) == 1)
+            later = session(home, 20)
+            sink.wait_for(lambda: len(held(agent)) == 2)
+            later.unlink()
+            sink.clear_script()
+            sink.wait_for(lambda: len(set(sink.ids())) == 25)
+            assert running.stop() == 0
+        assert agent.scan().ledger["lines"] == 0
+        assert held(agent) == []
+
+
+def test_a_sink_that_works_costs_no_link(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session(home, 5)
+    with Sink() as sink:
+        agent = Agent(home, sink)
+        with agent.start() as running:
+            sink.wait_for(lambda: len(sink.ids()) == 5)
+            running.stop()
+        assert not agent.state.with_name("state.held").exists()
+        assert "held" not in running.stderr
+
+
+def test_one_failed_request_leaves_nothing_behind(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = session(home, 5)
+    with Sink(Answer(503)) as sink:
+        agent = Agent(home, sink)
+        result = agent.scan().assert_balanced()
+        assert (result.code, result.ledger["delivered"]) == (0, 5)
+        assert not agent.state.with_name("state.held").exists()
+        assert path.stat().st_nlink == 1

@@ -1,0 +1,248 @@
+"""Carrying out: links, copies, the index, and what is cleaned up after a crash. Every test looks at the directory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from collector.agents.claude_code import places
+from collector.flow.source import Entry, Position, Source, SourceKind, digest, stamp_of
+from collector.keeping.held import HeldFile, Plan, look_into
+from collector.keeping.rescue import HeldFiles
+from collector.keeping.state import State
+from collector.settings.options import SweptSettings
+from tests.scopes import FORM, root_of
+
+
+class Place:
+    """A root, a state and the directory of held files."""
+
+    def __init__(self, directory: Path) -> None:
+        self.root = directory / "root"
+        self.directory = directory / "agent" / "state.held"
+        self.state = State(directory / "agent" / "state.json")
+        self.root.mkdir()
+        self.held = self.restarted()
+
+    def restarted(self, *, is_dry_run: bool = False) -> HeldFiles:
+        """The same, as a newly started process sees it."""
+        return HeldFiles(self.directory, SweptSettings(), companion_of=FORM.companion, is_dry_run=is_dry_run)
+
+    def write(self, name: str, data: bytes, kind: SourceKind = places.SESSION) -> Source:
+        (self.root / name).write_bytes(data)
+        return self.found(name, kind)
+
+    def found(self, name: str, kind: SourceKind = places.SESSION) -> Source:
+        path = self.root / name
+        return Source(root_of(str(self.root), "r"), str(path), name, kind, "-p", "s", "", stamp_of(path.stat()))
+
+    def take_stock(self, *found: Source) -> list[Source]:
+        roots = [root_of(str(self.root), "r")]
+        return self.held.take_stock(found, self.state.entries, roots, lambda _: True).sources
+
+    def sent(self, source: Source) -> None:
+        """The state says that all of it is acknowledged."""
+        data = Path(source.path).read_bytes()
+        position = Position(len(data), digest(data[:1024]), digest(data[-1024:]), source.stamp)
+        self.state.entries[source.key] = Entry(position)
+
+    def names(self) -> set[str]:
+        return {path.name for path in self.directory.iterdir()} if self.directory.exists() else set()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def no_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As across two mounts."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.link", refuse)
+
+
+def test_a_link_is_another_name_of_the_original(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    place.held.hold([source], place.state)
+    assert place.names() == {"index.json", "1.jsonl"}
+    assert (place.directory / "1.jsonl").samefile(source.path)
+    assert stat.S_IMODE(place.directory.stat().st_mode) == 0o700
+    assert place.held.summary() == {"files": 1, "bytes": 2, "left_out": 0}
+
+
+@pytest.mark.usefixtures("no_links")
+def test_a_copy_holds_what_is_unsent_and_what_a_position_is_recognised_by(place: Place) -> None:
+    before, after = b"x" * 300_000 + b"\n", b"unsent\n"
+    place.sent(place.write("a", before))
+    source = place.write("a", before + after)
+    place.held.hold([source], place.state)
+    copy = place.directory / "1.jsonl"
+    data, start = copy.read_bytes(), len(before)
+    assert data[start:] == after
+    assert (data[:1024], data[start - 1024 : start]) == (before[:1024], before[-1024:])
+    assert set(data[1024 : start - 1024]) == {0}
+    assert copy.stat().st_mtime_ns == source.stamp.mtime_ns
+    assert look_into(place.directory).copies == {1}
+
+
+def test_what_is_gone_before_it_can_be_held_leaves_nothing(place: Place) -> None:
+    gone, there = place.write("gone", b"1\n"), place.write("there", b"2\n")
+    Path(gone.path).unlink()
+    place.held.hold([gone, there], place.state)
+    assert [file.original.key for file in place.held.held.files] == ["there"]
+    assert [file.original.key for file in place.restarted().held.files] == ["there"]
+
+
+def test_another_file_by_the_time_it_is_linked_is_not_held(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    (place.root / "new").write_bytes(b"another\n")
+    os.replace(place.root / "new", place.root / "a")
+    place.held.hold([source], place.state)
+    assert place.held.held.files == ()
+    assert place.names() == set()
+
+
+@pytest.mark.usefixtures("no_links")
+def test_somebody_is_told_that_a_long_copy_is_no_hang(place: Place) -> None:
+    told: list[None] = []
+    place.held = HeldFiles(place.directory, SweptSettings(), alive=lambda: told.append(None))
+    place.held.hold([place.write("a", b"x" * 3_500_000)], place.state)
+    assert len(told) == 4
+
+
+def test_holding_again_adds_what_is_new_and_nothing_twice(place: Place) -> None:
+    first = place.write("a", b"1\n")
+    place.held.hold([first], place.state)
+    place.held.hold([first, place.write("b", b"2\n")], place.state)
+    assert place.names() == {"index.json", "1.jsonl", "2.jsonl"}
+    assert [file.number for file in place.restarted().held.files] == [1, 2]
+
+
+@pytest.mark.usefixtures("no_links")
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_copy_gets_what_its_original_got_since(place: Place, is_restarted: bool) -> None:
+    place.held.hold([place.write("a", b"1\n")], place.state)
+    grown = place.write("a", b"1\n2\n")
+    if is_restarted:
+        place.held = place.restarted()
+        place.take_stock(grown)
+    place.held.hold([grown], place.state)
+    assert (place.directory / "1.jsonl").read_bytes() == b"1\n2\n"
+    assert (place.directory / "1.jsonl").stat().st_mtime_ns == grown.stamp.mtime_ns
+
+
+@pytest.mark.usefixtures("no_links")
+def test_a_copy_gets_nothing_of_another_file_that_has_the_name_now(place: Place) -> None:
+    place.held.hold([place.write("a", b"1\n")], place.state)
+    place.held.hold([place.write("a", b"another and longer\n")], place.state)
+    assert (place.directory / "1.jsonl").read_bytes() == b"1\n"
+
+
+def test_what_goes_away_in_the_pass_that_held_it_has_a_stand_in(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    place.held.hold([source], place.state)
+    Path(source.path).unlink()
+    stand_in = place.held.stand_in_for(source)
+    assert stand_in is not None
+    assert (stand_in.key, stand_in.stamp) == (source.key, source.stamp)
+    assert Path(stand_in.path).read_bytes() == b"1\n"
+    assert place.held.stand_in_for(place.write("never held", b"2\n")) is None
+
+
+def test_it_has_news_until_stock_is_taken(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    told = [place.held.has_news]
+    place.held.hold([source], place.state)
+    told.append(place.held.has_news)
+    place.take_stock(source)
+    told.append(place.held.has_news)
+    assert told == [False, True, False]
+
+
+def test_the_last_one_that_is_sent_takes_the_directory_with_it(place: Place) -> None:
+    sources = [place.write("a", b"1\n"), place.write("b", b"2\n")]
+    place.held.hold(sources, place.state)
+    place.take_stock(*sources)
+    place.sent(sources[0])
+    place.held.let_go(place.state)
+    assert place.names() == {"index.json", "2.jsonl"}
+    place.sent(sources[1])
+    place.held.let_go(place.state)
+    assert not place.directory.exists()
+
+
+def test_what_is_left_of_a_file_counts_down(place: Place) -> None:
+    source = place.write("a", b"1\n22\n")
+    place.held.hold([source], place.state)
+    place.state.entries["a"] = Entry(Position(2, "h", "t"))
+    place.held.let_go(place.state)
+    assert place.held.summary()["bytes"] == 3
+
+
+def test_a_reset_drops_what_is_held_of_the_sources_it_names(place: Place) -> None:
+    place.held.hold([place.write(name, b"1\n") for name in ("a", "b", "c")], place.state)
+    assert place.held.forget(["b", "unknown"]) == 1
+    assert place.names() == {"index.json", "1.jsonl", "3.jsonl"}
+    assert place.held.forget() == 2
+    assert not place.directory.exists()
+
+
+def test_what_a_crash_left_behind_is_cleaned_away_by_the_next_plan(place: Place) -> None:
+    place.held.hold([place.write("a", b"1\n"), place.write("b", b"2\n")], place.state)
+    (place.directory / "1.jsonl").unlink()
+    for stray in ("9.new", "index.json.new", "1.meta.json"):
+        (place.directory / stray).write_bytes(b"x")
+    place.restarted().carry_out(Plan())
+    assert place.names() == {"index.json", "2.jsonl"}
+
+
+def test_an_index_of_nothing_is_cleaned_away(place: Place) -> None:
+    place.held.hold([place.write("a", b"1\n")], place.state)
+    (place.directory / "1.jsonl").unlink()
+    place.restarted().carry_out(Plan())
+    assert not place.directory.exists()
+
+
+def test_a_damaged_index_is_moved_and_what_is_held_from_then_on_is_known(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    place.held.hold([source], place.state)
+    (place.directory / "index.json").write_bytes(b"{")
+    place.restarted().hold([source], place.state)
+    assert [file.original for file in look_into(place.directory).files] == [source]
+    [aside] = place.directory.parent.glob("state.held.damaged-*")
+    assert {path.name for path in aside.iterdir()} == {"index.json", "1.jsonl"}
+
+
+def test_a_dry_run_changes_nothing(place: Place) -> None:
+    source = place.write("a", b"1\n")
+    place.restarted(is_dry_run=True).hold([source], place.state)
+    assert not place.directory.exists()
+    place.held.hold([source], place.state)
+    (place.directory / "9.new").write_bytes(b"x")
+    place.sent(source)
+    place.held = place.restarted(is_dry_run=True)
+    place.take_stock(source)
+    place.held.let_go(place.state)
+    assert place.names() == {"index.json", "1.jsonl", "9.new"}
+
+
+def test_a_place_that_cannot_be_written_stops_nothing(place: Place) -> None:
+    place.directory.parent.write_text("in the way")
+    place.held.hold([place.write("a", b"1\n")], place.state)
+    assert place.held.summary() == {"files": 0, "bytes": 0, "left_out": 0}
+
+
+def test_a_plan_is_carried_out_as_it_stands(place: Place) -> None:
+    files = [HeldFile(number, place.write(name, b"1\n"), None, 2) for number, name in ((3, "a"), (5, "b"))]
+    place.held.carry_out(Plan(take=tuple(files)))
+    assert list(place.restarted().held.files) == files
+    place.held.carry_out(Plan(let_go=(files[0],)))
+    assert list(place.restarted().held.files) == files[1:]
