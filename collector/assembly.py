@@ -82,10 +82,15 @@ def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) ->
     """The state, loaded, and locked for as long as it is held; a dry run locks nothing."""
     path = settings.state_path
     with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
-        state = State(path).load(may_repair=not is_dry_run)
+        state = state_of(settings).load(may_repair=not is_dry_run)
         for note in state.notes:
             log.warning("state damaged", reason=note)
         yield state
+
+
+def state_of(settings: Settings) -> State:
+    """The state, not loaded yet. What names no agent belongs to the first one in the registry."""
+    return State(settings.state_path, next(iter(AGENTS)))
 
 
 @contextlib.contextmanager

@@ -131,15 +131,14 @@ def reset(
 
     With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
     """
-    from collector.assembly import committer_of, held_of
+    from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock
-    from collector.keeping.state import State
 
     chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     with lock(chosen.state_path, "reset"):
-        offsets = State(chosen.state_path).load()
+        offsets = state_of(chosen).load()
         keys = list(offsets.entries) if everything else [settings.state_key(source) for source in sources or []]
         dropped = held_of(chosen).forget(None if everything or not sources else keys) if forget else 0
         unknown = [key for key in keys if key not in offsets.entries]

@@ -27,6 +27,7 @@ from collector.assembly import (
     quarantine_of,
     roots_of,
     scope_of,
+    state_of,
     user_name,
 )
 from collector.delivery.sink import Accepted, Answer, Halt, Verdict
@@ -35,7 +36,6 @@ from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame
 from collector.keeping.lock import holder
-from collector.keeping.state import State
 from collector.pipeline import lag_of
 from collector.reading.discover import Findings, discover
 from collector.redact import Redactor, seal
@@ -98,7 +98,7 @@ def _listed(counts: dict[str, int], most: int = 8) -> str:
 
 def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     path = settings.state_path
-    state = State(path).load(may_repair=False)
+    state = state_of(settings).load(may_repair=False)
     for note in state.notes:
         yield Check("state", "warn", note, "The next run renames it and starts over; repeats have the same ids.")
     place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
@@ -127,7 +127,7 @@ def _open_to_others(settings: Settings) -> Iterator[Check]:
 
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
     """What an agent is about to delete is lost if it has not been sent by then."""
-    state = State(settings.state_path).load(may_repair=False)
+    state = state_of(settings).load(may_repair=False)
     for form in (form for form in AGENTS.values() if form.deleted_after_days):
         days = max(1, form.deleted_after_days - DAYS_OF_WARNING)
         soon = (time.time() - days * 86400) * 1e9

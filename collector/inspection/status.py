@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from collector import __version__
-from collector.assembly import quarantine_of, scope_of
+from collector.assembly import quarantine_of, scope_of, state_of
 from collector.delivery.sinks import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
 from collector.keeping.lock import holder
-from collector.keeping.state import State
 from collector.pipeline import lag_of
 from collector.reading.discover import discover
 from collector.service.figures import Lag
@@ -41,7 +40,7 @@ def _past(told: dict[str, Any]) -> dict[str, Any]:
 
 def _look_around(settings: Settings) -> dict[str, Any]:
     """What the state and the roots say while no agent is running."""
-    state = State(settings.state_path).load(may_repair=False)
+    state = state_of(settings).load(may_repair=False)
     scope = scope_of(settings)
     found = discover(scope)
     lag = Lag()

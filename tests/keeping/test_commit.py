@@ -18,7 +18,7 @@ from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.commit import SAVE_AFTER_SECONDS, TRY_AGAIN_SECONDS, Committer
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
-from tests.scopes import root_of
+from tests.scopes import FORM, root_of
 
 KEY = "~/.claude/projects/-p/s.jsonl"
 STAMP = Stamp(50, 6, 7)
@@ -43,7 +43,7 @@ class ScriptedState(State):
     """Saves to a scripted disk."""
 
     def __init__(self, disk: Disk) -> None:
-        super().__init__(Path("/nowhere/state.json"))
+        super().__init__(Path("/nowhere/state.json"), FORM.name)
         self.disk = disk
 
     def save(self, *, is_whole: bool = False) -> None:

@@ -24,7 +24,7 @@ class Place:
     def __init__(self, directory: Path) -> None:
         self.root = directory / "root"
         self.directory = directory / "agent" / "state.held"
-        self.state = State(directory / "agent" / "state.json")
+        self.state = State(directory / "agent" / "state.json", FORM.name)
         self.root.mkdir()
         self.held = self.restarted()
 

@@ -180,7 +180,7 @@ class World:
         observer: Observer = UNOBSERVED,
     ) -> Flow:
         """A newly started agent; `answer` stands between it and the sink."""
-        state = State(self.state_path).load()
+        state = State(self.state_path, FORM.name).load()
         mock = httpx.MockTransport(answer or self.sink)
         channel = Channel(HttpSink(), Transport(self.sink_settings, "http://localhost/", None, mock))
         retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
@@ -229,7 +229,7 @@ class World:
         """Marks that lie before a saved offset but are neither stored nor set aside: losses (promise 1)."""
         settled = self.settled()
         lost = []
-        for key, entry in State(self.state_path).load().entries.items():
+        for key, entry in State(self.state_path, FORM.name).load().entries.items():
             path = Path(key.replace("~", self.home, 1))
             data = path.read_bytes() if path.is_file() else b""
             offset = entry.position.offset
