@@ -64,7 +64,7 @@ def run_pass(flow: Flow, ledger: Ledger) -> Findings:
 def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     """Everything after discover. Findings may be those of a glance: then only what they name is looked at."""
     sources = _begin(flow, ledger, found)
-    ledger.lag = ledger.lag_at_start = sum(lag_of(source, flow.state) for source in found.files)
+    ledger.lag = ledger.lag_at_start = sum(map(flow.state.lag_of, found.files))
     made = batches(_items(sources, flow, ledger), flow.limits)
     try:
         # What is unsent is held at the first failure: the pass may go on for a minute, and files may go meanwhile.
@@ -79,7 +79,7 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     finally:
         if not found.is_partial:  # after a glance the next save that is due takes it along
             flow.committer.save()
-        ledger.lag = sum(lag_of(source, flow.state) for source in found.files)
+        ledger.lag = sum(map(flow.state.lag_of, found.files))
     # Last, and only if the save went well: what is let go of is nowhere else, so its offset must be on disk.
     if not found.is_partial and not flow.committer.problem:
         flow.held.let_go(flow.state)
@@ -132,7 +132,7 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
         if isinstance(line, End):
             yield Item(line, None)
             continue
-        if is_wanted is not None and line.record is not None and not is_wanted(line.record):
+        if is_wanted is not None and not is_wanted(line.record or {}):  # a torn line goes with the ones before it
             yield Item(line, Skip(reasons.PROJECT.name))
             continue
         if normalize is None:
@@ -170,8 +170,3 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
     if flow.level != "full":
         made = to_metadata(made, form.word_attributes)
     return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)
-
-
-def lag_of(source: Source, state: State) -> int:
-    """The bytes of a source that are not committed yet."""
-    return state.lag_of(source)

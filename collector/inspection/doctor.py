@@ -36,7 +36,6 @@ from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame
 from collector.keeping.lock import holder
-from collector.pipeline import lag_of
 from collector.reading.discover import Findings, discover
 from collector.redact import Redactor, seal
 from collector.redact.scan import rule_cache
@@ -132,7 +131,7 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
         days = max(1, form.deleted_after_days - DAYS_OF_WARNING)
         soon = (time.time() - days * 86400) * 1e9
         old = (each for each in found.files if each.root.agent == form.name and each.stamp.mtime_ns < soon)
-        late = sum(bool(lag_of(source, state)) for source in old)
+        late = sum(bool(state.lag_of(source)) for source in old)
         if late and state.entries:
             finding = f"{late} sources with something unsent are more than {days} days old"
             advice = f"{form.title} deletes them after {form.deleted_after_days} days: run `collector scan` now."

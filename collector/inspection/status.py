@@ -13,7 +13,6 @@ from collector.delivery.sinks import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
 from collector.keeping.lock import holder
-from collector.pipeline import lag_of
 from collector.reading.discover import discover
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
@@ -44,7 +43,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
     scope = scope_of(settings)
     found = discover(scope)
     lag = Lag()
-    lag.take_all(found.files, lambda source: lag_of(source, state))
+    lag.take_all(found.files, state.lag_of)
     priorities = lag.by_priority()
     return {
         "version": __version__,

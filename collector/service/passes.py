@@ -17,7 +17,7 @@ from collector.errors import CollectorError, SinkError, SinkHalted, SinkUnavaila
 from collector.flow.ledger import Ledger
 from collector.flow.source import Source
 from collector.log import get_logger, place_of
-from collector.pipeline import Flow, lag_of, walk
+from collector.pipeline import Flow, walk
 from collector.reading.discover import Findings, discover, glance
 from collector.redact import seal
 from collector.service.figures import Lag, Problem, Totals
@@ -133,7 +133,7 @@ class Passes:
         is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
         unannounced = self._unannounced(found, hints) if is_comparable else []
         batches = self.totals.batches
-        self.lag.take_all(found.files, self._lag_of)
+        self.lag.take_all(found.files, self.flow.state.lag_of)
         self._has_all_hints = self._walk(found)
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
         self.seen.at = self._wall()
@@ -191,7 +191,7 @@ class Passes:
     def refresh_lag(self) -> None:
         """Brings the lag up to date while a pass is under way."""
         if self._found is not None:
-            self.lag.take(self._found.files, self._lag_of, self._found.gone)
+            self.lag.take(self._found.files, self.flow.state.lag_of, self._found.gone)
 
     def _walk(self, found: Findings) -> bool:
         """The pass itself; whether it went through."""
@@ -286,6 +286,3 @@ class Passes:
             for source in found.files
             if source.path not in hints.paths and source.stamp.mtime_ns < latest and not self.flow.state.is_read(source)
         ]
-
-    def _lag_of(self, source: Source) -> int:
-        return lag_of(source, self.flow.state)

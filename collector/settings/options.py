@@ -205,7 +205,7 @@ class CaptureSettings(Section):
 
 
 class ProjectSettings(Section):
-    """Which projects are collected; globs over the project's directory name, or over its path."""
+    """Which projects are collected: globs as in a .gitignore, so a directory stands for all that is below it."""
 
     include: Names = Field(default=[], description="only these (all, when empty)")
     exclude: Names = Field(default=[], description="never these")
