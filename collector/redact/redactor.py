@@ -103,7 +103,7 @@ class Redactor:
         if finding.rule == FIELD_RULE:
             reason = "the field is on the list of fields that are always withheld"
         elif rule is None:
-            reason = "by a rule that is gone"
+            reason = "found by a rule that no longer exists"
         else:
             reason = rule.about or f"looks like {rule.provider}: {rule.pattern}"
             reason += f", near {' or '.join(rule.keywords)}" if rule.keywords else ""

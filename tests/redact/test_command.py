@@ -67,7 +67,7 @@ def test_a_finding_in_a_key_says_so() -> None:
 def test_explain_says_which_rule_and_why_and_not_what() -> None:
     out = run("--explain", given=b"a\nDB_PASSWORD=hunter22x\n")
     assert "line 2, column 13, 9 characters: named-secret" in out
-    assert "a name that tells" in out
+    assert "a name that says it is a secret" in out
     assert "hunter22x" not in out
     assert run("--explain", given=b"nothing here") == "Nothing found.\n"
 

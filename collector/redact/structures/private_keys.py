@@ -178,7 +178,7 @@ PRIVATE_KEY_RULES = (
         locate=_whole_run,
         before="0-9A-Za-z+/",
         after="",
-        about="a private key, encoded once more",
+        about="a private key, encoded once more as base64",
         examples=(
             "LS0tLS1CRUdJTiBSU0EgUFJJVkFURS{A-Za-z0-9+/:2000}==",
             "LS0tLS1CRUdJTiBPUEVOU1NIIFBS{A-Za-z0-9+/:48}\n{A-Za-z0-9+/:76}\n{A-Za-z0-9+/:30}==",
