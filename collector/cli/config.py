@@ -26,10 +26,12 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Writes a commented configuration file."""
-    from collector.settings.reference import commented
+    from collector.agents.registry import AGENTS
+    from collector.settings.reference import Whereabouts, commented
 
     target = path or settings.user_config()
-    text = commented(SINKS)
+    agents = [Whereabouts(form.title, form.root_variable, form.usual_roots) for form in AGENTS.values()]
+    text = commented(SINKS, agents)
     if str(target) == "-":
         typer.echo(text, nl=False)
         return

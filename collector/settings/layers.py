@@ -1,4 +1,4 @@
-"""What can be configured, where it comes from, and what is wrong with it. The only place that reads the environment.
+"""All settings in force: where each comes from, and what is wrong with it, said with the key and its place.
 
 Flags, then COLLECTOR_* variables (nested with `__`), then the first TOML file found, then the defaults below. Unknown
 keys and unknown COLLECTOR_* names are errors. Secrets are read from files, never from the configuration itself.
@@ -28,6 +28,7 @@ from pydantic_settings import (
 )
 
 from collector.errors import ConfigurationError
+from collector.settings.environment import credential, read_secret, state_directory, user_config
 from collector.settings.options import (
     BatchSettings,
     CaptureSettings,
@@ -90,7 +91,7 @@ class Settings(BaseSettings):
         """The state file; everything else the agent keeps lies beside it."""
         if self.state.path is not None:
             return self.state.path / "state.json" if os.path.isdir(self.state.path) else self.state.path
-        return _state_directory() / "state.json"
+        return state_directory() / "state.json"
 
     @property
     def database_path(self) -> Path:
@@ -98,7 +99,7 @@ class Settings(BaseSettings):
         if self.store.database is not None:
             return self.store.database
         if os.environ.get("STATE_DIRECTORY"):
-            return _state_directory() / "events.db"
+            return state_directory() / "events.db"
         return platformdirs.user_data_path("collector") / "events.db"
 
     def own_options(self, sink: DeclaredSink[OptionsT]) -> OptionsT:
@@ -109,72 +110,6 @@ class Settings(BaseSettings):
         """The secret that the sink asks for, from sink.token_file or systemd's credential `sink-token`."""
         path = self.sink.token_file or credential("sink-token")
         return read_secret(path, "sink.token_file") if path else None
-
-
-def home() -> str:
-    """The home directory, which `~` stands for in keys."""
-    return os.path.expanduser("~")
-
-
-def state_key(source: str) -> str:
-    """The key under which the state knows a source that a person named by its path."""
-    if source.startswith("~"):
-        return source
-    path, base = os.path.abspath(source), home()
-    return "~" + path.removeprefix(base) if path.startswith(base + "/") else path
-
-
-def cache_directory() -> Path:
-    """Where to keep what can be rebuilt at any time."""
-    return platformdirs.user_cache_path("collector")
-
-
-def user_config() -> Path:
-    """The user's own configuration file."""
-    return platformdirs.user_config_path("collector") / "collector.toml"
-
-
-def notify_socket() -> str | None:
-    """The socket on which systemd wants to hear from us."""
-    return os.environ.get("NOTIFY_SOCKET")
-
-
-def watchdog_seconds() -> float | None:
-    """How often systemd wants a sign of life from this process."""
-    value, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", "")
-    if not value.isdigit() or (process and process != str(os.getpid())):
-        return None
-    return int(value) / 1_000_000
-
-
-def credential(name: str) -> Path | None:
-    """A file that systemd put into this service's credentials directory, if there."""
-    directory = os.environ.get("CREDENTIALS_DIRECTORY")
-    path = Path(directory, name) if directory else None
-    return path if path is not None and path.is_file() else None
-
-
-def read_secret(path: Path, setting: str) -> str:
-    """The first line of a secret's file."""
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigurationError(f"{setting}: cannot read {path}: {reason}. Make it readable to this user.") from None
-    if not text or "\n" in text or not text.isprintable() or not text.isascii():
-        raise ConfigurationError(f"{setting}: {path} must hold one line of printable ASCII text: the secret itself.")
-    return text
-
-
-def _state_directory() -> Path:
-    """$STATE_DIRECTORY under systemd, else the platform's place."""
-    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
-    return Path(given) if given else platformdirs.user_state_path("collector")
-
-
-def variable(name: str) -> str:
-    """A variable of the environment that is no setting of ours."""
-    return os.environ.get(name, "")
 
 
 def config_file(given: Path | None) -> Path | None:

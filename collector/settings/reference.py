@@ -7,7 +7,8 @@ months and never writes any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import tomlkit
 from pydantic import BaseModel
@@ -20,16 +21,25 @@ HEADER = """\
 Configuration of collector. Every line that is commented out shows a default, or an example where there is none.
 A flag beats a COLLECTOR_* variable (COLLECTOR_SINK__URL), which beats this file.
 Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
-
-Which Claude config directories are read; default: $CLAUDE_CONFIG_DIR, else ~/.claude and ~/.config/claude.
-roots = ["~/.claude"]
 """
 
 
-def commented(sinks: Sinks) -> str:
-    """The text of the file, with the options of these sinks."""
+class Whereabouts(NamedTuple):
+    """Where one coding agent keeps its files when nobody says otherwise: a variable, else these places."""
+
+    title: str
+    variable: str
+    usual_roots: Sequence[str]
+
+
+def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
+    """The text of the file, with the options of these sinks and the usual places of these agents."""
     document = tomlkit.document()
-    for line in HEADER.splitlines():
+    lines = [*HEADER.splitlines(), "", "Which directories are read. Where nothing is said:"]
+    for agent in agents:
+        places = " and ".join(agent.usual_roots)
+        lines.append(f"of {agent.title} " + (f"${agent.variable}, else {places}." if agent.variable else f"{places}."))
+    for line in [*lines, f'roots = ["{agents[0].usual_roots[0]}"]']:
         document.add(tomlkit.comment(line) if line else tomlkit.nl())
     for name, field in with_sinks(sinks).model_fields.items():
         for title, section in _sections(name, field):

@@ -46,12 +46,12 @@ def is_watching(agent: Agent, running: Running) -> bool:
 
 
 @contextlib.contextmanager
-def serving(home: Home, sink: Sink, **parts: Any) -> Iterator[Service]:
-    """The service in a thread of this process, with parts of our own."""
+def serving(home: Home, sink: Sink, *, given: dict[str, Any] | None = None, **parts: Any) -> Iterator[Service]:
+    """The service in a thread of this process, with settings and parts of our own."""
     state = home.path.parent / "agent" / "state.json"
-    given: dict[str, Any] = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
-    given |= {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
-    chosen = settings.load(None, given, sinks=SINKS)
+    places = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
+    quick = {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
+    chosen = settings.load(None, {**places, **quick, **(given or {})}, sinks=SINKS)
     service = Service(chosen, lambda: chosen, **parts)
     thread = threading.Thread(target=service.run)
     thread.start()

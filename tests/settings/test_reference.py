@@ -14,10 +14,13 @@ from collector.delivery.sinks import SINKS
 from collector.settings import with_sinks
 from collector.settings.layers import section_of
 from collector.settings.options import SinkSettings
-from collector.settings.reference import commented
+from collector.settings.reference import Whereabouts, commented
 from tests.settings.test_sinks import PAINTED
 
 ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[[\w.]+\])$")
+
+
+AGENT = [Whereabouts("Claude Code", "CLAUDE_CONFIG_DIR", ("~/.claude", "~/.config/claude"))]
 
 
 def uncommented(text: str) -> dict[str, Any]:
@@ -42,20 +45,20 @@ def fields(model: type[BaseModel]) -> set[str]:
 @pytest.mark.parametrize("sinks", [SINKS, {**SINKS, "painted": PAINTED}], ids=["registered", "and one more"])
 def test_the_commented_file_holds_every_option_and_every_line_of_it_is_valid(sinks: Any) -> None:
     model = with_sinks(sinks)
-    told = uncommented(commented(sinks))
+    told = uncommented(commented(sinks, AGENT))
     assert keys(told) == fields(model)
     assert model.model_validate(told)
 
 
 def test_every_option_says_what_it_is_for() -> None:
-    entries = [line for line in commented(SINKS).splitlines() if ENTRY.match(line) and " = " in line]
+    entries = [line for line in commented(SINKS, AGENT).splitlines() if ENTRY.match(line) and " = " in line]
     assert [entry for entry in entries if "  # " not in entry and not entry.startswith("# roots")] == []
 
 
 def test_the_file_as_it_is_changes_nothing() -> None:
     sinks: Any = {**SINKS, "painted": PAINTED}
     model = with_sinks(sinks)
-    assert model.model_validate(tomllib.loads(commented(sinks))) == model()
+    assert model.model_validate(tomllib.loads(commented(sinks, AGENT))) == model()
 
 
 def test_the_page_on_sending_names_settings_that_exist_and_leaves_out_no_choice() -> None:
@@ -71,4 +74,4 @@ def test_the_page_on_sending_names_settings_that_exist_and_leaves_out_no_choice(
 def test_the_shipped_file_is_the_commented_one() -> None:
     """`collector config init - > config/collector.toml` makes it so."""
     shipped = Path(__file__).parents[2] / "config" / "collector.toml"
-    assert shipped.read_text() == commented(SINKS)
+    assert shipped.read_text() == commented(SINKS, AGENT)
