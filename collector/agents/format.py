@@ -58,6 +58,9 @@ class AgentFormat(Protocol):
     def is_companion(self, name: str) -> bool:
         """Whether a file of this name is such a companion, and so is not counted among what is never read."""
 
+    record_keys: frozenset[str]
+    """Keys that a record has and an object inside of a record has not: they tell a torn line's whole records."""
+
     def is_stub(self, source: Source, record: Mapping[str, Any]) -> bool:
         """Whether a source that holds this one record holds nothing yet. It is looked at again when it grows."""
 

@@ -23,10 +23,10 @@ from collector.reading.scope import Scope
 class Findings:
     """What a walk found.
 
-    `skipped` counts files by reason. `never_read` counts what else lies there by name, for the doctor; a directory that
-    is not entered counts once. `errors` are the directories that could not be listed, as keys, with the cause: what
-    was known below them has not vanished. A glance is partial: nothing follows from what it does not name, but the
-    keys in `gone`, which it was asked for and which are no longer there.
+    `skipped` counts files by reason. `never_read` counts whatever else is there, by name, for `doctor`; a directory
+    that is not entered counts once. `errors` maps directories that could not be listed to the cause: what was known
+    below them must not be taken for deleted. A glance is partial: nothing follows from what it does not mention, except
+    for the keys in `gone`, which it was asked about and which no longer exist.
     """
 
     files: list[Source] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Findings:
     def add(self, files: Iterable[Source]) -> None:
         """Takes in more sources, in their order."""
         self.files.extend(files)
-        # Twice, by numbers that are there already: a pair made for each file would be 10 MB with 100,000 of them.
+        # Two sorts by existing numbers: a key tuple for each file would take 10 MB with 100,000 files.
         self.files.sort(key=lambda source: source.stamp.mtime_ns, reverse=True)
         self.files.sort(key=lambda source: source.kind.priority)
 
@@ -71,10 +71,10 @@ def discover(
     known: Callable[[str], Stamp | None] = lambda _: None,
     progress: Callable[[], None] = lambda: None,
 ) -> Findings:
-    """Every source below the roots. A root that is there twice, by link or by name, is read once.
+    """Every source below the roots. A root named twice, or reached by a link as well, is read once.
 
-    `known` gives the stamp that is remembered of a key: an equal one is not held twice (18 MB with 100,000 files).
-    `progress` is called at every directory, because a slow file system can make this take minutes.
+    `known` gives the stamp remembered for a key, so that equal ones are kept once (18 MB with 100,000 files).
+    `progress` is called at every directory, because this can take minutes on a slow file system.
     """
     found = Findings()
     seen: set[str] = set()
@@ -90,9 +90,9 @@ def discover(
 
 
 def glance(paths: Iterable[str], scope: Scope) -> Findings:
-    """The same as `discover` for a few paths below the roots: sources, and directories with all that is below them.
+    """Like `discover`, for a few paths below the roots: sources, and directories with everything below them.
 
-    Only a full walk can tell what a linked file or directory is called; `needs_full_walk` says that there was one.
+    Only a full walk can tell the key of something behind a link; `needs_full_walk` says that there was one.
     """
     found = Findings(is_partial=True)
     walks: dict[str, _Walk] = {}
@@ -112,7 +112,7 @@ def glance(paths: Iterable[str], scope: Scope) -> Findings:
 
 
 class _Walk:
-    """The walk through one root. Real directories first, linked ones after them, each directory once: so links make
+    """The walk through one root. Real directories come before linked ones, and each is listed once, so links cause
     neither loops nor repeats, and a source has the same key in every pass."""
 
     def __init__(
@@ -133,7 +133,7 @@ class _Walk:
         self.in_doubt: list[Source] = []
 
     def run(self, path: str, key: str) -> None:
-        """Lists the root, then everything below it that may hold sources."""
+        """Lists the root, then every directory below it that may hold sources."""
         top = _Directory(path, self.real, key, Place())
         if not self._list(top):
             self.found.missing_roots.append(self.root)
@@ -141,14 +141,14 @@ class _Walk:
         self.settle()
 
     def settle(self) -> None:
-        """Decides on the sources whose projects' names left a doubt."""
+        """Decides about the sources whose projects could not be told by their names."""
         taken, left_out = self.projects.settle(self.in_doubt)
         self.found.files += taken
         self.found.skip(reasons.PROJECT, left_out)
         self.in_doubt = []
 
     def look_at(self, path: str, home: str) -> None:
-        """Takes in one path below the root, and what is below that if it is a directory."""
+        """Takes in one path below the root, and everything below it if it is a directory."""
         top = os.path.abspath(self.root.path)
         *directories, name = path[len(top) + 1 :].split("/")
         real = "/".join((self.real, *directories))
@@ -192,7 +192,7 @@ class _Walk:
                 self._list(directory)
 
     def _list(self, directory: _Directory) -> bool:
-        """Takes in the entries of a directory; False when there is no such directory."""
+        """Takes in the entries of a directory; returns False if it does not exist."""
         found = self.found
         self.progress()
         try:
@@ -248,7 +248,7 @@ class _Walk:
         (self.found.files if directory.verdict is Verdict.TAKEN else self.in_doubt).append(source)
 
     def _enter(self, directory: _Directory, name: str, path: str, real: str = "") -> None:
-        """Puts a directory on the list of those to walk, if it is one that can hold sources."""
+        """Queues a directory for the walk if it can hold sources."""
         place = self.form.enter(directory.place, name)
         if place is None:
             self._ignore(directory, name + "/")
@@ -284,7 +284,7 @@ class _Walk:
             self.found.skip(reasons.NOT_A_FILE)
 
     def _unreadable(self, directory: _Directory, error: OSError) -> None:
-        """Counts a file that could not be looked at. Unless it is gone, its directory was not listed completely."""
+        """Counts a file that could not be examined. Unless it vanished, its directory counts as not fully listed."""
         if isinstance(error, FileNotFoundError):
             self.found.skip(reasons.VANISHED)
             return
@@ -306,7 +306,7 @@ def _key(path: str, home: str) -> str:
 
 
 def _printable(name: str) -> str:
-    """A name as it can stand in a log line and in JSON: what cannot is escaped, and so is the backslash itself."""
+    """A name that is safe in a log line and in JSON: anything else is escaped, and so are backslashes."""
     if name.isprintable() and "\\" not in name:
         return name
     text = name.replace("\\", "\\\\").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -314,5 +314,5 @@ def _printable(name: str) -> str:
 
 
 def _escaped(sign: str) -> str:
-    """Never as a byte that is no text is escaped: two names must not become one."""
+    """In a form that differs from how a byte that is not text is escaped: two names must never become one."""
     return f"\\u{ord(sign):04x}" if "\x80" <= sign <= "\xff" else sign.encode("unicode_escape").decode()

@@ -38,6 +38,7 @@ class Scribe:
     root_variable = "SCRIBE_HOME"
     watched: tuple[str, ...] = ("desks",)
     suffixes: tuple[str, ...] = (".log", ".json")
+    record_keys = frozenset({"at", "who"})
     word_attributes = frozenset({"style"})
     shapes: Mapping[str, re.Pattern[str]] = {"id": re.compile("[0-9a-f]{32}")}
 

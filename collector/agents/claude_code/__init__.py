@@ -37,6 +37,9 @@ class ClaudeCode:
     root_variable = "CLAUDE_CONFIG_DIR"
     watched: tuple[str, ...] = (places.PROJECTS,)
     suffixes: tuple[str, ...] = (".jsonl", ".json")
+    record_keys = frozenset(
+        {"parentUuid", "uuid", "sessionId", "timestamp", "leafUuid", "messageId", "agentId", "display"}
+    )
     word_attributes = WORD_ATTRIBUTES
     shapes: Mapping[str, re.Pattern[str]] = {
         "id": re.compile(
