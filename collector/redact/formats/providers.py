@@ -106,7 +106,7 @@ PROVIDERS: tuple[Rule, ...] = (
         r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s:,;|\"'\\]{1,8}(?P<secret>[A-Za-z0-9+/]{40})", after=AFTER_BASE64, check=is_mixed,
         examples=("AKIA{A-Z2-7:16},{A-Za-z0-9+/:40}", "AKIA{A-Z2-7:16}:{A-Za-z0-9+/:40}"),
         near_misses=("AKIA{A-Z2-7:16},{A-Za-z0-9+/:20}", "AIDA{A-Z2-7:17},{A-Za-z0-9+/:40}")),
-    # The starts of base64 of STS's own headers; newer tokens start with the region's `origin_ec`.
+    # How base64 of STS's own headers begins; newer tokens begin with the region's `origin_ec`.
     Rule("Amazon Web Services", "aws-session-token",
         rf"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz|FQoDYXdz|AQoDYXdz){IN_URL}{{60,1300}}", before=NOT_IN_BASE64,
         after="",
@@ -126,7 +126,7 @@ PROVIDERS: tuple[Rule, ...] = (
     Rule("Anaconda", "anaconda-token", rf"anaconda\.org/t/(?P<secret>[a-z]{{2}}-{UUID})", before="",
         examples=(f"https://conda.anaconda.org/t/ab-{A_UUID}",),
         near_misses=("https://conda.anaconda.org/t/ab-{0-9a-f:8}", f"https://conda.anaconda.org/x/ab-{A_UUID}")),
-    # api03 keys, admin01 keys, oat01 and ort01 tokens of Claude Code, sid01 sessions, and what comes after them.
+    # api03 and admin01 keys, oat01 and ort01 tokens of Claude Code, sid01 sessions, and what will follow them.
     Rule("Anthropic", "anthropic-key", r"sk-ant-(?:[a-z]{2,12}[0-9]{0,2}-)?[A-Za-z0-9_-]{24,300}",
         examples=("sk-ant-api03-{A-Za-z0-9_-:93}AA", "sk-ant-admin01-{A-Za-z0-9_-:93}AA",
             "sk-ant-oat01-{A-Za-z0-9_-:95}", "sk-ant-ort01-{A-Za-z0-9_-:95}",
@@ -161,7 +161,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("?sv=2022-11-02&sr=b&sig={A-Za-z0-9:20}%2B{A-Za-z0-9:22}%3D", "&sig={A-Za-z0-9+/:43}=",
             "?api-version=2016-10-01&sp=%2Ftriggers&sig={A-Za-z0-9_-:43}"),
         near_misses=("?sig={A-Za-z0-9:12}", "?signature-version={A-Za-z0-9:43}")),
-    # The first generation: storage, functions, search, cache, Cosmos, bus and hubs sign the end of their keys.
+    # The first generation: storage, functions, search, cache, Cosmos, bus and hubs sign their keys at the end.
     Rule("Azure", "azure-identifiable-key",
         r"(?:[A-Za-z0-9+/]{76}(?:\+ASt|\+ABa|\+AMC|\+ACDb|ACDb|APIM)[A-Za-z0-9+/]{5,6}=="
         r"|[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|\+ARm|AIoT|AZEG)[A-Za-z0-9+/]{5,6}="
@@ -196,7 +196,7 @@ PROVIDERS: tuple[Rule, ...] = (
         rf"(?i:account_?key){BETWEEN}(?P<secret>[A-Za-z0-9+/]{{86}}==)", before="", after=AFTER_BASE64,
         examples=("AccountName=acme;AccountKey={A-Za-z0-9+/:86}==", "AZURE_STORAGE_ACCOUNT_KEY={A-Za-z0-9+/:86}=="),
         near_misses=("AccountKey={A-Za-z0-9+/:20}==", "sha512-{A-Za-z0-9+/:86}==")),
-    # The second generation of Microsoft's identifiable keys: 84 characters, a fixed mark after the random part.
+    # The second generation of Microsoft's identifiable keys: 84 characters, with a fixed mark after the random part.
     Rule("Azure, Azure DevOps", "azure-annotated-key", r"[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{20,32}(?:==)?",
         before=NOT_IN_BASE64, locate=checks.whole, trigger="JQQJ9[9D][A-Za-z0-9]{20}", reach_back=78,
         examples=("{A-Za-z0-9:52}JQQJ99BAACAAAAAAAAAAAAASAZDO{A-Za-z0-9:4}", "{A-Za-z0-9:52}JQQJ9D{A-Za-z0-9:26}=="),
@@ -393,7 +393,7 @@ PROVIDERS: tuple[Rule, ...] = (
         before="",
         examples=("https://oapi.dingtalk.com/robot/send?access_token={0-9a-f:64}",),
         near_misses=("https://oapi.dingtalk.com/robot/send",)),
-    # base64 of the bot's id, of a time, and a signature; the id is made of digits, so its base64 is of few letters
+    # base64 of the bot's id, of a time, and a signature; the id is a number, so few letters occur in its base64
     Rule("Discord", "discord-bot-token",
         rf"{THREE_DIGITS}[A-Za-z0-9_-]{{20,24}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,45}}",
         before="0-9A-Za-z_.", check=is_mixed, trigger=rf"{THREE_DIGITS}[A-Za-z0-9_-]{{4}}",
@@ -832,7 +832,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("mdb_sa_sk_{A-Za-z0-9_-:40}",), near_misses=("mdb_sa_id_{0-9a-f:24}", "mdb_sa_sk_{a-z:8}")),
     by_name("MongoDB", "mongodb-atlas-key", "atlas|mongodb", UUID, A_UUID, telling="private[_-]?key|api[_-]?key|key",
         name="PRIVATE_KEY"),
-    # Its trigger: the scanner finds that faster than the whole.
+    # It has a trigger because the scanner finds that faster than the whole pattern.
     Rule("NATS", "nats-seed", r"S[UAONCX][A-Z2-7]{56}", before=NOT_IN_BASE64, after=NOT_IN_BASE64, check=has_digit,
         trigger="S[UAONCX][A-Z2-7]{8}",
         examples=("SU{A-Z2-7:56}", "SA{A-Z2-7:56}"), near_misses=("SU{A-Z2-7:40}", "SU{A-Z2-7:90}")),
@@ -1135,7 +1135,7 @@ PROVIDERS: tuple[Rule, ...] = (
     by_name("Snyk", "snyk-api-key", "snyk", UUID, A_UUID, name="TOKEN"),
     Rule("Socket", "socket-token", r"sktsec_[A-Za-z0-9_-]{30,100}",
         examples=("sktsec_{A-Za-z0-9_-:43}z",), near_misses=("sktsec_{a-z:8}",)),
-    # Nobody's in this table, but made as many make theirs: a name, what it opens, and what nobody writes.
+    # Of no provider in this table, but built like many: a name, what it opens, and what nobody would write.
     Rule("somebody", "unknown-service-token",
         r"[a-z]{2,12}[_-](?:live|prod|test|sandbox|pat|sk|key|secret|token|api)_[A-Za-z0-9]{24,160}",
         before=NOT_IN_A_SLUG, after=NOT_IN_A_NAME, locate=checks.by_somebody, around=1,
@@ -1282,7 +1282,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("ucat_{A-Z0-9:26}",), near_misses=("ucat_{A-Z0-9:8}", "ducat_{A-Z0-9:26}")),
     by_name("Upstash", "upstash-token", "upstash|kv_rest", "[A-Za-z0-9_-]{40,160}={0,2}", "A{A-Za-z0-9:100}",
         name="REDIS_REST_TOKEN"),
-    # Its trigger: the scanner finds that faster than the whole.
+    # It has a trigger because the scanner finds that faster than the whole pattern.
     Rule("UptimeRobot", "uptimerobot-key", r"(?:u[0-9]{5,9}|m[0-9]{6,12})-[0-9a-f]{24}", trigger="[um][0-9]{5}",
         examples=("u{0-9:7}-{0-9a-f:24}", "m{0-9:9}-{0-9a-f:24}"), near_misses=("u{0-9:7}-{0-9a-f:8}",)),
     prefixed("Val Town", "val-town-token", "vtwn_", ALNUM, 24, "vtwn_{A-Za-z0-9:27}"),
@@ -1326,7 +1326,7 @@ PROVIDERS: tuple[Rule, ...] = (
     Rule("WooCommerce", "woocommerce-key", r"c[ks]_[0-9a-f]{40}", before=NOT_IN_A_NAME,
         examples=("ck_{0-9a-f:40}", "cs_{0-9a-f:40}"), near_misses=("cs_{0-9a-f:8}", "my_ck_{0-9a-f:40}")),
     prefixed("WunderGraph", "wundergraph-key", "cosmo_", "0-9a-f", 32, "cosmo_{0-9a-f:32}"),
-    # A number of many leading zeros, then the key and its signature, in URL escapes.
+    # A number with many leading zeros, then the key and its signature, in URL escapes.
     Rule("X", "twitter-bearer",
         rf"A{{18,24}}[B-Za-z0-9][A-Za-z0-9]{{3,11}}A{{2,8}}[A-Za-z0-9]{{10,60}}%[23][A-Z]{IN_URL}{{20,80}}",
         before=NOT_IN_BASE64, locate=checks.whole,

@@ -145,7 +145,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if text[last : last + 1] in (b"(", b"[") and notation is Notation.BARE:
         return []
     if separator.endswith(b"- ") and b":" in separator:
-        promised = min(promised, Promise.KEY)  # a list, as likely of names
+        promised = min(promised, Promise.KEY)  # just as likely a list of names
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, notation, stop)

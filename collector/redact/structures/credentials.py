@@ -16,7 +16,7 @@ from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, entropy, is_secret, looks_random
 
-WIDEST_JUDGED = 2048  # of a token that may be longer
+WIDEST_JUDGED = 2048  # of a token, which may be longer
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
 _header = re.compile(
     rb"(?i)authorization\\{0,7}[\"'\])]{0,2}\s{0,3}[:=,>]{1,2}\s{0,3}\\{0,7}[fb]?[\"'`]?(?:[a-z-]{3,12})\s"

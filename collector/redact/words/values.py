@@ -279,7 +279,7 @@ def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
     ):
         return True
     if _uuid.fullmatch(value) or _hex.fullmatch(value):
-        return not is_owned and notation in (Notation.BARE, Notation.CONFIGURATION)  # a hash, as likely
+        return not is_owned and notation in (Notation.BARE, Notation.CONFIGURATION)  # just as likely a hash
     return is_made_of_words(value) or (notation is Notation.BARE and ("(" in value or bool(_chain.match(value))))
 
 
@@ -319,6 +319,6 @@ def _is_drawn(value: str) -> bool:
 
 def _shuffled(value: str) -> bool:
     """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
-    if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # of fewer letters it cannot be more
+    if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # few letters cannot have more
         return False
     return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))
