@@ -160,7 +160,7 @@ def _outcome(line: Line, context: Context, flow: Flow) -> Outcome:
         made: dict[str, Any] | Skip = event(line, context)
     except MemoryError:  # says nothing of the record: it is read again when there is room
         raise
-    except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is kept aside and counted
+    except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is quarantined and counted
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
         )
