@@ -103,9 +103,10 @@ def test_a_reset_that_failed_once_does_not_come_back_either(tmp_path: Path, monk
     path = tmp_path / "state.json"
     state = saved(path, a=HERE)
     state.reset_entries(["a"])
-    with monkeypatch.context() as full, pytest.raises(StateError, match="No space left"):
-        full.setattr("os.replace", refuse)
+    monkeypatch.setattr("os.replace", refuse)
+    with pytest.raises(StateError, match="No space left"):
         state.save()
+    monkeypatch.undo()
     state.save()
     path.write_bytes(b"damaged")
     assert State(path).load().entries == {}
