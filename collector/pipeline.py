@@ -77,11 +77,13 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
             flow.held.hold(found.files, flow.state)
         raise
     finally:
-        if not found.is_partial:  # after a glance the next save that is due takes it along
+        # After a glance the next save that is due takes it along, unless something was held meanwhile.
+        is_saved = not found.is_partial or flow.held.has_news
+        if is_saved:
             flow.committer.save()
         ledger.lag = sum(map(flow.state.lag_of, found.files))
-    # Last, and only if the save went well: what is let go of is nowhere else, so its offset must be on disk.
-    if not found.is_partial and not flow.committer.problem:
+    # Last, and only if the save went well: what is let go of may be nowhere else, so its offset must be on disk.
+    if is_saved and not flow.committer.problem:
         flow.held.let_go(flow.state)
 
 
@@ -95,8 +97,9 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
     starts: dict[str, Position] = {}
     if not found.is_partial:
         stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
-        found.add(stand_ins.sources)
         starts = stand_ins.starts
+        if stand_ins.sources:
+            found.add(stand_ins.sources)
     selection = select(found, flow.state.entries, starts, time.time())
     flow.committer.apply(selection)
     for reason, files in selection.skipped.items():

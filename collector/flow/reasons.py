@@ -70,7 +70,7 @@ SKIPPED_LINES = (
     _skipped_line("not_a_record", "A line that is not a JSON object."),
 )
 
-# Quarantined: kept aside, redacted, for a person to look at; `collector quarantine retry` sends events again.
+# Quarantined: kept, redacted, for a person to look at; `collector quarantine retry` sends events once more.
 TORN = _quarantined("torn line", "line", "The rest of a record never came; whole records in the same line are sent.")
 NOT_AN_OBJECT = _quarantined(
     "not a JSON object", "line", "Valid JSON, but no record; also an entry of a file that is read whole."

@@ -104,7 +104,9 @@ class Held(NamedTuple):
         roots: Iterable[Root],
         is_wanted: Callable[[Source], bool],
     ) -> StandIns:
-        """Compares what is held with what was found, by inode and by bytes; the newest comes first to a free name."""
+        """Compares what is held with what was found, by inode and by bytes; the newest has first claim to a name."""
+        if not self.files:
+            return StandIns([], {}, {})
         known_roots = {root.path: root for root in roots}
         by_key = {source.key: source for source in found}
         by_inode = {source.stamp.inode: source for source in found}
@@ -199,8 +201,9 @@ def _original_of(
     with contextlib.suppress(OSError):
         if linked is not None and os.path.samefile(linked.path, source.path):
             return linked
+    end = end_of(source)
     candidates = by_key.get(file.original.key), by_inode.get(file.original.stamp.inode)
-    return next((there for there in candidates if there is not None and goes_on(there, source)), None)
+    return next((each for each in candidates if each is not None and end is not None and begins_as(each, end)), None)
 
 
 def _key_and_start(
@@ -233,15 +236,15 @@ def begins_as(source: Source, position: Position) -> bool:
         return False
 
 
-def goes_on(there: Source, held: Source) -> bool:
-    """Whether a file goes on where the held one ends."""
+def end_of(source: Source) -> Position | None:
+    """The position at the end of a file; None where it cannot be read."""
     try:
-        with opened(held) as file:
+        with opened(source) as file:
             size = file.stamp.size
             head, tail = file.read_fully(min(FINGERPRINT_BYTES, size), 0), file.before(size)
     except CollectorError:
-        return False
-    return begins_as(there, Position(size, digest(head), digest(tail)))
+        return None
+    return Position(size, digest(head), digest(tail))
 
 
 def index_of(files: Iterable[HeldFile]) -> bytes:

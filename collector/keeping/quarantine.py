@@ -1,9 +1,10 @@
-"""The quarantine: what could not be read or would not be taken, redacted, kept aside with its reason.
+"""The quarantine: what could not be read, or was not accepted, redacted, with its reason and its place.
 
-One JSON object a line, mode 0600, written and synced before the offset that passes it is saved (promise 1). An entry is
-one thing at one place: the same bytes in two sources are two entries under one id, the same line set aside again after
-a crash is one. Bounded: when it is full the oldest go, and the number that went is returned so that it is said loudly.
-The agent adds while a person drops and retries, so whoever writes holds the lock beside it, for as long as that takes.
+In: things to quarantine, and ids to drop. Out: entries, one JSON object a line, mode 0600, written and synced before
+the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two sources are
+two entries under one id, the same line quarantined again after a crash is one. When the file is full the oldest go, and
+their number is returned so that it is said loudly. The agent adds while a person drops and retries, so whoever writes
+holds the lock beside the file for as long as that takes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ STRINGS = ("id", "reason", "source", "payload", "time")
 
 
 class Quarantine:
-    """The file of what was set aside."""
+    """The file, and the lock beside it."""
 
     def __init__(self, path: Path, max_bytes: int, lock_seconds: float = LOCK_SECONDS) -> None:
         self.path = path

@@ -1,8 +1,9 @@
 """Rescue: takes hold of unsent transcripts while the sink is failing, and lets go of them once they are sent.
 
-In: plans. Out: hard links beside the state: no copies, and of an original only its link count and change time differ.
-Where linking is impossible, sparse copies: the unsent bytes at their places, and the bytes a position is recognised by.
-`HeldFiles.carry_out` alone writes.
+In: what was found and what is remembered of it, from which held.py makes plans. Out: a hard link beside the state for
+each transcript that would be lost, which changes nothing of the original but its link count and change time. Where
+linking is impossible, a sparse copy: the unsent bytes at their places, and the bytes that a position is recognised by.
+Whatever the order of crash and sweep, a file is known before it is there and gone before it is forgotten.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import IO
 from collector.errors import CollectorError
 from collector.files import created, fsync_directory, make_private_directory
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
-from collector.keeping.held import INDEX, Held, HeldFile, Plan, StandIns, begins_as, goes_on, index_of, look_into
+from collector.keeping.held import INDEX, Held, HeldFile, Plan, StandIns, begins_as, end_of, index_of, look_into
 from collector.keeping.state import State
 from collector.log import get_logger
 from collector.reading.opened import SourceFile, opened
@@ -52,7 +53,7 @@ class HeldFiles:
 
     @property
     def held(self) -> Held:
-        """What is held; looked for at the first question, which most commands never ask."""
+        """What is held. Read when it is first asked for, which most commands never do."""
         if self._held is None:
             self._held = look_into(self.directory, self.companion_of)
         return self._held
@@ -69,7 +70,7 @@ class HeldFiles:
         roots: Iterable[Root],
         is_wanted: Callable[[Source], bool],
     ) -> StandIns:
-        """Before a pass over everything: what it has to read from here. What that shows holds until the next one."""
+        """What a pass over everything has to read from here. Remembered until stock is taken again."""
         stand_ins = self.held.find_stand_ins(found, entries, roots, is_wanted)
         self._read_as = stand_ins.read_as
         self._compared = frozenset(file.number for file in self.held.files)
@@ -89,12 +90,12 @@ class HeldFiles:
         return None
 
     def hold(self, found: Sequence[Source], state: State) -> None:
-        """While the sink is failing: what is unsent of these must not be swept. A full disk is said, and no failure."""
+        """Takes hold of what is unsent of these, for the sink is failing. A full disk is reported and stops nothing."""
         if self.is_dry_run or not self.settings.hold:
             return
         unsent = {source.key: size for source in found if (size := unsent_of(source, state))}
         plan = self.held.plan_to_hold(self._read_as, found, unsent, state.entries, self.settings)
-        if plan.left_out > self.left_out:  # of a few files it says nothing about the others, so it only grows
+        if plan.left_out > self.left_out:  # a look at a few files says nothing about the others, so it only grows
             self.left_out = plan.left_out
             limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
             log.warning("not all unsent files can be held", left_out=plan.left_out, **limits)
@@ -133,7 +134,7 @@ class HeldFiles:
         return len(gone)
 
     def carry_out(self, plan: Plan) -> None:
-        """Cleans up after a crash, then does what is planned. Everything that is written is written below here."""
+        """Cleans up after a crash, then does what is planned. Nothing above this line writes."""
         if self.is_dry_run:
             return
         self._clean()
@@ -229,13 +230,14 @@ class HeldFiles:
 
     def _complete(self, file: HeldFile, original: Source) -> None:
         """Appends to a copy what its original got since. A link needs nothing."""
-        here = self.held.as_source(file, original)
+        copied = self.held.as_source(file, original)
+        end = end_of(copied) if copied is not None else None
         with contextlib.suppress(OSError, CollectorError), opened(original) as now:
-            if here is not None and now.stamp.size > here.stamp.size and goes_on(original, here):
+            if copied is not None and end is not None and now.stamp.size > end.offset and now.begins_as(end):
                 # A crash in the middle leaves a copy that ends sooner, and the next pass that fails completes it.
-                with open(here.path, "ab") as copy:
-                    self._pour(now, here.stamp.size, copy)
-                os.utime(here.path, ns=(now.stamp.mtime_ns, now.stamp.mtime_ns))
+                with open(copied.path, "ab") as copy:
+                    self._pour(now, end.offset, copy)
+                os.utime(copied.path, ns=(now.stamp.mtime_ns, now.stamp.mtime_ns))
 
     def _pour(self, original: SourceFile, start: int, copy: IO[bytes]) -> None:
         """Copies from an offset to the end, a piece at a time, down to the disk: soon it may be all there is."""

@@ -299,7 +299,7 @@ def keep_previous(path: Path, previous: Path) -> None:
 
 
 def _read(path: Path) -> bytes:
-    """A device or a pipe is left alone: it would be read for ever, or set aside as damaged."""
+    """A device or a pipe is left alone: it would be read for ever, or moved as damaged."""
     if path.exists() and not path.is_file():
         raise StateError(f"The state {path} is not a file. Nothing was sent. Name a file with --state.")
     return path.read_bytes()

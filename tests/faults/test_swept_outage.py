@@ -11,6 +11,7 @@ import pytest
 from tests.agent import Agent
 from tests.build import Home
 from tests.service.process import NO_RESCANS
+from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink
 
 LINES = 1000
@@ -126,3 +127,24 @@ def test_one_failed_request_leaves_nothing_behind(tmp_path: Path) -> None:
         assert (result.code, result.ledger["delivered"]) == (0, 5)
         assert not agent.state.with_name("state.held").exists()
         assert path.stat().st_nlink == 1
+
+
+def test_one_failed_request_of_a_glance_leaves_nothing_behind_and_makes_nobody_walk(tmp_path: Path) -> None:
+    home, clock = Home(tmp_path), Clock()
+    made = home.session()
+    made.prompt("before")
+    retry = {"initial_interval": 0.01, "max_interval": 0.02, "max_wait": 30.0}
+    with Sink() as sink, Steps(home, sink, clock, given={"retry": retry}) as steps:
+        steps.until_idle()
+        walked = steps.service.passes.seen.at
+        sink.answer(Answer(503))
+        made.prompt("after")
+        steps.hint(made.path)
+        clock.forward(1.0)
+        steps.until_idle()
+        assert [event["text"] for event in sink.events] == ["before", "after"]
+        assert len(sink.posts) == 3
+        assert steps.service.passes.seen.at == walked
+        assert steps.saved() == {made.path.name: made.path.stat().st_size}
+        assert steps.service.describe()["held"] == {"files": 0, "bytes": 0, "left_out": 0}
+        assert made.path.stat().st_nlink == 1

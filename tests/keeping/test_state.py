@@ -97,6 +97,22 @@ def test_a_reset_does_not_come_back_through_the_older_generation(tmp_path: Path)
     assert State(path, FORM.name).load().entries == {}
 
 
+def test_a_reset_that_failed_once_does_not_come_back_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "state.json"
+    state = saved(path, a=HERE)
+    state.reset_entries(["a"])
+    monkeypatch.setattr("os.replace", refuse)
+    with pytest.raises(StateError, match="No space left"):
+        state.save()
+    monkeypatch.undo()
+    state.save()
+    path.write_bytes(b"damaged")
+    assert State(path, FORM.name).load().entries == {}
+
+
 def test_a_failed_save_keeps_the_old_file_and_stays_dirty(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = saved(path, a=HERE)
