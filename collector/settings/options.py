@@ -226,7 +226,7 @@ class SweptSettings(Section):
 
 
 class QuarantineSettings(Section):
-    """What is kept aside, with a reason, because it could not be read or delivered."""
+    """What is quarantined: it could not be read or delivered, and waits for a person."""
 
     max_bytes: int = Field(default=50_000_000, ge=10_000, description="the quarantine's size; the oldest go first")
 

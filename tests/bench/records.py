@@ -1,4 +1,4 @@
-"""Writes sessions with the record mix and the byte distribution of DATA.md ("Records", "Where the bytes are").
+"""Writes sessions with the record mix and the byte distribution of real ones.
 
 The weights below are the counts of 306,640 real records; the mean sizes are the megabytes found there divided by the
 records that carry them. A session is a list of serialized lines.

@@ -1,4 +1,4 @@
-"""Promise 7: the sink may answer anything; every answer of DESIGN section 9, and the exit codes of section 10."""
+"""Promise 7: the sink may answer anything; every answer of docs/receiver.md, and every exit code of `scan`."""
 
 from __future__ import annotations
 
