@@ -1,14 +1,15 @@
-# `make demo` does the main job on a fresh machine; `make test` is what CI runs. Each works by itself: it makes its own
-# .venv with pinned dependencies. Needs only Python >= 3.11 with venv and pip.
+# `make demo` does the main job on a fresh machine; `make test` is what CI runs. Every target works by itself: it makes
+# its own .venv with pinned dependencies. Needs only Python >= 3.11 with venv and pip.
 
 PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
 	$$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$candidate && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
-# That many tests at a time: one more than there are processors, for some only wait; each worker takes half a gigabyte.
+# How many tests run at a time: one more than there are processors, because some only wait. Each worker takes half a
+# gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench soak test-real test-system package clean
+.PHONY: demo test lint format check-types unit bench soak test-real test-system map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -42,13 +43,21 @@ bench: $(VENV)/.ready
 soak: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -s -m slow
 
-# WRITER is a program that takes a directory and lets the real Claude Code write a session below it, offline.
+# WRITER is a program that takes a directory and has the real Claude Code write a session below it, offline.
 test-real: $(VENV)/.ready
 	@test -n "$(WRITER)" || { echo "make test-real WRITER=/path/to/write-session" >&2; exit 2; }
 	CLAUDE_CODE_SESSION_WRITER=$(WRITER) $(BIN)/python -m pytest -q -m slow tests/real
 
 test-system: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -m system
+
+# Who imports whom, room by room; MODULES=yes: module by module. Fails on what the table of rooms does not allow.
+map: $(VENV)/.ready
+	@$(BIN)/python -m tests.map $(if $(MODULES),--modules)
+
+# Which functions one line passes through on its way out, by room and file.
+trace: $(VENV)/.ready
+	@$(BIN)/python -m tests.trace
 
 package: $(VENV)/.ready
 	packaging/build

@@ -4,8 +4,9 @@ pipeline.py shows one pass on one screen; read it first. Its verbs, in order:
 
     discover -> tail / snapshot -> normalize -> redact -> batch -> deliver -> commit
 
-flow.py, events.py, errors.py, settings.py and log.py are the nouns; sinks/ says how one kind of receiver is
-spoken to; store/ is the embedded receiver; service.py is the long run; cli/ is the only place that prints.
+Each room is a folder: flow/ is what travels between the others, agents/ knows whose files are read, reading/, redact/,
+delivery/ and keeping/ do the work, settings/ says how, store/ is the embedded receiver, service/ is the long run,
+inspection/ looks without touching, install/ is about unit files, and cli/ is the only place that prints.
 """
 
 __version__ = "0.1.0"

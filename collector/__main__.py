@@ -1,4 +1,4 @@
-"""The console script: starts the command line; `--version` is answered before anything large is imported."""
+"""The console script: starts the command line. `--version` is answered before anything large is imported."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collector import __version__
 
 
 def main() -> None:
-    """Runs the command line; the exit code says how it went."""
+    """Runs the command line; exits with its exit code."""
     if sys.argv[1:] == ["--version"]:
         _say_version()
         return
     import signal
 
     try:
-        _leave_out_what_nobody_uses()
+        _import_without_unused_parts()
         from collector.cli import run
 
         code = run()
-    except KeyboardInterrupt:  # while it was loading
+    except KeyboardInterrupt:  # while modules were loading
         code = 128 + signal.SIGINT
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the interpreter's own end would show where it was interrupted
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on an interrupt would end in a traceback
     sys.exit(code)
 
 
@@ -33,9 +33,12 @@ def _say_version() -> None:
         sys.exit(f"collector: Cannot write to standard output: {error.strerror}.")
 
 
-def _leave_out_what_nobody_uses() -> None:
-    """httpx brings a command line and structlog a pretty printer, and load click, rich and pygments for them: 6 MB,
-    50 ms. Both do without what cannot be imported, and None in sys.modules is Python's own way to say so."""
+def _import_without_unused_parts() -> None:
+    """Imports httpx and structlog without the command line of the one and the pretty printer of the other.
+
+    For those they load click, rich and pygments: 6 MB and 50 ms. Both do without what cannot be imported, and None in
+    sys.modules is Python's own way of saying that something cannot.
+    """
     unused = ("click", "rich", "zstandard")
     sys.modules.update(dict.fromkeys(unused))  # type: ignore[arg-type]
     import httpx  # noqa: F401

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import getpass
 import os
-import re
+import random
 import secrets
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import orjson
 
 from collector import settings as configuration
+from collector.agents.registry import AGENTS
 from collector.delivery.batch import BatchLimits
-from collector.delivery.sinks.http import HttpSink
-from collector.delivery.transport import NO_TRUST, Transport
+from collector.delivery.channel import Channel
+from collector.delivery.credentials import bearer, credentials
+from collector.delivery.dry_run import DrySink, transport_to_nowhere
+from collector.delivery.settle import Policy
+from collector.delivery.sink import SinkType
+from collector.delivery.sinks import SINKS
+from collector.delivery.transport import Transport
+from collector.delivery.waiting import Uniform
 from collector.delivery.window import Deliverer
 from collector.errors import ConfigurationError, StateError
 from collector.files import created, make_private_directory
 from collector.flow.batch import Batch
+from collector.flow.frame import Frame
+from collector.flow.interrupt import Interrupt
+from collector.flow.observer import UNOBSERVED, Observer
+from collector.flow.source import Root
 from collector.keeping.commit import Committer
 from collector.keeping.lock import lock
 from collector.keeping.quarantine import Quarantine
@@ -33,8 +41,8 @@ from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.log import get_logger
 from collector.pipeline import Flow
+from collector.reading.scope import Scope
 from collector.redact import Options, Redactor, seal
-from collector.service import footprint
 from collector.settings import Settings
 
 log = get_logger()
@@ -56,12 +64,15 @@ def assembled(
     *,
     is_dry_run: bool = False,
     max_wait: float | None = None,
-    stop: threading.Event | None = None,
+    interrupt: Interrupt | None = None,
+    observer: Observer = UNOBSERVED,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, with its state locked for as long as it lasts."""
     with (
         held_state(settings, purpose, is_dry_run=is_dry_run) as state,
-        flow_on(state, settings, is_dry_run=is_dry_run, max_wait=max_wait, stop=stop) as flow,
+        flow_on(
+            state, settings, is_dry_run=is_dry_run, max_wait=max_wait, interrupt=interrupt, observer=observer
+        ) as flow,
     ):
         yield flow
 
@@ -71,10 +82,15 @@ def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) ->
     """The state, loaded, and locked for as long as it is held; a dry run locks nothing."""
     path = settings.state_path
     with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
-        state = State(path).load(may_repair=not is_dry_run)
+        state = state_of(settings).load(may_repair=not is_dry_run)
         for note in state.notes:
             log.warning("state damaged", reason=note)
         yield state
+
+
+def state_of(settings: Settings) -> State:
+    """The state, not loaded yet. What names no agent belongs to the first one in the registry."""
+    return State(settings.state_path, next(iter(AGENTS)))
 
 
 @contextlib.contextmanager
@@ -84,68 +100,93 @@ def flow_on(
     *,
     is_dry_run: bool = False,
     max_wait: float | None = None,
-    stop: threading.Event | None = None,
-    alive: Callable[[], None] = lambda: None,
+    interrupt: Interrupt | None = None,
+    observer: Observer = UNOBSERVED,
+    uniform: Uniform = random.uniform,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, on a state that is held already."""
-    footprint.hold_little_memory()
+    scope = scope_of(settings)
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
-        deliverer = stack.enter_context(delivering(settings, redactor, is_dry_run, max_wait, stop))
+        policy = policy_of(settings, max_wait=max_wait, uniform=uniform)
+        channel = stack.enter_context(open_channel(settings, redactor, is_dry_run=is_dry_run))
+        limits = channel.sink.limits
         yield Flow(
-            roots=settings.resolved_roots(),
-            home=configuration.home(),
-            is_wanted=project_filter(settings.projects.include, settings.projects.exclude),
+            scope=scope,
+            frame=Frame({"id": installation.id, "name": socket.gethostname()}, user_name()),
+            level=settings.capture.level,
             state=state,
             redactor=redactor,
-            limits=BatchLimits(settings.batch.max_events, settings.batch.max_bytes, settings.batch.linger),
-            max_event_bytes=settings.batch.max_event_bytes,
-            deliverer=deliverer,
+            limits=BatchLimits(
+                settings.batch.max_events, lesser(settings.batch.max_bytes, limits.body), settings.batch.linger
+            ),
+            max_event_bytes=lesser(settings.batch.max_event_bytes, limits.event),
+            deliverer=Deliverer(
+                channel,
+                policy,
+                shutdown_timeout=settings.run.shutdown_timeout,
+                interrupt=interrupt,
+                observer=observer,
+            ),
             committer=committer_of(state, settings, is_dry_run=is_dry_run),
-            held=held_of(settings, is_dry_run=is_dry_run, alive=alive),
-            host={"id": installation.id, "name": socket.gethostname()},
-            user=user_name(),
-            level=settings.capture.level,
+            held=held_of(settings, is_dry_run=is_dry_run, alive=observer.alive),
+            observer=observer,
         )
+
+
+def policy_of(
+    settings: Settings,
+    *,
+    max_wait: float | None = None,
+    may_halt: bool = True,
+    uniform: Uniform = random.uniform,
+) -> Policy:
+    """How hard is tried; a scan may be given less time than the settings allow."""
+    return Policy(
+        settings.retry,
+        max_wait=settings.retry.max_wait if max_wait is None else max_wait,
+        window=settings.sink.window,
+        may_halt=may_halt,
+        uniform=uniform,
+    )
 
 
 @contextlib.contextmanager
-def delivering(
-    settings: Settings,
-    redactor: Redactor,
-    is_dry_run: bool = False,
-    max_wait: float | None = None,
-    stop: threading.Event | None = None,
-) -> Iterator[Deliverer]:
+def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = False) -> Iterator[Channel]:
     """The way to the sink that these settings describe."""
-    with _transport(settings, is_dry_run) as transport:
-        yield Deliverer(
-            HttpSink(settings.sink.format, settings.sink.content_type),
+    chosen = SINKS[settings.sink_type]
+    sink = chosen.sink(settings)
+    with _transport(settings, chosen, is_dry_run=is_dry_run) as transport:
+        yield Channel(
+            DrySink(sink) if is_dry_run else sink,
             transport,
-            settings.retry,
-            window=settings.sink.window,
-            max_wait=settings.retry.max_wait if max_wait is None else max_wait,
-            max_rate=settings.sink.max_rate,
+            address=chosen.address(settings),
             clean=lambda text: redactor.text(text)[:500],
-            stop=stop,
-            shutdown_timeout=settings.run.shutdown_timeout,
+            max_rate=settings.sink.max_rate,
         )
+
+
+def lesser(configured: int, limit: int | None) -> int:
+    """The smaller of what is configured and what a receiver takes at most."""
+    return configured if limit is None else min(configured, limit)
 
 
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
     """Sends quarantined events once more, each by itself: the entries, with `taken`, `refused` or `not an event`."""
     installation = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, installation.key)
-    with delivering(settings, redactor) as deliverer:
+    with open_channel(settings, redactor) as channel:
+        # These were refused before: that they are again says nothing of the sink, so it does not halt.
+        deliverer = Deliverer(channel, policy_of(settings, may_halt=False))
+        max_event_bytes = lesser(settings.batch.max_event_bytes, channel.sink.limits.event)
         for entry in entries:
             event = _event_of(entry)
             if event is None:
                 yield entry, "not an event"
                 continue
-            sealed = seal(event, redactor, settings.batch.max_event_bytes)
+            sealed = seal(event, redactor, max_event_bytes)
             batch = Batch(events=[sealed], places=[(entry["source"], entry["offset"])], size=len(sealed.body))
-            deliverer.health.refused_in_a_row = 0  # these were refused before: that says nothing of the sink
             for receipt in deliverer.deliver([batch]):
                 yield entry, "refused" if receipt.refused else "taken"
 
@@ -169,10 +210,17 @@ def committer_of(state: State, settings: Settings, *, is_dry_run: bool = False) 
     return Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run)
 
 
-def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[], None] = lambda: None) -> HeldFiles:
+def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[], None] = UNOBSERVED.alive) -> HeldFiles:
     """What is kept from the sweep, beside the state."""
     path = settings.state_path
-    return HeldFiles(path.with_name(f"{path.stem}.held"), settings.swept, is_dry_run=is_dry_run, alive=alive)
+    first = next(iter(AGENTS.values()))
+    return HeldFiles(
+        path.with_name(f"{path.stem}.held"),
+        settings.swept,
+        companion_of=lambda source: AGENTS.get(source.root.agent, first).companion(source),
+        is_dry_run=is_dry_run,
+        alive=alive,
+    )
 
 
 def make_redactor(settings: Settings, key: bytes) -> Redactor:
@@ -193,29 +241,21 @@ def make_redactor(settings: Settings, key: bytes) -> Redactor:
 
 
 @contextlib.contextmanager
-def _transport(settings: Settings, is_dry_run: bool) -> Iterator[Transport]:
+def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -> Iterator[Transport]:
     """The way to the sink: a real one, the embedded store's, or one that goes nowhere."""
     with contextlib.ExitStack() as stack:
         if is_dry_run:
-            nowhere = httpx.MockTransport(lambda _: httpx.Response(200))
-            transport = Transport(settings.sink, "http://localhost/", None, nowhere)
-        elif settings.sink_type == "store":
+            transport = transport_to_nowhere(settings.sink)
+        elif chosen.place is not None:
             from collector.store import EmbeddedStore
 
-            store = stack.enter_context(EmbeddedStore(settings.database_path))
-            # Its own transport: what the environment says of proxies is not meant for this process itself.
-            local = httpx.HTTPTransport(verify=NO_TRUST, trust_env=False)
-            transport = Transport(settings.sink, store.url, store.token, local)
+            store = stack.enter_context(EmbeddedStore(chosen.place(settings)))
+            transport = Transport(settings.sink, store.url, bearer(store.token))
         else:
-            if settings.sink.url is None:
-                raise ConfigurationError(
-                    "sink.url is missing. Set it, or leave sink.type out to use the embedded store."
-                )
-            transport = Transport(settings.sink, settings.sink.url, settings.sink_token())
-        try:
-            yield transport
-        finally:
-            transport.close()
+            secret = settings.sink_token()
+            transport = Transport(settings.sink, str(settings.sink.url), credentials(settings.sink, secret))
+        stack.callback(transport.close)
+        yield transport
 
 
 def load_installation(path: Path, *, may_write: bool) -> Installation:
@@ -279,35 +319,38 @@ def user_name() -> str:
         return str(os.getuid())
 
 
-def project_filter(include: list[str], exclude: list[str]) -> Callable[[str], bool]:
-    """Whether a project directory is collected. A glob is over the directory's name, or over the path it is for."""
-    wanted = [_pattern(glob) for glob in include]
-    unwanted = [_pattern(glob) for glob in exclude]
-    if not wanted and not unwanted:
-        return lambda _: True
-    known: dict[str, bool] = {}
-
-    def is_wanted(project: str) -> bool:
-        if project not in known:
-            is_in = not wanted or any(pattern.fullmatch(project) for pattern in wanted)
-            known[project] = is_in and not any(pattern.fullmatch(project) for pattern in unwanted)
-        return known[project]
-
-    return is_wanted
+def scope_of(settings: Settings) -> Scope:
+    """What these settings let us read."""
+    chosen = settings.projects
+    return Scope(roots_of(settings), AGENTS, configuration.home(), chosen.include, chosen.exclude)
 
 
-def _pattern(glob: str) -> re.Pattern[str]:
-    """A path such as ~/work/* is turned into what Claude Code names its directory: other signs become `-`."""
-    if glob.startswith(("/", "~")):
-        glob = re.sub(r"[^A-Za-z0-9*?]", "-", os.path.expanduser(glob))
-    return re.compile(fnmatch.translate(glob))
+def roots_of(settings: Settings) -> list[Root]:
+    """The configured roots, else for each agent those of its variable, else of its usual places those that exist."""
+    if settings.roots:
+        return [_root(item.path, item.label, item.agent) for item in settings.roots]
+    found: list[Root] = []
+    for form in AGENTS.values():
+        listed = configuration.variable(form.root_variable) if form.root_variable else ""
+        named = [part.strip() for part in listed.split(",") if part.strip()]
+        usual = [_root(path, "", form.name) for path in named or form.usual_roots]
+        found += usual if named else [root for root in usual if os.path.isdir(root.path)]
+    return found or [_root(form.usual_roots[0], "", form.name) for form in AGENTS.values()][:1]
+
+
+def _root(path: str, label: str, agent: str) -> Root:
+    if agent and agent not in AGENTS:
+        raise ConfigurationError(f"roots: {path} names the agent {agent!r}. Known are: {', '.join(sorted(AGENTS))}.")
+    absolute = os.path.abspath(os.path.expanduser(path))
+    label = label or os.path.basename(absolute).lstrip(".") or "root"
+    return Root(absolute, label, agent or next(iter(AGENTS)))
 
 
 def describe(flow: Flow) -> dict[str, Any]:
     """What is in force, for the log at start."""
     return {
-        "roots": [root.path for root in flow.roots],
-        "sink": flow.deliverer.transport.address,
+        "roots": [root.path for root in flow.scope.roots],
+        "sink": flow.deliverer.channel.address,
         "state": str(flow.state.path),
         "redaction_engine": flow.redactor.engine_name,
         "capture_level": flow.level,

@@ -4,15 +4,15 @@
       ConfigurationError           78   a person must edit something
       RootNotFound                  1   there is nothing to read
       SourceError                   1   a source broke off while it was read
-      SkipSource                    1   a source is not read in this pass, for a reason
+      SkipSource                    1   a source is not read in this pass, for a reason that is counted
       StateError                    1   the state cannot be read or written
         StateLocked                 1   another agent holds it
       SinkError                    75
-        SinkUnavailable            75   still failing when the waiting time was over
-        SinkHalted                 75   it answers, and a person must act: token, URL, certificate
-      Stopped                       3   asked to stop while something was in flight
+        SinkUnavailable            75   it was still failing when the waiting time was up
+        SinkHalted                 75   it answers, but a person must act: token, URL, certificate
+      Stopped                       3   a stop was requested while something was in flight
 
-A message says what failed, where, what happens next and what a person can do; it never holds a secret.
+A message says what failed and where, what the agent does next, and what a person can do. It never holds a secret.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class RootNotFound(CollectorError):
 
 
 class SourceError(CollectorError):
-    """A source could not be read to its end; what was read stands."""
+    """A source could not be read to its end. What was read so far stands."""
 
 
 class SkipSource(CollectorError):
-    """A file that is not read in this pass; `reason` is how the ledger counts it."""
+    """A file is not read in this pass. `reason` is what the ledger counts it under."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -51,7 +51,7 @@ class StateError(CollectorError):
 
 
 class StateLocked(StateError):
-    """Another agent works on the same state."""
+    """Another agent is working on the same state."""
 
 
 class SinkError(CollectorError):
@@ -61,7 +61,7 @@ class SinkError(CollectorError):
 
 
 class SinkUnavailable(SinkError):
-    """The sink kept failing until the waiting time was over."""
+    """The sink kept failing until the waiting time was up."""
 
 
 class SinkHalted(SinkError):
@@ -69,6 +69,6 @@ class SinkHalted(SinkError):
 
 
 class Stopped(CollectorError):
-    """A stop was asked for while something was in flight; nothing of it was committed."""
+    """A stop was requested while something was in flight, and nothing of that was committed."""
 
     exit_code = 3

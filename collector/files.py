@@ -1,7 +1,7 @@
-"""How the agent's own files come into being: for this user's eyes only, and never through what somebody else put there.
+"""Creates the agent's own files: private to this user, and never through something that somebody else put there.
 
-In: a path. Out: a directory, or a new and empty file to write. A name that is taken already may be a link to elsewhere,
-or a file that others hold open or may read, so it is removed first and made anew.
+In: a path. Out: a directory, or a new and empty file to write to. Invariant: a name that is already taken may be a link
+to somewhere else, or a file that others may read or hold open, so it is removed and the file created anew.
 """
 
 from __future__ import annotations
@@ -12,19 +12,24 @@ from typing import IO
 
 
 def make_private_directory(path: Path) -> None:
-    """Makes a directory that only this user can look into; one that is there stays as it is."""
+    """Creates a directory that only this user can enter. One that exists is left as it is."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def created(path: Path) -> IO[bytes]:
-    """A new file to write, mode 0600."""
+    """A new file to write to, mode 0600.
+
+    Crash window: until the caller has finished writing, half a file has this name. So callers choose a name beside the
+    real one, and rename the file once it is whole; the next writing replaces what a crash left under that name.
+    """
     path.unlink(missing_ok=True)
+    # O_EXCL: if somebody puts a link there between these two calls, this fails instead of writing through it.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o600), "wb")
 
 
 def fsync_directory(path: Path) -> None:
-    """Makes a new name in this directory survive a power cut."""
+    """Makes names in this directory survive a power cut: fsync of a file alone says nothing about its name."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,8 @@
-"""Logging: structlog on stderr, JSON when stderr is no terminal. A log event is a constant phrase plus keys.
+"""Logging: structlog on stderr, as JSON unless stderr is a terminal.
 
-Values may come from file names and servers, so control characters are escaped: no text can forge a log line. A log that
-cannot be written (a full disk, a reader that went) is no reason to stop: its lines are lost, the events are not.
+In: a constant phrase plus keys. Out: one line. Invariants: values may come from file names and servers, so control
+characters are escaped, and no text can forge a log line; a log that cannot be written (a full disk, a reader that is
+gone) stops nothing, because losing its lines loses no event.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 
 
 def get_logger() -> Any:
-    """The logger every module uses."""
+    """The logger that every module uses."""
     return structlog.get_logger()
 
 
@@ -42,10 +43,10 @@ def configure(level: str = "info", layout: str = "auto") -> None:
 
 
 class _Printer(structlog.PrintLogger):
-    """Writes a line, or gives up on it."""
+    """Writes a line, or drops it."""
 
     def msg(self, message: str) -> None:
-        """Any level: the renderer has put it into the line."""
+        """Any level, because the renderer has already put it into the line."""
         with contextlib.suppress(OSError):
             super().msg(message)
 
@@ -57,18 +58,18 @@ def _escape(_logger: Any, _method: str, event: Any) -> Any:
 
 
 def place_of(error: BaseException) -> str:
-    """Where an exception was raised. Its message stays out of the log: it may hold somebody's text."""
+    """Where an exception was raised. Its message is kept out of the log, as it may hold somebody's text."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "an unknown place"
 
 
 def printable(text: str) -> str:
-    """The text with everything that could move a cursor or end a line written as an escape."""
+    """The text, with everything that could move a cursor or end a line escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
 def tame_json(value: Any, indent: int | None = None) -> str:
-    """JSON that may go to a terminal: ASCII only, and without the one control character that JSON leaves as it is."""
+    """JSON that is safe for a terminal: ASCII only, with the one control character escaped that JSON leaves alone."""
     return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")

@@ -16,7 +16,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -64,9 +64,20 @@ class Agent:
 
     patience = 120.0  # seconds that a command may take on a machine that is busy with other things
 
-    def __init__(self, home: Home, sink: Sink | None = None, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        sink: Sink | None = None,
+        environment: Mapping[str, str] | None = None,
+        *,
+        program: Sequence[str] = COLLECTOR,
+        names_its_root: bool = True,
+    ) -> None:
         self.home = home
+        self.program = program
+        self.names_its_root = names_its_root
         self.sink = sink
+        self.program = program
         self.directory = home.path.parent / "agent"
         self.state = self.directory / "state.json"
         self.environment = {
@@ -82,7 +93,7 @@ class Agent:
     def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
         """Any command, to its end."""
         finished = subprocess.run(
-            [*COLLECTOR, *arguments],
+            [*self.program, *arguments],
             input=given,
             capture_output=True,
             timeout=self.patience,
@@ -102,11 +113,12 @@ class Agent:
     def places(self) -> list[str]:
         """The flags that bind a command to this home, sink and state."""
         sink = ["--sink-url", self.sink.url] if self.sink else []
-        return ["--root", str(self.home.root), "--state", str(self.state), *sink]
+        root = ["--root", str(self.home.root)] if self.names_its_root else []
+        return [*root, "--state", str(self.state), *sink]
 
     def start(self, *flags: str, command: str = "run", **environment: str) -> Running:
         """The service (or another command) in the background; stopped when the `with` block ends."""
-        return Running([*COLLECTOR, command, *self.places(), *flags], self.environment | environment, self.directory)
+        return Running([*self.program, command, *self.places(), *flags], self.environment | environment, self.directory)
 
     def offsets(self) -> dict[str, int]:
         """What the state file says: source key -> offset."""

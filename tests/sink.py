@@ -125,8 +125,12 @@ def rejecting(is_bad: Callable[[Event], bool], reason: str = "not wanted") -> Ca
 
 def only_with_token(token: str, status: int = 401) -> Callable[[Request], Answer]:
     """Lets nobody in without the bearer token."""
-    expected = f"Bearer {token}"
-    return lambda request: Answer(200 if request.headers.get("authorization") == expected else status)
+    return only_with("authorization", f"Bearer {token}", status)
+
+
+def only_with(header: str, value: str, status: int = 401) -> Callable[[Request], Answer]:
+    """Lets nobody in without this header, named in lower case."""
+    return lambda request: Answer(200 if request.headers.get(header) == value else status)
 
 
 def redirect(target: str, status: int = 307) -> Answer:

@@ -18,6 +18,7 @@ from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
 from tests.agent import Agent
 from tests.build import Home
+from tests.scopes import FORM
 from tests.sink import Answer, Sink
 
 
@@ -42,7 +43,7 @@ def test_a_link_beside_the_state_costs_its_target_nothing(tmp_path: Path, name: 
     victim.write_text("dear")
     (tmp_path / name).symlink_to(victim)
     with contextlib.suppress(StateError), lock(tmp_path / "state.json", "scan"):
-        State(tmp_path / "state.json").save()
+        State(tmp_path / "state.json", FORM.name).save()
     assert victim.read_text() == "dear"
 
 
@@ -50,7 +51,7 @@ def test_a_state_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with pytest.raises(StateError, match="is not a file"):
-        State(path).load()
+        State(path, FORM.name).load()
     assert path.is_fifo()
 
 

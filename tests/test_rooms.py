@@ -80,6 +80,11 @@ def room_of(module: str) -> str:
     return module.partition(".")[0]
 
 
+def agent_of(module: str) -> str:
+    """The package of a coding agent that a module is in: `agents.claude_code`."""
+    return ".".join(module.split(".")[:2])
+
+
 def is_module(name: str) -> bool:
     """Whether this is a module of ours, and not a name inside of one."""
     place = PACKAGE.joinpath(*name.split("."))
@@ -141,6 +146,16 @@ def test_a_room_imports_only_what_the_table_allows() -> None:
         for path in OURS
         for line, module in imports_of(path)
         if not may_import(room_of(module_of(path)), module)
+    ] == []
+
+
+def test_nothing_but_the_registry_knows_an_agent() -> None:
+    assert [
+        f"{name_of(path)}:{line} imports {module}"
+        for path in OURS
+        for line, module in imports_of(path)
+        if module.startswith("agents.") and module not in {"agents.format", "agents.registry"}
+        if module_of(path) != "agents.registry" and agent_of(module_of(path)) != agent_of(module)
     ] == []
 
 

@@ -1,7 +1,7 @@
-"""The command line: one module a command group. The only place that prints or exits.
+"""The command line: one module for each command or group of commands. The only place that prints or exits.
 
-stdout is data, stderr is logs and errors. Whatever goes wrong ends in one sentence and an exit code (errors.py), never
-in a traceback.
+In: arguments. Out: an exit code; data on stdout, logs and errors on stderr. Invariant: whatever goes wrong ends in a
+sentence and an exit code (errors.py), never in a traceback.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Annotated, Any
 
 import typer
 
-import collector.cli.run  # noqa: F401 - first, because loading it later would put it in the place of `run` below
+import collector.cli.run  # noqa: F401 - first, because importing it later would replace the function `run` below
 from collector import __version__, log
 from collector.errors import CollectorError
 
-# Where each command is. Only what is asked for is loaded: a service holds its modules for months.
+# Where each command is. Only the one that is asked for is imported: a service keeps its modules in memory for months.
 COMMANDS = {
     "scan": "scan:scan",
     "run": "run:run",
@@ -39,7 +39,7 @@ COMMANDS = {
 
 
 def application(*names: str) -> typer.Typer:
-    """The command line with these commands, or with all."""
+    """The command line with these commands, or with all of them."""
     app = typer.Typer(
         name="collector",
         help="Ships what Claude Code writes under ~/.claude to an HTTP sink: incrementally, redacted, acknowledged.",
@@ -60,7 +60,7 @@ def application(*names: str) -> typer.Typer:
 
 
 def __getattr__(name: str) -> typer.Typer:
-    """`app`: the whole command line, for documentation and completion."""
+    """`app`: the whole command line, for the man page and completions."""
     if name == "app":
         return application()
     raise AttributeError(name)
@@ -75,8 +75,8 @@ def _options(
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Runs one command line and returns its exit code."""
-    os.umask(os.umask(0o077) | 0o022)  # whatever the umask was: nobody else may write what is made here
+    """Runs one command line; returns its exit code."""
+    os.umask(os.umask(0o077) | 0o022)  # whatever the umask was, nobody else may write to what is created here
     _prepare_streams()
     log.configure()
     given = sys.argv[1:] if arguments is None else arguments
@@ -85,26 +85,26 @@ def run(arguments: list[str] | None = None) -> int:
             application(*(name for name in given[:1] if name in COMMANDS))(given)
         finally:
             sys.stdout.flush()
-    except SystemExit as end:  # how a command ends; usage errors are 2
+    except SystemExit as end:  # how typer ends a command; 2 for a usage error
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except CollectorError as error:
         return _fail(str(error), error.exit_code)
-    except BrokenPipeError:  # whoever read stdout has gone
+    except BrokenPipeError:  # nobody reads stdout any more
         return 1
     except MemoryError:
         return _fail(OUT_OF_MEMORY, 1)
     except PermissionError as error:
         return _fail(_forbidden(error) if error.filename else _unexpected(error), 1)
-    except Exception as error:  # noqa: BLE001 - no traceback reaches a user
+    except Exception as error:  # noqa: BLE001 - a user gets a sentence, not a traceback
         return _fail(_unexpected(error), 1)
     return 0
 
 
 def _prepare_streams() -> None:
-    """What was closed is /dev/null, or the next file would get its number; what cannot be encoded is escaped."""
+    """Opens closed streams on /dev/null, or the next file would get their number; escapes what cannot be encoded."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as the process lives
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - stays open as long as the process lives
     old = sys.stdout
     if old is sys.__stdout__ and isinstance(old, io.TextIOWrapper):
         output = io.BufferedWriter(_Output(old.fileno(), "wb", closefd=False))
@@ -112,14 +112,14 @@ def _prepare_streams() -> None:
 
 
 class _Output(io.FileIO):
-    """Standard output. That it cannot be written is nobody's bug, and is said as what it is."""
+    """Standard output that reports a full disk as what it is, and not as an internal error."""
 
     def write(self, data: Any) -> int:
         """Writes, as any file does."""
         try:
             return super().write(data)
         except OSError as error:
-            # What is left of it goes nowhere, also what the interpreter writes at exit.
+            # The rest goes nowhere, including what the interpreter flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if isinstance(error, BrokenPipeError):
                 raise
@@ -127,18 +127,18 @@ class _Output(io.FileIO):
 
 
 CANNOT_PRINT = (
-    "Cannot write to standard output: {}. What is printed ends there; what was acknowledged before is remembered. "
-    "Make room, or let it be printed elsewhere."
+    "Cannot write to standard output: {}. The output ends there; what was acknowledged before is remembered. "
+    "Make room, or send the output elsewhere."
 )
 OUT_OF_MEMORY = (
     "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "
-    "A line needs about ten times its size; give this process more, or look for what else uses it up."
+    "A line needs about ten times its size; give this process more memory, or find what else is using it."
 )
 
 
 def _fail(message: str, code: int) -> int:
     lines = [log.printable(line) for line in message.splitlines()]
-    with contextlib.suppress(OSError):  # then the exit code has to say it
+    with contextlib.suppress(OSError):  # then the exit code alone has to say it
         typer.echo("collector: " + "\n  ".join(lines), err=True)
     return code
 
@@ -151,7 +151,7 @@ def _forbidden(error: PermissionError) -> str:
 
 
 def _unexpected(error: Exception) -> str:
-    """Where it broke, without what was being processed: a message may hold somebody's text."""
+    """Where it broke, but not with which message: that may hold somebody's text."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
     reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""

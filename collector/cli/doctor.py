@@ -1,7 +1,9 @@
-"""`collector doctor`: checks everything the agent needs, and says what to do about what is wrong."""
+"""`collector doctor`: prints what is wrong with what the agent needs, and what to do about it."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +12,7 @@ import typer
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 from collector.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ def doctor(
 ) -> None:
     """Checks configuration, roots, state, redaction, sink and service; exit code 1 when something fails.
 
-    Changes nothing here. The sink gets one synthetic event of kind `heartbeat`, to see whether it takes it.
+    Changes nothing on this machine. The sink gets one synthetic event, of kind `heartbeat`, to see if it is accepted.
     """
     log.configure("error")
     found = []
@@ -35,22 +38,25 @@ def doctor(
         if not json:
             _print(check)
     if json:
-        told = {"checks": [check._asdict() for check in found]}
-        typer.echo(log.tame_json(told))
+        typer.echo(log.tame_json({"checks": [check._asdict() for check in found]}))
     if any(check.level == "fail" for check in found):
         raise typer.Exit(1)
 
 
 def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
+    from collector.assembly import user_name
     from collector.inspection.doctor import Check, checks
+    from collector.install.installed import service_files
+    from collector.install.plans import Person
 
     try:
-        chosen = settings.load(config, given)
+        chosen = settings.load(config, given, sinks=SINKS)
         source = settings.config_file(config)
     except ConfigurationError as error:
-        yield Check("configuration", "fail", str(error), "The agent does not start with it.")
+        yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
         return
-    yield from checks(chosen, str(source or "defaults and environment"))
+    person = Person(user_name(), os.getuid(), settings.home())
+    yield from checks(chosen, str(source or "defaults and environment"), service_files(person, sys.platform))
 
 
 def _print(check: Check) -> None:

@@ -1,4 +1,4 @@
-"""`collector quarantine`: look at and act on what was set aside; `collector reset`: send a source again."""
+"""`collector quarantine`: shows what is in quarantine and acts on it; `collector reset`: sends a source again."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from rich.text import Text
 
 from collector import log, settings
 from collector.cli.scan import Config, StatePath, flags
+from collector.delivery.sinks import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
 from collector.log import printable, tame_json
 from collector.settings import Settings
 
-app = typer.Typer(help="Look at and act on what was set aside.", no_args_is_help=True)
+app = typer.Typer(help="Show what is in quarantine, retry it, or drop it.", no_args_is_help=True)
 ID_WIDTH = 32
-PIPE_WIDTH = 200  # of a file or a pipe, where rich would squeeze everything into 80 columns
+PIPE_WIDTH = 200  # for a file or a pipe, where rich would squeeze everything into 80 columns
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids from `quarantine list`.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="Every entry.")]
 
 
 class NotFound(CollectorError):
-    """What was asked for is not there."""
+    """Nothing goes by the name or the id that was given."""
 
 
 def _opened(config: Path | None, state: Path | None) -> tuple[Settings, Quarantine]:
     from collector.assembly import quarantine_of
 
-    chosen = settings.load(config, flags(None, None, None, state))
+    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     return chosen, quarantine_of(chosen)
 
 
@@ -40,19 +41,19 @@ def _opened(config: Path | None, state: Path | None) -> tuple[Settings, Quaranti
 def list_(
     config: Config = None,
     state: StatePath = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, payloads included.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object for each entry, payload included.")] = False,
 ) -> None:
-    """Lists what was set aside: when, why, from where, how much."""
+    """Lists what is in quarantine: since when, why, from where, how much."""
     _, quarantine = _opened(config, state)
     entries = quarantine.entries()
     if json:
         sys.stdout.write("".join(f"{tame_json(entry)}\n" for entry in entries))
         return
     if not entries:
-        typer.echo("Nothing was set aside.")
+        typer.echo("The quarantine is empty.")
         return
     table = Table(box=None)
-    table.add_column("id", no_wrap=True, min_width=ID_WIDTH)  # it is what the other commands want to be given
+    table.add_column("id", no_wrap=True, min_width=ID_WIDTH)  # whole, because the other commands ask for it
     for heading in ("time", "reason", "source", "offset", "characters"):
         table.add_column(heading, overflow="fold")
     for entry in entries:
@@ -67,7 +68,7 @@ def show(
     config: Config = None,
     state: StatePath = None,
 ) -> None:
-    """Prints what goes by this id, its redacted payload included, as JSON."""
+    """Prints the entry with this id as JSON, including its redacted payload."""
     _, quarantine = _opened(config, state)
     for entry in _chosen(quarantine, [entry_id], everything=False):
         typer.echo(tame_json(entry, indent=2))
@@ -84,7 +85,7 @@ def drop(ids: Ids = None, everything: All = False, config: Config = None, state:
 
 @app.command()
 def retry(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
-    """Sends events that the sink had refused once more, and removes those that it takes now."""
+    """Sends refused events again, and removes those that the sink accepts now."""
     from collector.assembly import retry_events
 
     chosen, quarantine = _opened(config, state)
@@ -113,9 +114,7 @@ def _chosen(quarantine: Quarantine, ids: list[str], *, everything: bool) -> list
     found = {entry["id"] for entry in entries}
     missing = [entry_id for entry_id in ids if entry_id not in found]
     if missing:
-        raise NotFound(
-            f"Nothing with the id {', '.join(missing)} is set aside. `collector quarantine list` shows the ids."
-        )
+        raise NotFound(f"The quarantine has no entry {', '.join(missing)}. `collector quarantine list` shows the ids.")
     return [entry for entry in entries if entry["id"] in ids]
 
 
@@ -132,15 +131,14 @@ def reset(
 
     With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
     """
-    from collector.assembly import committer_of, held_of
+    from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock
-    from collector.keeping.state import State
 
-    chosen = settings.load(config, flags(None, None, None, state))
+    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     with lock(chosen.state_path, "reset"):
-        offsets = State(chosen.state_path).load()
+        offsets = state_of(chosen).load()
         keys = list(offsets.entries) if everything else [settings.state_key(source) for source in sources or []]
         dropped = held_of(chosen).forget(None if everything or not sources else keys) if forget else 0
         unknown = [key for key in keys if key not in offsets.entries]

@@ -1,4 +1,4 @@
-"""`collector receive`: the embedded store as a server for other agents."""
+"""`collector receive`: serves the embedded store to other agents."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.errors import CollectorError, ConfigurationError
 
 PORT = 8585
@@ -24,27 +25,27 @@ def receive(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = PORT,
     database: Annotated[Path | None, typer.Option(help="The SQLite database; default: the embedded store's.")] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="A file with the bearer token that senders must show.")
+        Path | None, typer.Option(help="A file with the bearer token that senders must present.")
     ] = None,
     max_body: Annotated[int, typer.Option(min=1024, help="The largest request body in bytes, packed or unpacked.")] = 16
     * 2**20,
-    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate chain (PEM): listen with https.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate chain (PEM), to speak https.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key, if not in the same file.")] = None,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
     """Receives events over HTTP and keeps them in a SQLite database, until it is stopped."""
-    from collector.store.body import BodyLimits  # here: `--version` need not pay 100 ms
-    from collector.store.server import prepared, run_until_signal
+    from collector.store.limits import ReceiverLimits
+    from collector.store.server import prepared, run_until_signal  # here: 100 ms that `--help` need not pay
 
     token = settings.read_secret(token_file, "--token-file") if token_file else None
-    path = database or settings.load(config).database_path
+    path = database or settings.load(config, sinks=SINKS).database_path
     if token is None and not _is_loopback(host):
         raise ConfigurationError(
-            f"Listening on {host} would let everybody who reaches it write into the store. "
-            "Give --token-file, a file with a secret that senders must show, or listen on 127.0.0.1."
+            f"Anybody who can reach {host} could write into the store. "
+            "Give --token-file, a file with a secret that senders must present, or listen on 127.0.0.1."
         )
     _check_certificate(certificate, key)
-    limits = BodyLimits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
+    limits = ReceiverLimits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
     with _listening(host, port) as listener, prepared(path, token, limits, certificate, key) as server:
         typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
         if certificate is None and not _is_loopback(host):
@@ -54,12 +55,12 @@ def receive(
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach what listens there."""
+    """Whether only this machine can reach what listens there."""
     return all(ipaddress.ip_address(address).is_loopback for _, address in _addresses(host))
 
 
 def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
-    """What a host name stands for; an address stands for itself and asks no name server."""
+    """The addresses of a host name. An address stands for itself, and no name server is asked about it."""
     try:
         version = ipaddress.ip_address(host).version
         return [(socket.AF_INET if version == IPV4 else socket.AF_INET6, host)]
@@ -81,7 +82,7 @@ def _listening(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             message = f"{where} is in use by another program. Stop it, or choose another --port."
         elif error.errno in {errno.EACCES, errno.EPERM}:
-            message = f"{where} may not be listened on by this user. Choose a --port above 1023."
+            message = f"This user may not listen on {where}. Choose a --port above 1023."
         else:
             reason = os.strerror(error.errno) if error.errno else str(error)
             message = f"Cannot listen on {where}: {reason}. Choose another --host or --port."
@@ -89,7 +90,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _check_certificate(certificate: Path | None, key: Path | None) -> None:
-    """Raises ConfigurationError here, where the server would end in a traceback."""
+    """Raises ConfigurationError now, where the server would end in a traceback later."""
     if certificate is None:
         if key is not None:
             raise ConfigurationError("--key needs --certificate beside it.")

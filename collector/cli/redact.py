@@ -1,4 +1,4 @@
-"""`collector redact`: a text or JSON values in, the same without secrets out; says which rule found what and why."""
+"""`collector redact`: a text or JSON values in, the same without secrets out; and which rule found what, and why."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.errors import CollectorError
 from collector.flow import shorten
 from collector.log import printable
@@ -22,20 +23,18 @@ from collector.redact import Finding, Redactor, TimeOut, TooMany
 
 def redact(
     file: Annotated[
-        Path | None, typer.Argument(help="What to read; default, and for -: standard input.", show_default=False)
+        Path | None, typer.Argument(help="What to read; standard input by default, and for -.", show_default=False)
     ] = None,
     jsonl: Annotated[
-        bool, typer.Option("--jsonl", help="One JSON value a line in, {redacted, findings} a line out.")
+        bool, typer.Option("--jsonl", help="For each line, a JSON value, print {redacted, findings}.")
     ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Which rule found what, and why, in place of the text.")
-    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which rule found what, and why.")] = False,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
-    """Prints a text without its secrets; or, with --jsonl, JSON values and what was found in them."""
+    """Prints a text without its secrets or, with --jsonl, JSON values without theirs and what was found in them."""
     from collector.assembly import load_installation, make_redactor
 
-    chosen = settings.load(config)
+    chosen = settings.load(config, sinks=SINKS)
     installation = load_installation(chosen.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(chosen, installation.key)
     number = 0
@@ -46,17 +45,17 @@ def redact(
             for number, line in enumerate(stream, 1):
                 if value := line.strip():
                     _print(_redacted_line(value, number, redactor, explain=explain) + b"\n")
-                if stream is sys.stdin.buffer:  # whoever writes to it may wait for the answer
+                if stream is sys.stdin.buffer:  # whoever writes to it may be waiting for the answer
                     sys.stdout.buffer.flush()
     except (TimeOut, TooMany):
         raise CollectorError(
-            f"{f'Line {number}' if number else 'The text'} holds too much to redact at once; "
-            "it and what comes after it is not printed. Give it in smaller parts."
+            f"{f'Line {number}' if number else 'The text'} holds too much to redact at once, "
+            "so it and what follows it was not printed. Give it in smaller parts."
         ) from None
 
 
 def _opened(file: Path | None) -> contextlib.AbstractContextManager[BinaryIO]:
-    """What is to be read, standard input where no file is named."""
+    """The file, or standard input if none is named."""
     if file is None or str(file) == "-":
         return contextlib.nullcontext(sys.stdin.buffer)
     try:
@@ -80,7 +79,7 @@ def _redacted_line(line: bytes, number: int, redactor: Redactor, *, explain: boo
     except ValueError as error:
         reason = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else error
         raise CollectorError(
-            f"Line {number} is no JSON value that can be read: {reason}. It and what comes after it is not printed. "
+            f"Line {number} is not a valid JSON value: {reason}. It and what follows it was not printed. "
             "Correct it, or leave --jsonl out to redact it as text."
         ) from None
     redacted, findings = redactor.value(value)
@@ -103,7 +102,7 @@ def _finding(finding: Finding, redactor: Redactor, *, explain: bool) -> dict[str
 
 
 def pointer(path: tuple[Any, ...]) -> str:
-    """A place in a JSON value as a JSON pointer: `/a/0/b`; empty for the value itself."""
+    """A place in a JSON value as a JSON pointer: `/a/0/b`, or empty for the value itself."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
@@ -121,7 +120,7 @@ def _explain(text: str, redactor: Redactor) -> None:
 
 
 def _print(text: bytes) -> None:
-    """Prints a text as it is; on a terminal without what would move its cursor."""
+    """Prints a text as it is; on a terminal, without what would move its cursor."""
     if sys.stdout.isatty():
         parts = re.split(r"([\t\n])", text.decode("utf-8", "surrogateescape"))
         text = "".join(part if part in "\t\n" else printable(part) for part in parts).encode("utf-8", "surrogateescape")

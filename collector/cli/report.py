@@ -1,4 +1,4 @@
-"""`collector report`: what the embedded store knows, as tables for people or as one JSON object."""
+"""`collector report`: what is in the embedded store, as tables for people or as one JSON object."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.log import printable, tame_json
 from collector.store.report import summarize
 
 TABLE_ROWS = 15
 LEAST_WIDTH = 80
-PIPE_WIDTH = 160  # of a file or a pipe, where rich would squeeze everything into 80 columns
+PIPE_WIDTH = 160  # for a file or a pipe, where rich would squeeze everything into 80 columns
 HEADINGS = {
     "day": "day",
     "model": "model",
@@ -34,7 +35,7 @@ def report(
     database: Annotated[Path | None, typer.Option(help="The SQLite database; default: the embedded store's.")] = None,
     since: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Only this day (UTC) and later ones."),
+        typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Only from this day on (UTC)."),
     ] = None,
     days: Annotated[
         int | None, typer.Option(min=1, max=36500, help="Only the last N days (UTC), today included.")
@@ -42,18 +43,18 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
-    """Shows tokens per day and model, sessions, prompts and tools from the embedded store."""
+    """Shows what is in the embedded store: tokens per day and model, sessions, prompts and tools."""
     if since is not None and days is not None:
         raise typer.BadParameter("--since and --days exclude each other.", param_hint="--since")
     if days is not None:
         since = datetime.now(UTC) - timedelta(days=days - 1)
-    path = database or settings.load(config).database_path
+    path = database or settings.load(config, sinks=SINKS).database_path
     summary = summarize(path, since.date().isoformat() if since else "")
     if json:
         typer.echo(tame_json(summary, indent=2))
     else:
         terminal = Console()
-        # Narrower than that, rich would leave out digits: then it is the terminal that breaks the lines.
+        # Any narrower, and rich would drop digits; the terminal is left to wrap the lines instead.
         _show(summary, Console(width=max(terminal.width, LEAST_WIDTH) if terminal.is_terminal else PIPE_WIDTH))
 
 
@@ -70,7 +71,7 @@ def _show(summary: dict[str, Any], console: Console) -> None:
     console.print(f"{summary['sessions']:,} sessions, {summary['prompts']:,} prompts, {summary['events']:,} events")
     unknown = summary["totals"]["messages_with_unknown_output"]
     if unknown:
-        console.print(f"{unknown:,} messages were written without their final output count; it is higher than shown.")
+        console.print(f"{unknown:,} messages lack their final output count; the true figure is higher than shown.")
 
 
 def _token_table(

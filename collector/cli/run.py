@@ -1,4 +1,4 @@
-"""`collector run`: the service, in the foreground; systemd or launchd puts it into the background."""
+"""`collector run`: the service, in the foreground; systemd or launchd runs it in the background."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 
 if TYPE_CHECKING:
     from collector.service.loop import Service
@@ -23,14 +24,14 @@ def run(
     sink_type: SinkType = None,
     state: StatePath = None,
 ) -> None:
-    """Sends everything new, and then whatever is written, until it is stopped.
+    """Sends everything new, then whatever is written from then on, until it is stopped.
 
-    SIGTERM and SIGINT end it, SIGHUP reads the configuration again, SIGUSR1 logs the status. Exit codes: 0 stopped,
-    78 bad configuration, 2 usage, 1 other.
+    SIGTERM and SIGINT stop it, SIGHUP makes it read the configuration again, SIGUSR1 makes it log its status. Exit
+    codes: 0 stopped, 78 bad configuration, 2 usage, 1 other.
     """
 
     def read() -> settings.Settings:
-        return settings.load(config, flags(root, sink_url, sink_type, state))
+        return settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
 
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
@@ -38,22 +39,24 @@ def run(
         signal.signal(number, signal.SIG_IGN)
     chosen = read()
     log.configure(chosen.log.level, chosen.log.format)
+    from collector.service.footprint import hold_little_memory  # here: `--help` need not pay for the whole agent
     from collector.service.loop import Service
-    from collector.service.notify import Notifier  # here: `--help` need not pay for the whole agent
+    from collector.service.notify import Notifier
 
+    hold_little_memory()
     service = Service(chosen, read, notifier=Notifier(settings.notify_socket(), settings.watchdog_seconds()))
     with answering_signals(service):
         service.run()
 
 
 def _leave(*_: object) -> None:
-    """A stop before anything was begun."""
+    """A stop before anything has begun."""
     sys.exit(0)
 
 
 @contextmanager
 def answering_signals(service: Service) -> Iterator[None]:
-    """Signals set a flag and ring; what they ask for is done by the main loop, never inside a handler."""
+    """Signals set a flag and wake the main loop, which does what they ask for; a handler does nothing itself."""
     asked = {
         signal.SIGTERM: service.stop,
         signal.SIGINT: service.stop,

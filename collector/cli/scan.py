@@ -1,24 +1,32 @@
-"""`collector scan`: one pass over everything, then exit. For cron, CI and people."""
+"""`collector scan`: one pass over everything, then exit. For cron, CI and people.
+
+Here too are the flags that several commands share.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import orjson
 import typer
 
 from collector import log, settings
+from collector.delivery.sinks import SINKS
 from collector.errors import RootNotFound
 from collector.flow import reasons
+from collector.flow.interrupt import Interrupt
 from collector.flow.ledger import Ledger
+from collector.flow.observer import Unobserved
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 SOME_LEFT = 3
 
@@ -26,8 +34,8 @@ Config = Annotated[Path | None, typer.Option("--config", help="The configuration
 Roots = Annotated[
     list[str] | None, typer.Option("--root", help="A Claude config directory; repeatable.", show_default=False)
 ]
-SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where batches are POSTed.", show_default=False)]
-SinkType = Annotated[str | None, typer.Option("--sink-type", help="http or store.", show_default=False)]
+SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
+SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
 StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
 
 
@@ -39,39 +47,46 @@ def scan(
     state: StatePath = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and redact, but send and save nothing.")] = False,
     max_wait: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait for a failing sink in all.", show_default=False)
+        float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends everything new once, and prints the ledger.
 
-    Exit codes: 0 all acknowledged, 3 some quarantined or left, 75 sink unreachable, 78 bad configuration, 2 usage,
-    1 other.
+    Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 75 sink unreachable, 78 bad
+    configuration, 2 usage, 1 other.
     """
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state))
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
-    missing = [found.path for found in chosen.resolved_roots() if not os.path.isdir(found.path)]
-    if len(missing) == len(chosen.resolved_roots()):
+    from collector.agents.registry import AGENTS
+    from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
+
+    roots = roots_of(chosen)
+    missing = [found.path for found in roots if not os.path.isdir(found.path)]
+    if len(missing) == len(roots):
+        form = AGENTS[roots[0].agent]
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} does not exist. Claude Code makes it at its first start; "
-            "if it is elsewhere, name it with --root or $CLAUDE_CONFIG_DIR."
+            f"There is nothing to read: {', '.join(missing)} does not exist. {form.title} makes it at its first start; "
+            f"if it is elsewhere, name it with --root or ${form.root_variable}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
-    from collector.assembly import assembled  # here: `--help` need not pay for the whole agent
     from collector.pipeline import run_pass
+    from collector.service.footprint import hold_little_memory
 
-    ledger, stop = Ledger(), threading.Event()
-    with stopping_on_signals(stop), assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, stop=stop) as flow:
+    hold_little_memory()
+    ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
+    parts = assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, interrupt=interrupt, observer=bar)
+    with stopping_on_signals(interrupt), parts as flow:
         try:
-            with _progress() as flow.on_receipt:
+            with bar:
                 found = run_pass(flow, ledger)
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
         finally:
             print_ledger(ledger, as_json=json, is_dry_run=dry_run)
     is_left = any(ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)
-    if stop.is_set() or is_left or ledger.as_dict()["quarantined"]:
+    if interrupt.is_set or is_left or ledger.as_dict()["quarantined"]:
         raise typer.Exit(SOME_LEFT)
 
 
@@ -91,14 +106,14 @@ def flags(
 
 
 @contextmanager
-def stopping_on_signals(stop: threading.Event) -> Iterator[None]:
-    """SIGTERM and SIGINT finish what is in flight; a second one ends at once."""
+def stopping_on_signals(interrupt: Interrupt) -> Iterator[None]:
+    """The first SIGTERM or SIGINT lets what is in flight finish; the second one ends the process at once."""
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
-        if stop.is_set():
+        if interrupt.is_set:
             signal.signal(number, signal.SIG_DFL)
             raise KeyboardInterrupt
-        stop.set()
+        interrupt.stop()
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -108,29 +123,38 @@ def stopping_on_signals(stop: threading.Event) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[Ledger], None]]:
-    """A progress bar on a terminal; nothing anywhere else."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console  # here: 5 MB that the service need not hold
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+class ProgressBar(Unobserved):
+    """How far the pass is, on a terminal and between `with` and its end; nothing anywhere else."""
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("reading", total=None)
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
 
-        def show(ledger: Ledger) -> None:
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console  # here: 5 MB that the service need not hold
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("reading", total=None)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def receipt(self, ledger: Ledger) -> None:
+        """Moves the bar."""
+        if self._bar is not None and self._task is not None:
             done = ledger.lag_at_start - ledger.lag
-            bar.update(task, total=ledger.lag_at_start, completed=done, description=f"{ledger.batches} batches")
-
-        yield show
+            said = f"{ledger.batches} batches"
+            self._bar.update(self._task, total=ledger.lag_at_start, completed=done, description=said)
 
 
 def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = False) -> None:
-    """Says on stdout what became of every file and line."""
+    """Prints what became of every file and every line."""
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(ledger.as_dict(), option=orjson.OPT_APPEND_NEWLINE))
         sys.stdout.flush()

@@ -1,6 +1,6 @@
 """`collector service`: install, uninstall, status and logs of the agent as a systemd or launchd service.
 
-Asks installation.py for a plan and shows it (--dry-run) or carries it out. Nothing here becomes root by itself.
+Asks install/plans.py for a plan, and shows it (--dry-run) or has it carried out. Nothing here gains root by itself.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import enum
 import os
 import pwd
-import re
 import shlex
 import shutil
 import signal
@@ -20,25 +19,31 @@ from typing import Annotated
 import typer
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.install import plans, templates
-from collector.install.plans import Gone, Person, Plan, Remove, Run, Step, Write
+from collector.install.carry_out import carry_out
+from collector.install.installed import launchd_facts, systemd_facts
+from collector.install.plans import AwaitGone, Person, Plan, Remove, Run, Step, Write
 from collector.install.templates import ServiceError, ServiceFile
 
 app = typer.Typer(help="Run the agent as a service: install, uninstall, status, logs.", no_args_is_help=True)
 
 
 class Platform(enum.StrEnum):
-    """Who starts services here."""
+    """Which service manager."""
 
     systemd = "systemd"
     launchd = "launchd"
 
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show files and commands; change nothing.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an edited file; it is kept as .bak.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the files and commands; change nothing.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that was edited; it is kept as .bak.")]
 System = Annotated[bool, typer.Option("--system", help="The hardened system service of one user (systemd).")]
-For = Annotated[str | None, typer.Option("--for", metavar="USER", help="Whose transcripts; with --system.")]
-On = Annotated[Platform | None, typer.Option("--platform", help="Instead of this machine's own.", show_default=False)]
+For = Annotated[str | None, typer.Option("--for", metavar="USER", help="Whose transcripts to ship; with --system.")]
+On = Annotated[
+    Platform | None,
+    typer.Option("--platform", help="Another service manager than this machine's own.", show_default=False),
+]
 
 
 @app.command()
@@ -46,22 +51,22 @@ def install(
     *,
     system: System = False,
     user: For = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Configuration file the service uses.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="The configuration file that it uses.")] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
-            "--env", metavar="NAME=VALUE", help="Variable it gets, such as a proxy; no secret, others can see it."
+            "--env", metavar="NAME=VALUE", help="A variable for it, such as a proxy. Not a secret: others can see it."
         ),
     ] = None,
-    program: Annotated[Path | None, typer.Option("--program", help="Program it runs, instead of this one.")] = None,
+    program: Annotated[Path | None, typer.Option("--program", help="The program to run instead of this one.")] = None,
     no_namespaces: Annotated[
-        bool, typer.Option("--no-namespaces", help="Do without the sandbox of the user unit that needs namespaces.")
+        bool, typer.Option("--no-namespaces", help="Leave out the part of the user unit's sandbox that needs them.")
     ] = False,
     dry_run: DryRun = False,
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Write the service file, enable the service and start it. Repeating it changes nothing."""
+    """Writes the service file, then enables and starts the service. Safe to repeat: what is done is left alone."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     service = _service(program, config, env or [], person, kind, system=system)
@@ -70,7 +75,7 @@ def install(
     elif system:
         plan = plans.systemd_system(service, person)
     else:
-        has_namespaces = not no_namespaces and plans.kernel_has_namespaces()
+        has_namespaces = not no_namespaces and plans.THIS_MACHINE.grants_namespaces()
         plan = plans.systemd_user(service, person, has_namespaces=has_namespaces)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
 
@@ -84,7 +89,7 @@ def uninstall(
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Stop the service and remove what `install` wrote. State and configuration stay."""
+    """Stops the service and removes what `install` wrote. State and configuration are kept."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     if kind is Platform.launchd:
@@ -95,15 +100,15 @@ def uninstall(
         plan = plans.remove_systemd_user(person)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
     if not dry_run:
-        typer.echo("State and configuration stay: a new installation goes on where this one stopped.")
+        typer.echo("State and configuration are kept: a new installation picks up where this one stopped.")
 
 
 @app.command()
 def status(*, system: System = False, user: For = None, platform: On = None) -> None:
-    """What the service manager says. `collector status` tells how far the agent has come. Exits 1 when not running."""
+    """Shows what the service manager says; exits 1 when it is not running. For its progress, see `collector status`."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
-    facts = _launchd_facts(person) if kind is Platform.launchd else _systemd_facts(person, system=system)
+    facts = launchd_facts(person) if kind is Platform.launchd else systemd_facts(person, system=system)
     width = max(len(name) for name in facts)
     for name, value in facts.items():
         typer.echo(f"{name:{width}}  {value}")
@@ -116,26 +121,26 @@ def logs(
     *,
     system: System = False,
     user: For = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more.")] = False,
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many to begin with.")] = 100,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing new lines.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many lines to start with.")] = 100,
     clear: Annotated[bool, typer.Option("--clear", help="Empty the log file (launchd).")] = False,
     platform: On = None,
 ) -> None:
-    """Show what the service has logged."""
+    """Shows what the service has logged."""
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     command: list[str]
     if kind is Platform.launchd:
         log = plans.launchd_log(person)
         if not log.is_file():
-            raise ServiceError(f"There is no log {log} yet. `collector service status` tells whether it runs.")
+            raise ServiceError(f"There is no log {log} yet. `collector service status` shows whether it is running.")
         if clear:
             os.truncate(log, 0)
             typer.echo(f"emptied {log}")
             return
         command = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(log)]
     elif clear:
-        raise ServiceError("The journal limits its own size; there is nothing to empty. --clear is for launchd.")
+        raise ServiceError("The journal limits its own size, so there is nothing to empty. --clear is for launchd.")
     else:
         unit = ["--unit", f"collector@{person.name}.service"] if system else ["--user-unit", templates.UNIT]
         command = ["journalctl", "--no-pager", *unit, "--lines", str(lines), *(["--follow"] if follow else [])]
@@ -149,20 +154,20 @@ def logs(
 
 
 def _exit_code(ended: int) -> int:
-    """As a shell says it: 128 and the signal, where one ended it. That whoever read it has seen enough is no error."""
+    """As a shell reports it: 128 plus the signal for a command that a signal ended. SIGPIPE counts as success."""
     if ended == -signal.SIGPIPE:
         return 0
     return 128 - ended if ended < 0 else ended
 
 
 def _kind(asked: Platform | None, *, system: bool) -> Platform:
-    """The service manager of this machine, unless another one was asked for."""
+    """The service manager that was asked for, else this machine's own."""
     if asked is None and sys.platform == "darwin":
         asked = Platform.launchd
     if asked is None and shutil.which("systemctl") is None:
         raise ServiceError(
-            "Neither systemd nor launchd is here. Nothing was changed. Run `collector run` under the service manager "
-            "that this machine has: it stays in the foreground, logs to stderr and stops on SIGTERM."
+            "This machine has neither systemd nor launchd. Nothing was changed. Run `collector run` under whatever "
+            "service manager it has: it stays in the foreground, logs to stderr and stops on SIGTERM."
         )
     if asked is Platform.launchd and system:
         raise ServiceError("--system is for systemd. On macOS the agent runs as a launch agent of its user.")
@@ -171,11 +176,9 @@ def _kind(asked: Platform | None, *, system: bool) -> Platform:
 
 def _person(name: str | None, *, system: bool) -> Person:
     if name is not None and not system:
-        raise ServiceError(
-            "--for goes with --system. Without it, the service belongs to the user who runs the command."
-        )
+        raise ServiceError("--for goes with --system. Without it, the service is for the user who runs the command.")
     if system and name is None:
-        raise ServiceError("--system needs --for USER: whose ~/.claude is to be read.")
+        raise ServiceError("--system needs --for USER: whose transcripts to ship.")
     if name is None:
         return Person(pwd.getpwuid(os.getuid()).pw_name, os.getuid(), settings.home())
     try:
@@ -197,7 +200,7 @@ def _service(
         variables.append((name, value))
     writable: tuple[str, ...] = ()
     if kind is Platform.systemd and not system:
-        known = settings.load(config)
+        known = settings.load(config, sinks=SINKS)
         places = (known.state_path.parent, known.database_path.parent, settings.cache_directory())
         writable = tuple(dict.fromkeys(str(place) for place in places))
     return ServiceFile(_command(program), person.home, writable, tuple(variables))
@@ -210,7 +213,7 @@ def _existing(config: Path) -> Path:
 
 
 def _command(program: Path | None) -> tuple[str, ...]:
-    """How to start this very program; a link such as pipx makes is kept, because it survives upgrades."""
+    """How to start this very program. A link, such as pipx makes, is not resolved, because it survives upgrades."""
     if program is not None:
         return (str(program.absolute()),)
     started = shutil.which(sys.argv[0]) or sys.argv[0]
@@ -228,7 +231,7 @@ def _do(plan: Plan, *, dry_run: bool, force: bool, needs_root: bool) -> None:
         raise ServiceError(
             "--system writes to /etc and needs root. Run the same command with sudo; nothing was changed."
         )
-    for line in plans.carry_out(plan, force=force):
+    for line in carry_out(plan, force=force):
         typer.echo(line)
     for note in plan.notes:
         typer.echo(note)
@@ -243,46 +246,5 @@ def _shown(step: Step) -> str:
             return f"# would remove {step.path}"
         case Run():
             return f"# would run\n{shlex.join(step.command)}"
-        case Gone():
+        case AwaitGone():
             return f"# would wait until this fails\n{shlex.join(step.command)}"
-
-
-def _systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
-    unit = f"collector@{person.name}.service" if system else templates.UNIT
-    control = ("systemctl",) if system else ("systemctl", "--user")
-    wanted = (
-        "LoadState,ActiveState,SubState,UnitFileState,FragmentPath,MainPID,ActiveEnterTimestamp,StatusText,NRestarts"
-    )
-    code, output = plans.ask((*control, "show", unit, f"--property={wanted},Result,ExecMainStatus"))
-    if code:
-        raise ServiceError(f"systemd did not answer about {unit}: {output.strip()}. Ask again from a login session.")
-    told = dict(line.partition("=")[::2] for line in output.splitlines() if "=" in line)
-    if told.get("LoadState") != "loaded":
-        return {"unit": unit, "state": "not installed", "next": "collector service install"}
-    is_running = told["ActiveState"] == "active"
-    facts = {
-        "unit": f"{unit} ({told['FragmentPath']})",
-        "state": "running" if is_running else f"{told['ActiveState']} ({told['SubState']})",
-        "enabled": told["UnitFileState"],
-        "restarts": told["NRestarts"],
-    }
-    if is_running:
-        facts |= {"since": told["ActiveEnterTimestamp"], "process": told["MainPID"], "says": told["StatusText"]}
-    elif told["Result"] != "success":
-        facts |= {"ended": f"{told['Result']}, exit code {told['ExecMainStatus']}", "next": "collector service logs"}
-    return facts
-
-
-def _launchd_facts(person: Person) -> dict[str, str]:
-    path = plans.launch_agent_path(person)
-    if not path.exists():
-        return {"agent": templates.LABEL, "state": "not installed", "next": "collector service install"}
-    code, output = plans.ask(("launchctl", "print", f"gui/{person.uid}/{templates.LABEL}"))
-    if code:
-        return {"agent": f"{templates.LABEL} ({path})", "state": "not loaded", "next": "collector service install"}
-    # Only the service's own facts: its coalitions and endpoints, further in, have a `state` each.
-    own = (line.partition(" = ") for line in output.splitlines() if re.match(r"\t[^\t]", line))
-    told = {name.strip(): value.strip() for name, _, value in own}
-    facts = {"agent": f"{templates.LABEL} ({path})", "state": told.get("state", "unknown")}
-    facts |= {word: told[name] for word, name in (("process", "pid"), ("ended", "last exit code")) if name in told}
-    return facts

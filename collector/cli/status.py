@@ -1,4 +1,4 @@
-"""`collector status`: how far the agent has come, whether it runs or not."""
+"""`collector status`: how far the agent has come, whether it is running or not."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import typer
 
 from collector import settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks import SINKS
 from collector.log import printable, tame_json
 
 EVERY_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
-PRIORITIES = {"P0": "sessions", "P1": "subagents", "P2": "prompt history", "P3": "statistics"}
 
 
 def status(
@@ -25,15 +25,15 @@ def status(
     sink_type: SinkType = None,
     state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Again every second, until interrupted.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Show it again every second, until interrupted.")] = False,
 ) -> None:
-    """Shows lag, last acknowledgement, and what is wrong; works with the agent running or not."""
-    from collector.inspection.status import overview
+    """Shows the lag, the last acknowledgement, and what is wrong, whether the agent is running or not."""
+    from collector.inspection.status import status_report
 
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state))
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     try:
         while True:
-            _show(overview(chosen), as_json=json, is_screen=watch and sys.stdout.isatty())
+            _show(status_report(chosen), as_json=json, is_screen=watch and sys.stdout.isatty())
             if not watch:
                 return
             time.sleep(EVERY_SECONDS)
@@ -50,7 +50,7 @@ def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
 
 
 def lines_of(report: dict[str, Any], now: float) -> list[str]:
-    """The report as a person reads it."""
+    """The report, as a person reads it."""
     rows = [("agent", _agent(report, now))]
     rows += [("problem", text) for text in _problem(report, now)]
     rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
@@ -63,7 +63,7 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows += [("quarantine", _quarantine(report["quarantine"]))]
     held = report.get("held") or {}
     if held.get("files") or held.get("left_out"):
-        rows.append(("held", f"{held['files']} files from being swept unsent, {held['left_out']} had no room"))
+        rows.append(("held", f"{held['files']} files, so that nothing unsent is swept; {held['left_out']} had no room"))
     if report.get("unlisted_directories"):
         rows.append(("unreadable", f"{report['unlisted_directories']} directories; see `collector doctor`"))
     rows += [("note", note) for note in report.get("notes", [])]
@@ -75,7 +75,7 @@ def _agent(report: dict[str, Any], now: float) -> str:
         return f"running, process {report['pid']}, for {_ago(report['since'], now)}, version {report['version']}"
     if report["holder"]:
         return f"not running as a service; the state is held by {report['holder']}"
-    last = f"; it last said something {_ago(report['updated'], now)} ago" if report.get("updated") else ""
+    last = f"; last heard of {_ago(report['updated'], now)} ago" if report.get("updated") else ""
     return f"not running{last}"
 
 
@@ -84,7 +84,7 @@ def _problem(report: dict[str, Any], now: float) -> list[str]:
     if not problem:
         return []
     when = f"{problem['kind']} for {_ago(problem['since'], now)}, {problem['tries']} tries"
-    return [f"{when if report['is_running'] else 'at the end of the last run: ' + problem['kind']}", problem["reason"]]
+    return [when if report["is_running"] else f"{problem['kind']} when the last run ended", problem["reason"]]
 
 
 def _acknowledged(report: dict[str, Any], now: float) -> str:
@@ -95,19 +95,22 @@ def _acknowledged(report: dict[str, Any], now: float) -> str:
 
 
 def _root(root: dict[str, Any]) -> str:
-    return f"{root['path']}{'' if root['is_there'] else ' is not there yet'}"
+    return f"{root['path']}{'' if root['is_there'] else ' does not exist yet'}"
 
 
 def _priority(name: str, row: dict[str, int]) -> str:
+    from collector.agents.registry import AGENTS
+
+    names = {f"P{number}": what for form in reversed(AGENTS.values()) for number, what in form.priorities.items()}
     waiting = f"{row['behind']} behind by {_size(row['lag'])}" if row["behind"] else "all sent"
-    return f"{row['sources']} {PRIORITIES.get(name, 'sources')}, {waiting}"
+    return f"{row['sources']} {names.get(name, 'sources')}, {waiting}"
 
 
 def _redaction(report: dict[str, Any]) -> str:
     counts = dict(report.get("redactions") or {})
     withheld = counts.pop("withheld", 0)
-    found = f"; {sum(counts.values())} values since the start" if counts else ""
-    stayed = f"; {withheld} texts withheld, as they could not be redacted" if withheld else ""
+    found = f"; {sum(counts.values())} values redacted since the start" if counts else ""
+    stayed = f"; {withheld} texts withheld because they could not be redacted" if withheld else ""
     return f"{report['redaction_engine']}{found}{stayed}"
 
 
@@ -128,7 +131,7 @@ def _size(count: float) -> str:
 
 
 def _ago(moment: str, now: float) -> str:
-    """How long ago, in the unit that says it best."""
+    """How long ago, in the largest unit that fits twice."""
     then = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
     seconds = max(0, int(now - then))
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):

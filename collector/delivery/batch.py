@@ -1,6 +1,6 @@
 """Batch: gathers outcomes, in reading order, into what one request carries.
 
-In: items (a line and what became of it). Out: batches bounded by events, bytes and age. Skips and things set aside
+In: items (a line and what became of it). Out: batches bounded by events, bytes and age. Skips and quarantined lines
 travel in the batch of their neighbours, so their offsets move in order and never before an earlier event's.
 """
 

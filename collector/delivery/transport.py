@@ -1,6 +1,7 @@
-"""One POST: compression, the httpx client, deadlines, and what a transport failure means.
+"""One POST: credentials, compression, TLS, proxies, deadlines, and what a transport failure means.
 
-In: a request and the settings of the sink. Out: an answer, or the verdict that a failure amounts to. No retries here.
+In: a request of whatever sink, and the settings that all sinks share. Out: an answer, or the verdict that a failure
+amounts to. No retries here. What is encrypted and what goes through a proxy is decided by the URL, whatever the sink.
 An exchange has one deadline for everything: httpx's own time-outs begin anew with every byte that dribbles in.
 """
 
@@ -14,18 +15,21 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
-from isal import igzip
 
 from collector import __version__
+from collector.delivery.compression import COMPRESSIONS
+from collector.delivery.credentials import Credentials
 from collector.delivery.sink import Answer, Halt, Request, Retry
 from collector.errors import ConfigurationError
-from collector.settings.options import SinkSettings, is_loopback
+from collector.settings.options import SinkSettings, is_loopback, refuse_clear_text
 
 MAX_ANSWER_BYTES = 1_000_000
+SHORTEST_IN_QUERY = 8  # characters of what may be a key; `v=1` is none
 SLOWEST_UPLOAD = 10_000  # bytes a second that a request may take beyond its time-outs
-# Where nothing is encrypted: trusts nobody. httpx would read all certificates of the world, 1 to 3 MB a connection.
+# Trusts nobody, for where nothing is encrypted. httpx would load every root certificate, 1 to 3 MB a connection.
 NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 CHECK_CERTIFICATE = "Check the certificate of the sink and sink.ca_file."
 CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
@@ -35,13 +39,22 @@ class Transport:
     """The client that every sink's requests go through."""
 
     def __init__(
-        self, settings: SinkSettings, url: str, token: str | None, transport: httpx.BaseTransport | None = None
+        self,
+        settings: SinkSettings,
+        url: str,
+        credentials: Credentials | None = None,
+        transport: httpx.BaseTransport | None = None,
+        *,
+        deadline: float | None = None,
     ) -> None:
-        self.url = url
+        refuse_clear_text(url, is_allowed=settings.allow_http)
         self.address = url.partition("?")[0]  # for messages: a query may hold a token
-        self.timeout = settings.timeout
-        self.deadline = settings.connect_timeout + 3 * settings.timeout
-        self.is_compressed = settings.compression == "gzip"
+        self.deadline = deadline or settings.connect_timeout + 3 * settings.timeout
+        self._url = url.partition("#")[0]
+        self._timeout = settings.timeout
+        self._encoding = settings.compression
+        self._compress = COMPRESSIONS.get(settings.compression)
+        self._secrets = _secrets(url, credentials)
         headers = {
             "User-Agent": f"collector/{__version__}",
             "Accept": "application/json, */*;q=0.1",
@@ -49,8 +62,10 @@ class Transport:
             "Accept-Encoding": "identity",
             **settings.headers,
         }
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
+        if credentials:
+            mine = credentials.header.lower()  # of two headers of one name, receivers take the first or the last
+            headers = {name: value for name, value in headers.items() if name.lower() != mine}
+            headers[credentials.header] = credentials.value
         # A proxy of the environment would get what http:// may carry only because it never leaves this machine.
         may_use_proxy = not is_loopback(url)
         trust = _trust(settings) if transport is None and httpx.URL(url).scheme == "https" else NO_TRUST
@@ -76,21 +91,22 @@ class Transport:
                 "http_proxy and all_proxy as http://host:port, and no_proxy as names with commas between them."
             ) from None
 
-    def post(self, request: Request, idempotency_key: str) -> tuple[Answer | Retry | Halt, int]:
+    def post(self, request: Request) -> tuple[Answer | Retry | Halt, int]:
         """Sends one request; gives the answer (or what its absence means) and the bytes that went out."""
-        body = compress(request.body) if self.is_compressed else request.body
-        headers = {**request.headers, "Idempotency-Key": idempotency_key}
-        if self.is_compressed:
-            headers["Content-Encoding"] = "gzip"
+        body, headers = request.body, dict(request.headers)
+        if self._compress is not None:
+            body = self._compress(body)
+            headers["Content-Encoding"] = self._encoding
+        url = _with_target(self._url, request)
         seconds = self.deadline + len(body) / SLOWEST_UPLOAD
         exchange = self._take()
         try:
             with exchange.within(seconds):
-                answer = exchange.post(self.url, body, headers)
+                answer = exchange.post(url, body, headers)
             return answer, len(body)
         except httpx.TimeoutException as error:
             has_seen_it = isinstance(error, httpx.ReadTimeout)
-            return Retry(f"no answer within {self.timeout:g} seconds", may_be_poison=has_seen_it), 0
+            return Retry(f"no answer within {self._timeout:g} seconds", may_be_poison=has_seen_it), 0
         except httpx.HTTPError as error:
             if exchange.is_overdue:
                 # Without the seconds for the body: what is said once should be the same the next time.
@@ -105,6 +121,12 @@ class Transport:
                 exchange.client.close()
             else:
                 self._idle.append(exchange)
+
+    def without_secrets(self, text: str) -> str:
+        """A text without what this transport sends in confidence: a server may well repeat it."""
+        for secret in self._secrets:
+            text = text.replace(secret, "********")
+        return text
 
     def _take(self) -> Exchange:
         """The connection that was used last; a new one when all are in use."""
@@ -154,7 +176,7 @@ class Exchange:
             return Answer(response.status_code, response.headers, b"".join(parts), size > MAX_ANSWER_BYTES)
 
     def _trace(self, event: str, details: Mapping[str, Any]) -> None:
-        """httpx tells every step of an exchange; those that open a connection say which stream it is."""
+        """httpx reports every step of an exchange; those that open a connection tell which stream it is."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = details["return_value"]
 
@@ -167,9 +189,22 @@ class Exchange:
                 socket.socket.shutdown(opened, socket.SHUT_RDWR)
 
 
-def compress(body: bytes) -> bytes:
-    """gzip by isal: 1.3 CPU s/GB instead of 7.5 with zlib at level 1."""
-    return bytes(igzip.compress(body, 1, mtime=0))
+def _with_target(url: str, request: Request) -> str:
+    """The URL with the path and query that the sink adds; what a person wrote there is not encoded anew."""
+    if not request.path and not request.query:
+        return url
+    place, _, query = url.partition("?")
+    path = place.rstrip("/") + request.path if request.path else place
+    queries = [part for part in (query, urlencode(request.query)) if part]
+    return "?".join([path, "&".join(queries)]) if queries else path
+
+
+def _secrets(url: str, credentials: Credentials | None) -> list[str]:
+    """What must not be repeated, the longest first, because one may contain another. In a query only `v=1` and the
+    like are thought harmless.
+    """
+    queried = [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
+    return sorted({*queried, *(credentials.secrets if credentials else ())}, key=len, reverse=True)
 
 
 def _trust(settings: SinkSettings) -> ssl.SSLContext:

@@ -12,7 +12,7 @@ from collector.flow.source import Position, Source, Stamp, digest
 
 
 class Reading(NamedTuple):
-    """A source while it is open: what every line of it shares. `meta` is the agent-*.meta.json beside a subagent."""
+    """A source while it is open: what every line of it shares. `meta` is what its companion says."""
 
     source: Source
     head: bytes

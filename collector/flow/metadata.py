@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collector.agents.claude_code.plain import SCALARS, size_of
+from collector.flow.leaves import SCALARS, size_of
 
 Record = dict[str, Any]
 
@@ -29,27 +29,12 @@ TOOL_FIELDS = frozenset(
     }
 )  # fmt: skip
 BLOCK_FIELDS = frozenset({"type", "call_id", "name", "ok", "media_type", "bytes"})
-ATTRIBUTES = frozenset(
-    {
-        "api_block_index", "api_error_status", "attribution_agent", "attribution_mcp_server", "attribution_mcp_tool",
-        "attribution_plugin", "attribution_skill", "command_mode", "compact_metadata", "cost_usd", "duration_api_ms",
-        "duration_ms", "effort", "exit_code", "has_output", "has_unknown_model_cost", "hook_count", "hook_event",
-        "is_api_error_message", "is_error", "is_snapshot_update", "item_count", "keep", "level", "made_by",
-        "max_retries", "message_count", "microcompact_metadata", "mode", "model_usage", "num_turns", "operation",
-        "permission_decision", "permission_mode", "per_turn_effort", "pr_number", "prevented_continuation",
-        "prompt_cache_requested", "prompt_source", "query_source", "requested_model", "retry_attempt", "retry_in_ms",
-        "sandboxed", "session_kind", "skill_count", "start_time", "tail_count", "thinking_duration_ms",
-        "tool_input_stream_ms", "tools", "total_api_duration", "total_api_duration_without_retries", "total_cost_usd",
-        "total_duration", "total_lines_added", "total_lines_removed", "total_messages", "total_sessions",
-        "total_tool_duration", "turn_origin", "turn_position", "version",
-    }
-)  # fmt: skip
 # What may stand as a value: numbers, flags and words of a fixed vocabulary, such as names of models and tools.
 WORD = re.compile(r"[A-Za-z0-9_.:@<>/\[\]-]{1,80}")
 
 
-def to_metadata(event: Record) -> Record:
-    """The event without words."""
+def to_metadata(event: Record, word_attributes: frozenset[str]) -> Record:
+    """The event without words; of its attributes only those whose values are words of a fixed vocabulary stay."""
     kept = {key: value for key, value in event.items() if key in FIELDS}
     omitted = dict(event.get("omitted", {}))
     for key, value in event.items():
@@ -69,7 +54,7 @@ def to_metadata(event: Record) -> Record:
         kept["tool"] = {key: value for key, value in event["tool"].items() if key in TOOL_FIELDS}
     attributes = {}
     for key, value in event.get("attributes", {}).items():
-        word = words_only(value, 0) if key in ATTRIBUTES else None
+        word = words_only(value, 0) if key in word_attributes else None
         if word is not None:
             attributes[key] = word
     if attributes:

@@ -66,7 +66,7 @@ SKIPPED_LINES = (
     _skipped_line(
         "copy", "A message as sent to the API, every part of which stands in a record read in the same pass."
     ),
-    _skipped_line("project", "A line of the prompt history that belongs to a project outside the filter."),
+    _skipped_line("project", "It happened in a project outside the filter, or names none where one is wanted."),
     _skipped_line("not_a_record", "A line that is not a JSON object."),
 )
 

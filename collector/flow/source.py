@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import os
-from enum import StrEnum
 from typing import NamedTuple
 
 FINGERPRINT_BYTES = 1024
 LAST = 2**63 - 1  # nanoseconds since 1970: the year 2262
 
 
-class SourceKind(StrEnum):
-    """What a file below a root is; DESIGN section 4."""
+class SourceKind(NamedTuple):
+    """What a file below a root is: its name, how urgent it is, and whether it is read as one JSON document when it
+    changed, or line by line from the offset."""
 
-    SESSION_INDEX = "session_index"
-    SESSION = "session"
-    SUBAGENT = "subagent"
-    JOURNAL = "journal"
-    HISTORY = "history"
-    STATS = "stats"
+    name: str
+    priority: int
+    is_document: bool = False
 
 
 class Root(NamedTuple):
-    """One Claude config directory; the label is what events call it."""
+    """One directory in which a coding agent keeps its files; the label is what events call it."""
 
     path: str
     label: str
+    agent: str
+
+
+class Place(NamedTuple):
+    """A directory below a root, as its agent's format understands it. The root itself has depth 0."""
+
+    depth: int = 0
+    project: str = ""
+    session_id: str = ""
 
 
 class Stamp(NamedTuple):
@@ -52,11 +58,15 @@ class Source(NamedTuple):
     path: str
     key: str
     kind: SourceKind
-    priority: int
     project: str
     session_id: str
     agent_id: str
     stamp: Stamp
+
+    @property
+    def priority(self) -> int:
+        """0 to 3: P0 is read first."""
+        return self.kind.priority
 
 
 class Position(NamedTuple):

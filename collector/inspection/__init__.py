@@ -1,1 +1,1 @@
-"""Doctor, status: reads and reports, and changes nothing."""
+"""Looking without touching: doctor, status and preview. They read and report, and change nothing."""

@@ -1,7 +1,8 @@
-"""What `collector doctor` checks: everything the agent needs, each with what a person can do about it.
+"""Checks everything the agent needs, and says what a person can do about each thing that is wrong.
 
-In: the settings. Out: checks, one after another. Nothing is changed; the sink gets one synthetic event (of kind
-`heartbeat`, with `canary` in it), because only an acknowledgement proves that it can be reached and takes events.
+In: the settings, and where a service would be installed. Out: checks, one after another. Invariant: nothing is changed.
+The sink gets one synthetic event (of kind `heartbeat`, marked `canary`), because only an acknowledgement proves that it
+can be reached and accepts events.
 """
 
 from __future__ import annotations
@@ -12,20 +13,29 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from collector import settings as configuration
-from collector.assembly import delivering, load_installation, make_redactor, project_filter, quarantine_of, user_name
-from collector.delivery.settle import idempotency_key
-from collector.delivery.sink import Accepted, Answer, Halt
+from collector.agents.registry import AGENTS
+from collector.assembly import (
+    load_installation,
+    make_redactor,
+    open_channel,
+    policy_of,
+    quarantine_of,
+    roots_of,
+    scope_of,
+    state_of,
+    user_name,
+)
+from collector.delivery.sink import Accepted, Answer, Halt, Verdict
+from collector.delivery.sinks import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
-from collector.install import plans, templates
+from collector.flow.frame import Frame
 from collector.keeping.lock import holder
-from collector.keeping.state import State
-from collector.pipeline import lag_of
 from collector.reading.discover import Findings, discover
 from collector.redact import Redactor, seal
 from collector.redact.scan import rule_cache
@@ -37,11 +47,11 @@ from collector.settings import Settings
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 CLOCK_SKEW_SECONDS = 300
 OTHERS, WRITABLE = 0o077, 0o022
-SWEPT_AFTER_DAYS, SWEPT_SOON_DAYS = 30, 25
+DAYS_OF_WARNING = 5
 
 
 class Check(NamedTuple):
-    """One thing that was looked at: level is ok, warn or fail."""
+    """One thing that was checked; level is ok, warn or fail."""
 
     name: str
     level: str
@@ -49,32 +59,30 @@ class Check(NamedTuple):
     advice: str = ""
 
 
-def checks(settings: Settings, source: str) -> Iterator[Check]:
-    """Every check, in the order in which things go wrong."""
+def checks(settings: Settings, source: str, service_files: Sequence[Path]) -> Iterator[Check]:
+    """Every check, in the order in which things go wrong; `service_files` is where a service would be installed."""
     yield Check("configuration", "ok", f"{source}: valid")
-    found = discover(settings.resolved_roots(), _filter(settings), configuration.home())
+    found = discover(scope_of(settings))
     for name, step in STEPS.items():
         try:
             yield from step(settings, found)
         except (CollectorError, OSError) as error:
             yield Check(name, "fail", str(error))
-
-
-def _filter(settings: Settings) -> Callable[[str], bool]:
-    return project_filter(settings.projects.include, settings.projects.exclude)
+    yield _service(settings, service_files)
 
 
 def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     missing = {root.path for root in found.missing_roots}
-    for root in settings.resolved_roots():
+    for root in roots_of(settings):
         if root.path in missing:
-            advice = "Claude Code makes it at its first start; if it is elsewhere, name it in `roots` or with --root."
-            yield Check("root", "warn", f"{root.path} is not there; `run` waits for it", advice)
+            who = AGENTS[root.agent].title
+            advice = f"{who} creates it at its first start; if it is elsewhere, name it in `roots` or with --root."
+            yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
         else:
             count = sum(source.root.path == root.path for source in found.files)
             yield Check("root", "ok" if count else "warn", f"{root.path}: {count} sources")
     for key, reason in list(found.errors.items())[:5]:
-        yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable to this user.")
+        yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
     if found.skipped:
         yield Check("skipped", "ok", f"files not read: {_listed(found.skipped)}")
     if found.never_read:
@@ -89,12 +97,12 @@ def _listed(counts: dict[str, int], most: int = 8) -> str:
 
 def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     path = settings.state_path
-    state = State(path).load(may_repair=False)
+    state = state_of(settings).load(may_repair=False)
     for note in state.notes:
-        yield Check("state", "warn", note, "The next run moves it aside and starts over; repeats have the same ids.")
+        yield Check("state", "warn", note, "The next run renames it and starts over; repeats have the same ids.")
     place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
     if not os.access(place, os.W_OK | os.X_OK):
-        advice = "Make the directory writable to this user, or name another file with --state or state.path."
+        advice = "Make the directory writable for this user, or name another file with --state or state.path."
         yield Check("state", "fail", f"{place} is not writable", advice)
         return
     yield Check("state", "ok", f"{path}: {len(state.entries)} sources known")
@@ -107,7 +115,7 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _open_to_others(settings: Settings) -> Iterator[Check]:
-    """What others may read or replace: files from a backup, a directory that somebody else made."""
+    """What others may read or replace: files restored from a backup, a directory that somebody else created."""
     state = settings.state_path
     if state.parent.exists() and state.parent.stat().st_mode & WRITABLE:
         yield Check("state", "warn", f"others can write into {state.parent}", f"chmod 700 {state.parent}")
@@ -117,32 +125,36 @@ def _open_to_others(settings: Settings) -> Iterator[Check]:
 
 
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
-    """Claude Code deletes old transcripts; what is not sent by then is lost."""
-    state = State(settings.state_path).load(may_repair=False)
-    soon = (time.time() - SWEPT_SOON_DAYS * 86400) * 1e9
-    late = [source for source in found.files if source.stamp.mtime_ns < soon and lag_of(source, state)]
-    if late and state.entries:
-        finding = f"{len(late)} sources that are not sent are older than {SWEPT_SOON_DAYS} days"
-        advice = f"Claude Code deletes them after {SWEPT_AFTER_DAYS} days: run `collector scan` now."
-        yield Check("sweep", "warn", finding, advice)
+    """What an agent is about to delete is lost if it has not been sent by then."""
+    state = state_of(settings).load(may_repair=False)
+    for form in (form for form in AGENTS.values() if form.deleted_after_days):
+        days = max(1, form.deleted_after_days - DAYS_OF_WARNING)
+        soon = (time.time() - days * 86400) * 1e9
+        old = (each for each in found.files if each.root.agent == form.name and each.stamp.mtime_ns < soon)
+        late = sum(bool(state.lag_of(source)) for source in old)
+        if late and state.entries:
+            finding = f"{late} sources with something unsent are more than {days} days old"
+            advice = f"{form.title} deletes them after {form.deleted_after_days} days: run `collector scan` now."
+            yield Check("sweep", "warn", finding, advice)
 
 
 def _room(settings: Settings, _: Findings) -> Iterator[Check]:
     places = {"state": settings.state_path.parent}
-    if settings.sink_type == "store":
-        places["store"] = settings.database_path.parent
+    events = SINKS[settings.sink_type].place
+    if events is not None:
+        places["store"] = events(settings).parent
     for name, path in places.items():
         place = next(each for each in (path, *path.parents) if each.exists())
         free = shutil.disk_usage(place).free
         level = "fail" if free < NO_ROOM else "warn" if free < LITTLE_ROOM else "ok"
-        advice = "" if level == "ok" else "Make room: what is acknowledged must be remembered on disk."
+        advice = "" if level == "ok" else "Make room: the disk must remember what was acknowledged."
         yield Check("disk", level, f"{in_words(free)} free for the {name} in {place}", advice)
 
 
 def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
     count = len(quarantine_of(settings).entries())
     if count:
-        yield Check("quarantine", "warn", f"{count} entries", "Look at them with `collector quarantine list`.")
+        yield Check("quarantine", "warn", f"{count} entries", "See `collector quarantine list`.")
     else:
         yield Check("quarantine", "ok", "empty")
 
@@ -150,16 +162,16 @@ def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
 def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
     redactor = _redactor(settings)
     if redactor.engine_name == "python":
-        advice = "It finds the same, only slower. Install the `hyperscan` wheel, or set redaction.engine to python."
+        advice = "It finds the same, but slowly. Install the `hyperscan` wheel, or set redaction.engine to python."
         yield Check("redaction", "warn" if settings.redaction.engine == "auto" else "ok", "engine python", advice)
     else:
         yield Check("redaction", "ok", f"engine {redactor.engine_name}")
         cache = configuration.cache_directory()
         if reason := rule_cache.danger(cache):
-            finding = f"{cache} is not used and rules are compiled at every start: {reason}"
+            finding = f"{cache} is not used, so rules are compiled at every start: {reason}"
             yield Check("redaction", "warn", finding, rule_cache.ADVICE)
     if settings.redaction.disable:
-        yield Check("redaction", "warn", f"rules turned off: {', '.join(settings.redaction.disable)}")
+        yield Check("redaction", "warn", f"disabled rules: {', '.join(settings.redaction.disable)}")
 
 
 def _redactor(settings: Settings) -> Redactor:
@@ -176,7 +188,7 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
             continue
         mode = path.stat().st_mode if path.exists() else None
         if mode is None or not os.access(path, os.R_OK):
-            yield Check("secrets", "fail", f"{name}: {path} cannot be read", "Make it readable to this user.")
+            yield Check("secrets", "fail", f"{name}: {path} cannot be read", "Make it readable for this user.")
         elif mode & OTHERS:
             yield Check("secrets", "warn", f"{name}: others can read {path}", f"chmod 600 {path}")
         else:
@@ -186,38 +198,37 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
 
 def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
     """One event goes the whole way; a sink that takes it takes others."""
-    if settings.sink_type == "store":
-        yield from _store(settings)
+    chosen = SINKS[settings.sink_type]
+    if chosen.place is not None:  # a canary would make what is not there yet
+        yield _events_kept_at(chosen.place(settings), chosen.address(settings))
         return
-    url = str(settings.sink.url)
-    if url.startswith("http://") and settings.sink.allow_http:
+    if str(settings.sink.url).startswith("http://") and settings.sink.allow_http:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
     known = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, known.key)
-    host = {"id": known.id, "name": socket.gethostname()}
-    event = seal(canary(host, user_name(), time.time()), redactor, settings.batch.max_event_bytes)
-    with delivering(settings, redactor) as deliverer:
+    frame = Frame({"id": known.id, "name": socket.gethostname()}, user_name())
+    event = seal(canary(frame, time.time()), redactor, settings.batch.max_event_bytes)
+    with open_channel(settings, redactor) as channel:
         started = time.monotonic()
-        request = deliverer.sink.render([event])
-        answer = deliverer.transport.post(request, idempotency_key([event]))[0]
+        posted = Deliverer(channel, policy_of(settings)).ask(event)
         took = time.monotonic() - started
-        yield _verdict(deliverer, answer, took)
-    if isinstance(answer, Answer):
-        yield from clock(answer, time.time())
+    yield _verdict(channel.address, posted.verdict, took)
+    if posted.answer is not None:
+        yield from clock(posted.answer, time.time())
 
 
-def _verdict(deliverer: Deliverer, answer: Any, took: float) -> Check:
-    address = deliverer.transport.address
-    verdict = deliverer.sink.classify(answer) if isinstance(answer, Answer) else answer
-    if isinstance(verdict, Accepted) and not verdict.rejected:
-        return Check("sink", "ok", f"{address} took an event in {took * 1000:.0f} ms")
-    if isinstance(verdict, Accepted):
-        reason = deliverer.clean(next(iter(verdict.rejected.values())))
-        return Check("sink", "warn", f"{address} answers, but rejected the canary: {reason}", "Check what it expects.")
-    advice = (
-        deliverer.clean(verdict.advice) if isinstance(verdict, Halt) else "Check that it is up and reachable from here."
-    )
-    return Check("sink", "fail", f"{address}: {deliverer.clean(verdict.reason)}", advice)
+def _verdict(address: str, verdict: Verdict, took: float) -> Check:
+    match verdict:
+        case Accepted(rejected=rejected) if rejected:
+            finding = f"{address} answers, but rejected the canary: {next(iter(rejected.values()))}"
+            return Check("sink", "warn", finding, "Check what it expects.")
+        case Accepted():
+            return Check("sink", "ok", f"{address} took an event in {took * 1000:.0f} ms")
+        case Halt():
+            return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
+        case _:
+            advice = "Check that it is up and reachable from here."
+            return Check("sink", "fail", f"{address}: {verdict.reason}", advice)
 
 
 def clock(answer: Answer, now: float) -> Iterator[Check]:
@@ -234,15 +245,13 @@ def clock(answer: Answer, now: float) -> Iterator[Check]:
         yield Check("clock", "ok", f"within {abs(skew) + 1:.0f} seconds of the sink's")
 
 
-def _store(settings: Settings) -> Iterator[Check]:
-    path = settings.database_path
+def _events_kept_at(path: Path, address: str) -> Check:
     if not path.exists():
-        yield Check("sink", "ok", f"the embedded store, {path}, is made by the first run")
-        return
+        return Check("sink", "ok", f"{address}, is made by the first run")
     from collector.store.database import open_to_read
 
     open_to_read(path).close()
-    yield Check("sink", "ok", f"the embedded store, {path}, {in_words(path.stat().st_size)}")
+    return Check("sink", "ok", f"{address}, {in_words(path.stat().st_size)}")
 
 
 def _watching(_: Settings, found: Findings) -> Iterator[Check]:
@@ -253,35 +262,24 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
     place = next(iter(directories), "/")
     if watch_limits.is_watch_limit_reached(place) or (most is not None and len(directories) > most):
         enough = max(524_288, 2 * (most or 0))
-        advice = f"Until it is raised (sysctl fs.inotify.max_user_watches={enough}), rescans find new lines."
+        advice = f"Until it is raised (sysctl fs.inotify.max_user_watches={enough}), only rescans find new lines."
         yield Check("watching", "warn", f"the limit of {most} inotify watches is reached", advice)
     else:
         yield Check("watching", "ok", f"{len(directories)} directories, limit {most}")
     for root in sorted({source.root.path for source in found.files}):
         name = watch_limits.network_file_system(os.path.realpath(root))
         if name:
-            advice = "What other machines write there is found by rescans only."
+            advice = "Only rescans find what other machines write there."
             yield Check("watching", "warn", f"{root} is on {name}", advice)
 
 
-def _service(settings: Settings, _: Findings) -> Iterator[Check]:
-    person = plans.Person(user_name(), os.getuid(), configuration.home())
-    if sys.platform == "darwin":
-        places = [plans.launch_agent_path(person)]
-    else:
-        wants = f"collector@{person.name}.service"
-        places = [
-            plans.user_unit_path(person),
-            Path("/usr/lib/systemd/user") / templates.UNIT,
-            Path("/etc/systemd/system/multi-user.target.wants") / wants,
-        ]
-    installed = next((place for place in places if place.exists()), None)
+def _service(settings: Settings, service_files: Sequence[Path]) -> Check:
+    installed = next((path for path in service_files if path.exists()), None)
     if installed is not None:
-        yield Check("service", "ok", str(installed))
-    elif holder(settings.state_path):
-        yield Check("service", "ok", "not installed, but the agent runs")
-    else:
-        yield Check("service", "warn", "not installed", "`collector service install` starts it now and at every login.")
+        return Check("service", "ok", str(installed))
+    if holder(settings.state_path):
+        return Check("service", "ok", "not installed, but the agent is running")
+    return Check("service", "warn", "not installed", "`collector service install` starts it now and at every login.")
 
 
 STEPS: dict[str, Callable[[Settings, Findings], Iterator[Check]]] = {
@@ -294,5 +292,4 @@ STEPS: dict[str, Callable[[Settings, Findings], Iterator[Check]]] = {
     "secrets": _secrets,
     "sink": _sink,
     "watching": _watching,
-    "service": _service,
 }

@@ -1,6 +1,6 @@
-"""What `collector status` tells: from the agent's own status file while it runs, else from the state and a look around.
+"""How the agent is doing: from its own status file while it is running, else from the state and a look at the roots.
 
-In: the settings. Out: the same plain data in both cases. Reads only: no lock is kept, nothing is repaired.
+In: the settings. Out: a report, plain data of the same shape in both cases. Invariant: nothing is locked or repaired.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ from __future__ import annotations
 from typing import Any
 
 from collector import __version__
-from collector.assembly import project_filter, quarantine_of
+from collector.assembly import quarantine_of, scope_of, state_of
+from collector.delivery.sinks import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
 from collector.keeping.lock import holder
-from collector.keeping.state import State
-from collector.pipeline import lag_of
 from collector.reading.discover import discover
-from collector.service.status_file import Lag, read_status
-from collector.settings import Settings, home
+from collector.service.figures import Lag
+from collector.service.status_file import read_status
+from collector.settings import Settings
 
 
-def overview(settings: Settings) -> dict[str, Any]:
-    """The status report, whoever can give it."""
+def status_report(settings: Settings) -> dict[str, Any]:
+    """The report, from whoever can give it."""
     named = holder(settings.state_path)
     told = read_status(settings.state_path)
-    # A file that an earlier process left, or one that never said goodbye, tells of the past only.
+    # The file of an earlier process, or of one that was killed, is only about the past.
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
     report = told if is_running else {**_past(told), **_look_around(settings)}
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
@@ -32,24 +32,23 @@ def overview(settings: Settings) -> dict[str, Any]:
 
 
 def _past(told: dict[str, Any]) -> dict[str, Any]:
-    """What stays true of the last run."""
+    """What is still true about the last run."""
     kept = ("since", "updated", "last_acknowledged", "last_rescan", "problem", "last_error", "redaction_engine")
     return {name: told.get(name) for name in (*kept, "redactions")}
 
 
 def _look_around(settings: Settings) -> dict[str, Any]:
-    """What the state and the roots say while no agent runs."""
-    state = State(settings.state_path).load(may_repair=False)
-    roots = settings.resolved_roots()
-    wanted = project_filter(settings.projects.include, settings.projects.exclude)
-    found = discover(roots, wanted, home())
+    """What the state and the roots say while no agent is running."""
+    state = state_of(settings).load(may_repair=False)
+    scope = scope_of(settings)
+    found = discover(scope)
     lag = Lag()
-    lag.take_all(found.files, lambda source: lag_of(source, state))
+    lag.take_all(found.files, state.lag_of)
     priorities = lag.by_priority()
     return {
         "version": __version__,
-        "roots": [_root(root, found.missing_roots) for root in roots],
-        "sink": (settings.sink.url or "").partition("?")[0] or f"the embedded store, {settings.database_path}",
+        "roots": [_root(root, found.missing_roots) for root in scope.roots],
+        "sink": SINKS[settings.sink_type].address(settings),
         "capture_level": settings.capture.level,
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,

@@ -1,8 +1,8 @@
 """The service files: from the templates in systemd/ and launchd/ to what is written on this machine.
 
-Goes in: a ServiceFile (which program, for whom, where it may write). Comes out: the text of one file, signed with a
-digest of itself. Invariant: the signature tells a file that we wrote from one that a person has edited since, so
-that an edited one is never overwritten unasked. Pure: nothing is written here.
+In: a ServiceFile (which program, for whom, where it may write). Out: the text of one file, signed with a digest of
+itself. Invariant: the signature distinguishes a file that this module made from one that a person has edited since, so
+an edited one is never overwritten unasked. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _USUAL_DIRECTORIES = ("%h/.local/state/collector", "%h/.local/share/collector", 
 
 
 class ServiceError(CollectorError):
-    """The agent cannot be installed as a service, removed or looked at."""
+    """The service cannot be installed, removed or examined."""
 
 
 @dataclass(frozen=True)
 class ServiceFile:
-    """What the service file has to say beyond its template."""
+    """What one machine's service file says that its template does not."""
 
     command: tuple[str, ...]
     home: str
@@ -41,13 +41,13 @@ class ServiceFile:
 
     @property
     def is_packaged(self) -> bool:
-        """The program of the package, as the template has it, without anything to add or other places to write to."""
+        """Whether the template, as the package ships it, already says all of this."""
         usual = tuple(path.replace("%h", self.home) for path in _USUAL_DIRECTORIES)
         return self.command == (PACKAGED_PROGRAM,) and not self.environment and self.writable in {(), usual}
 
 
 def template(name: str) -> str:
-    """A template's text: package data once installed, the folders systemd/ and launchd/ in a source tree."""
+    """A template's text: package data once installed, the folders systemd/ and launchd/ of a source tree before."""
     folder = "launchd" if name.endswith(".plist") else "systemd"
     packaged = resources.files("collector") / "service_files" / folder / name
     if packaged.is_file():
@@ -55,11 +55,11 @@ def template(name: str) -> str:
     return (Path(__file__).parents[2] / folder / name).read_text(encoding="utf-8")
 
 
-def user_unit(service: ServiceFile) -> str:
-    """collector.service for this program, these directories and these variables."""
+def user_unit(service: ServiceFile, text: str | None = None) -> str:
+    """collector.service for this program, these directories and these variables; `text` replaces the template."""
     usual = " ".join(_USUAL_DIRECTORIES)
     writable = [_below_home(path, service.home) for path in service.writable] or list(_USUAL_DIRECTORIES)
-    text = _with_command(template(UNIT), service)
+    text = _with_command(template(UNIT) if text is None else text, service)
     text = _replaced(text, f"-p -m 0700 {usual}", f"-p -m 0700 {' '.join(writable)}")
     text = _replaced(text, _read_write(_USUAL_DIRECTORIES), _read_write(writable))
     return signed(text, "# ", "")
@@ -71,19 +71,19 @@ def system_unit(service: ServiceFile) -> str:
 
 
 def home_drop_in(home: str) -> str:
-    """For a user whose home is not where the template expects it."""
-    text = (
-        f"[Service]\n# The home of this user is not below /home.\n"
-        f"BindReadOnlyPaths=\nBindReadOnlyPaths={quoted(home + '/.claude')}\n"
-    )
+    """For a user whose home is not below /home: the paths that the template lets in, with the real home in them."""
+    setting = "BindReadOnlyPaths="
+    shipped = next(line for line in template(TEMPLATE).splitlines() if line.startswith(setting))
+    paths = [quoted(_replaced(path, "/home/%i", home)) for path in shipped.removeprefix(setting).split()]
+    text = f"[Service]\n# This user's home is not below /home.\n{setting}\n{setting}{' '.join(paths)}\n"
     return signed(text, "# ", "")
 
 
 def without_namespaces() -> str:
-    """For a kernel that gives users no namespaces: the lines of the user unit that need them, taken back."""
+    """For a kernel that gives users no namespaces: takes back the lines of the user unit that need them."""
     text = (
-        "[Service]\n# Users get no namespaces from this kernel. What is left of the sandbox: no new privileges, the\n"
-        "# filter of system calls, the limits. collector@.service, which root installs, has all of it.\n"
+        "[Service]\n# This kernel gives users no namespaces. What is left of the sandbox: no new privileges, the\n"
+        "# system call filter, the limits. collector@.service, which root installs, has all of it.\n"
         + "".join(f"{key}=no\n" for key in ("PrivateUsers", "PrivateTmp", "PrivateDevices"))
         + "".join(f"{key}=no\n" for key in ("ProtectSystem", "ProtectHome", "ProtectControlGroups"))
         + "ReadWritePaths=\nInaccessiblePaths=\n"
@@ -92,7 +92,7 @@ def without_namespaces() -> str:
 
 
 def launch_agent(service: ServiceFile, log: str) -> str:
-    """The property list, with absolute paths."""
+    """The property list for this program and these variables, with absolute paths only."""
     arguments = "".join(f"\n    <string>{_escaped(part)}</string>" for part in (*service.command, "run"))
     text = template("collector.plist")
     text = _replaced(text, "\n    <string>@EXECUTABLE@</string>\n    <string>run</string>", arguments)
@@ -109,13 +109,13 @@ def launch_agent(service: ServiceFile, log: str) -> str:
 
 
 def signed(text: str, opening: str, closing: str) -> str:
-    """The text below one line that holds its digest."""
+    """The text below a comment line that holds its digest."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     return f"{opening}Written by `collector service install`; digest {digest}{closing}\n{text}"
 
 
 def is_unedited(text: str) -> bool:
-    """True when the text is exactly what some version of us once wrote."""
+    """Whether the text is exactly what this or an earlier version wrote."""
     head, _, rest = text.partition("\n")
     if head.startswith("<?xml"):
         head, _, rest = rest.partition("\n")
@@ -124,7 +124,7 @@ def is_unedited(text: str) -> bool:
 
 
 def quoted(word: str) -> str:
-    """One word of a systemd command line or path list: specifiers, variables and blanks taken literally."""
+    """One word of a systemd command line or path list, with specifiers, quotes and blanks taken literally."""
     literal = word.replace("\\", "\\\\").replace("%", "%%")
     return f'"{literal.replace(chr(34), chr(92) + chr(34))}"' if re.search(r"[\s\"';\\]", word) else literal
 
@@ -133,7 +133,7 @@ def _with_command(text: str, service: ServiceFile) -> str:
     words = " ".join(quoted(word).replace("$", "$$") for word in service.command)
     text = _replaced(text, f"ExecStart={PACKAGED_PROGRAM} run\n", f"ExecStart={words} run\n")
     lines = "".join(
-        f"# Asked for at installation.\nEnvironment={quoted(name + '=' + value)}\n"
+        f"# Requested at installation.\nEnvironment={quoted(name + '=' + value)}\n"
         for name, value in service.environment
     )
     anchor = "Environment=PYTHONFAULTHANDLER=1\n"
@@ -141,13 +141,13 @@ def _with_command(text: str, service: ServiceFile) -> str:
 
 
 def _below_home(path: str, home: str) -> str:
-    """`%h/...` where it can be said, so that a rendered unit reads like its template."""
+    """`%h/...` for a path below the home directory, so that a rendered unit reads like its template."""
     plain = quoted(path)
     return "%h" + plain.removeprefix(home) if plain.startswith(home + "/") else plain
 
 
 def _read_write(paths: Sequence[str]) -> str:
-    """The line of exceptions; a minus sign, inside the quotes where there are any, means that it may be missing."""
+    """The line of writable paths. A leading minus (inside the quotes, if there are any) means: it may be missing."""
     words = ['"-' + path[1:] if path.startswith('"') else "-" + path for path in paths]
     return f"ReadWritePaths={' '.join(words)}\n"
 
@@ -157,10 +157,10 @@ def _escaped(text: str) -> str:
 
 
 def _replaced(text: str, old: str, new: str) -> str:
-    """Exactly one replacement: a template that has lost its anchor must fail here, not on somebody's machine."""
+    """Replaces the only occurrence. A template that lost its anchor must fail here, not on somebody's machine."""
     if text.count(old) != 1:
         raise ServiceError(
-            f"The service template has changed: {old.strip()!r} stands in it {text.count(old)} times instead of once. "
+            f"The service template has changed: {old.strip()!r} occurs {text.count(old)} times in it instead of once. "
             "Nothing was written. Reinstall collector."
         )
     return text.replace(old, new)

@@ -67,6 +67,8 @@ class Committer:
 
         In memory, and not worth a save: after a crash the next look shows the same.
         """
+        for source in selection.read:
+            self.state.set_owner(source.key, source.root.agent)
         for key, position in selection.starts.items():
             self.state.set_offset(key, position)
         for old, new in selection.moved.items():

@@ -20,8 +20,6 @@ from collector.reading.opened import opened
 from collector.settings.options import SweptSettings
 
 INDEX = "index.json"
-# A whole-file source says what is, not what happened: there is nothing in an old one that a new one lacks.
-APPENDED = frozenset({SourceKind.SESSION, SourceKind.SUBAGENT, SourceKind.JOURNAL, SourceKind.HISTORY})
 
 
 class HeldFile(NamedTuple):
@@ -33,9 +31,9 @@ class HeldFile(NamedTuple):
     unsent: int
 
     @property
-    def names(self) -> tuple[str, str]:
-        """The file itself, and what says whose subagent it is."""
-        return f"{self.number}.jsonl", f"{self.number}.meta.json"
+    def name(self) -> str:
+        """What it is called here."""
+        return f"{self.number}.jsonl"
 
 
 class StandIns(NamedTuple):
@@ -60,6 +58,7 @@ class Held(NamedTuple):
     """What lies in the directory, the oldest first; `copies` are the numbers of those that could not be linked."""
 
     directory: Path
+    name_companion: Callable[[Source], str]
     files: tuple[HeldFile, ...] = ()
     copies: frozenset[int] = frozenset()
     strays: frozenset[str] = frozenset()
@@ -67,7 +66,15 @@ class Held(NamedTuple):
 
     def path_of(self, file: HeldFile) -> Path:
         """Where it lies."""
-        return self.directory / file.names[0]
+        return self.directory / file.name
+
+    def companion_of(self, file: HeldFile) -> str:
+        """What the companion of a held file is called here; empty where its kind has none."""
+        return self.name_companion(file.original._replace(path=str(self.path_of(file))))
+
+    def names_of(self, file: HeldFile) -> list[str]:
+        """Everything that belongs to a held file."""
+        return [name for name in (file.name, self.companion_of(file)) if name]
 
     def has(self, source: Source) -> bool:
         """Whether a source is one of these, and not a file below a root."""
@@ -95,7 +102,7 @@ class Held(NamedTuple):
         found: Sequence[Source],
         entries: Mapping[str, Entry],
         roots: Iterable[Root],
-        is_wanted: Callable[[str], bool],
+        is_wanted: Callable[[Source], bool],
     ) -> StandIns:
         """Compares what is held with what was found, by inode and by bytes; the newest has first claim to a name."""
         if not self.files:
@@ -111,11 +118,9 @@ class Held(NamedTuple):
             return starts.get(key) or (entries[key].position if key in entries else None)
 
         for file in reversed(self.files):
-            root, project = known_roots.get(file.original.root.path), file.original.project
-            if root is None or (project and not is_wanted(project)):
-                continue
-            source = self.as_source(file, file.original._replace(root=root))
-            if source is None:
+            root = known_roots.get(file.original.root.path)
+            source = self.as_source(file, file.original._replace(root=root)) if root is not None else None
+            if source is None or not is_wanted(source):
                 continue
             original = _original_of(file, source, by_key, by_inode)
             if original is None:
@@ -144,7 +149,8 @@ class Held(NamedTuple):
             source
             for source in sorted(found, key=lambda source: source.stamp.mtime_ns)
             if unsent.get(source.key)
-            and source.kind in APPENDED
+            # A document says what is, not what happened: there is nothing in an old one that a new one lacks.
+            and not source.kind.is_document
             and known.isdisjoint({(source.key, 0), (source.key, source.stamp.inode)})
         ]
         room = settings.max_bytes - sum(file.unsent for file in self.files)
@@ -170,21 +176,21 @@ class Held(NamedTuple):
         return Plan(let_go=tuple(file for file in self.files if file.number in still))
 
 
-def look_into(directory: Path) -> Held:
+def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda _: "") -> Held:
     """What is held. Changes nothing, whatever it finds."""
-    held = Held(directory)
+    held = Held(directory, name_companion)
     try:
         names = set(os.listdir(directory))
         items = json.loads((directory / INDEX).read_bytes())["files"] if INDEX in names else ()
-        files = tuple(file for file in map(_decode, items) if file.names[0] in names)
+        files = tuple(file for file in map(_decode, items) if file.name in names)
         inodes = {file.number: held.path_of(file).stat().st_ino for file in files}
     except FileNotFoundError:
         return held
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return held._replace(damage=type(error).__name__)
     copies = frozenset(file.number for file in files if inodes[file.number] != file.original.stamp.inode)
-    known = {INDEX, *(name for file in files for name in file.names)}
-    return Held(directory, files, copies, frozenset(names - known))
+    known = {INDEX, *(name for file in files for name in held.names_of(file))}
+    return Held(directory, name_companion, files, copies, frozenset(names - known))
 
 
 def _original_of(
@@ -247,17 +253,18 @@ def index_of(files: Iterable[HeldFile]) -> bytes:
 
 
 def _encode(file: HeldFile) -> dict[str, Any]:
-    source = file.original
+    root, path, key, kind, project, session_id, agent_id, stamp = file.original
     return {
         "number": file.number,
-        "source": [list(source.root), *source[1:-1], list(source.stamp)],
+        "source": [list(root), path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
         "start": list(file.start[:3]) if file.start else None,
         "unsent": file.unsent,
     }
 
 
 def _decode(item: dict[str, Any]) -> HeldFile:
-    root, path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
-    source = Source(Root(*root), path, key, SourceKind(kind), priority, project, session_id, agent_id, Stamp(*stamp))
+    (place, label, *agent), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
+    root = Root(place, label, *(agent or [""]))  # earlier versions wrote none; what is read has that of the known root
+    source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
     start = item["start"]
     return HeldFile(int(item["number"]), source, Position(*start) if start else None, int(item["unsent"]))

@@ -18,7 +18,7 @@ from typing import IO
 
 from collector.errors import CollectorError
 from collector.files import created, fsync_directory, make_private_directory
-from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source, SourceKind
+from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
 from collector.keeping.held import INDEX, Held, HeldFile, Plan, StandIns, begins_as, end_of, index_of, look_into
 from collector.keeping.state import State
 from collector.log import get_logger
@@ -37,10 +37,12 @@ class HeldFiles:
         directory: Path,
         settings: SweptSettings,
         *,
+        companion_of: Callable[[Source], str] = lambda _: "",
         is_dry_run: bool = False,
         alive: Callable[[], None] = lambda: None,
     ) -> None:
         self.directory = directory
+        self.companion_of = companion_of
         self.settings = settings
         self.is_dry_run = is_dry_run
         self.left_out = 0
@@ -53,7 +55,7 @@ class HeldFiles:
     def held(self) -> Held:
         """What is held. Read when it is first asked for, which most commands never do."""
         if self._held is None:
-            self._held = look_into(self.directory)
+            self._held = look_into(self.directory, self.companion_of)
         return self._held
 
     def summary(self) -> dict[str, int]:
@@ -66,7 +68,7 @@ class HeldFiles:
         found: Sequence[Source],
         entries: Mapping[str, Entry],
         roots: Iterable[Root],
-        is_wanted: Callable[[str], bool],
+        is_wanted: Callable[[Source], bool],
     ) -> StandIns:
         """What a pass over everything has to read from here. Remembered until stock is taken again."""
         stand_ins = self.held.find_stand_ins(found, entries, roots, is_wanted)
@@ -182,7 +184,7 @@ class HeldFiles:
 
     def _get_hold(self, file: HeldFile) -> bool | None:
         """Makes the link, else the copy, and says which; None when the source is gone or cannot be read."""
-        self._copy_meta(file)
+        self._copy_companion(file)
         path, source = self.held.path_of(file), file.original
         try:
             os.link(os.path.realpath(source.path), path, follow_symlinks=False)
@@ -195,13 +197,13 @@ class HeldFiles:
             return True if self._copy(file) else None
         return None
 
-    def _copy_meta(self, file: HeldFile) -> None:
-        """What says which agent a subagent's transcript is of."""
-        if file.original.kind is SourceKind.SUBAGENT:
+    def _copy_companion(self, file: HeldFile) -> None:
+        """What its companion says of it: which subagent a transcript is of."""
+        if name := self.companion_of(file.original):
             with contextlib.suppress(OSError, CollectorError), opened(file.original) as original:
-                if meta := original.meta():
-                    with created(self.directory / file.names[1]) as copy:
-                        copy.write(json.dumps(meta).encode())
+                if said := original.companion(name):
+                    with created(self.directory / self.held.companion_of(file)) as copy:
+                        copy.write(json.dumps(said).encode())
 
     def _copy(self, file: HeldFile) -> bool:
         """A sparse copy."""
@@ -254,7 +256,7 @@ class HeldFiles:
         # The files before the index. A crash in between leaves names of files that are not there, which are passed
         # over; the other way round there would be files that nobody knows.
         for file in gone:
-            for name in file.names:
+            for name in self.held.names_of(file):
                 (self.directory / name).unlink(missing_ok=True)
         if files:
             self._write_index(files)

@@ -25,18 +25,25 @@ from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.journal import Digest, Journal, JournalUnusable
 
 VERSION = 1
+NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
 ENCODED_AT_ONCE = 100
 JOURNAL_FROM_BYTES = 1 << 20
 
 
 class State:
-    """The entries in memory, and the file they are saved to."""
+    """The entries in memory, and the file they are saved to.
 
-    def __init__(self, path: Path, journal_from: int = JOURNAL_FROM_BYTES) -> None:
+    `agent` is the one whose section all entries are in but those with another owner: with 100,000 sources of one agent,
+    who owns each would take 10 MB to remember.
+    """
+
+    def __init__(self, path: Path, agent: str, journal_from: int = JOURNAL_FROM_BYTES) -> None:
         self.path = path
+        self.agent = agent
         self.previous = path.with_name(path.name + ".previous")
         self.entries: dict[str, Entry] = {}
+        self.owners: dict[str, str] = {}
         self.notes: list[str] = []
         self.is_dirty = False
         self._changed: set[str] = set()
@@ -48,7 +55,7 @@ class State:
         for path in (self.path, self.previous):
             try:
                 data = _read(path)
-                self.entries = _decode(data)
+                self._take_over(_sections(data))
                 self._replay(data)
             except FileNotFoundError:
                 continue
@@ -71,11 +78,25 @@ class State:
                 return self
         return self
 
+    def _take_over(self, sections: dict[str, dict[str, Any]]) -> None:
+        """The entries of each agent; those of one that nobody knows here any more stay in their section."""
+        if self.agent not in sections:
+            raise ValueError(NO_STATE)
+        owners = {key: agent for agent, files in sections.items() if agent != self.agent for key in files}
+        entries: dict[str, Entry] = {}
+        try:
+            for files in sections.values():
+                entries |= _entries_of(files)
+        except (KeyError, TypeError, AttributeError):
+            raise ValueError(NO_STATE) from None
+        self.entries, self.owners = entries, owners
+
     def _replay(self, base: bytes) -> None:
         """Takes over what was saved after the file was written whole."""
         with contextlib.suppress(ValueError, TypeError, KeyError):  # damaged from there on
             for changes in self._journal.read(base):
                 decoded = {key: _decode_entry(value) for key, value in changes.items() if value is not None}
+                self.owners |= {key: str(changes[key]["agent"]) for key in decoded if "agent" in changes[key]}
                 self.entries.update(decoded)
                 for key in changes.keys() - decoded.keys():
                     self.entries.pop(key, None)
@@ -91,6 +112,11 @@ class State:
         )
 
     # What changes an entry. Nobody but the committer calls these; a law in the tests sees to it.
+
+    def set_owner(self, key: str, agent: str) -> None:
+        """Whose file a source is; said before its first offset."""
+        if agent != self.agent:
+            self.owners[key] = agent
 
     def advance_offsets(self, positions: Mapping[str, Position]) -> int:
         """Takes over what an acknowledgement made safe; returns by how many bytes the offsets moved."""
@@ -125,6 +151,7 @@ class State:
         """Forgets sources that are gone for good."""
         for key in keys:
             del self.entries[key]
+            self.owners.pop(key, None)
             self._changed.add(key)
             self.is_dirty = True
 
@@ -169,7 +196,7 @@ class State:
         keep the system from getting it back: 2 MB with 5,000 sources. With many more it would cost more than give."""
         if len(self.entries) > REPACK_AT_MOST:
             return
-        pieces = list(_slices(self.entries))
+        pieces = list(_slices(self.entries.items()))
         with contextlib.suppress(ValueError):
             for piece in pieces:  # nothing is let go of before it is known that it comes back
                 _entries_of(orjson.loads(piece))
@@ -181,7 +208,7 @@ class State:
         """Writes the file, or a line of the journal; on failure what was there stays and the entries stay dirty."""
         try:
             if is_whole or self._is_reset or not self._append():
-                self._write_whole(_document(self.entries))
+                self._write_whole(self._document())
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
@@ -199,11 +226,32 @@ class State:
         """Adds what changed to the journal; False where only a whole file will do."""
         entries = self.entries
         changes = {key: _encode_entry(entries[key]) if key in entries else None for key in self._changed}
+        for key, owner in self.owners.items() if self.owners else ():
+            if changed := changes.get(key):
+                changed["agent"] = owner
         try:
             self._journal.append(changes)
         except JournalUnusable:
             return False
         return True
+
+    def _document(self) -> Iterator[bytes]:
+        """The state file, a piece at a time."""
+        yield b'{"version":%d' % VERSION
+        for agent in (self.agent, *sorted(set(self.owners.values()))):
+            yield b',"%s":{"files":{' % agent.encode()
+            between = b""
+            for piece in _slices(self._owned_by(agent)):
+                yield between + piece[1:-1]
+                between = b","
+            yield b"}}"
+        yield b"}\n"
+
+    def _owned_by(self, agent: str) -> Iterable[tuple[str, Entry]]:
+        owners, entries = self.owners, self.entries
+        if not owners:
+            return entries.items()
+        return ((key, entry) for key, entry in entries.items() if owners.get(key, self.agent) == agent)
 
     def _write_whole(self, pieces: Iterable[bytes]) -> None:
         make_private_directory(self.path.parent)
@@ -257,19 +305,9 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _document(entries: dict[str, Entry]) -> Iterator[bytes]:
-    """The state file, a piece at a time."""
-    yield b'{"version":%d,"claude_code":{"files":{' % VERSION
-    between = b""
-    for piece in _slices(entries):
-        yield between + piece[1:-1]
-        between = b","
-    yield b"}}}\n"
-
-
-def _slices(entries: dict[str, Entry]) -> Iterator[bytes]:
+def _slices(entries: Iterable[tuple[str, Entry]]) -> Iterator[bytes]:
     """A few entries at a time, as JSON objects: as dictionaries all of them take four times as much memory."""
-    todo = iter(entries.items())
+    todo = iter(entries)
     while piece := {key: _encode_entry(entry) for key, entry in islice(todo, ENCODED_AT_ONCE)}:
         yield orjson.dumps(piece)
 
@@ -287,19 +325,16 @@ def _encode_entry(entry: Entry) -> dict[str, Any]:
     return encoded
 
 
-def _decode(data: bytes) -> dict[str, Entry]:
-    """The entries of a state file; raises ValueError when it is not one."""
+def _sections(data: bytes) -> dict[str, dict[str, Any]]:
+    """The files of each agent as a state says them; raises ValueError when it is not one."""
     document = orjson.loads(data)
     if not isinstance(document, dict):
         raise ValueError("it is not a JSON object")
-    version = document.get("version", VERSION)
+    version = document.pop("version", VERSION)
     if isinstance(version, int) and version > VERSION:
         raise _NewerVersion(version)
-    try:
-        files = document["claude_code"]["files"]
-        return _entries_of(files)
-    except (KeyError, TypeError, AttributeError):
-        raise ValueError("it does not have the shape of a state") from None
+    found = {agent: section.get("files") for agent, section in document.items() if isinstance(section, dict)}
+    return {agent: files for agent, files in found.items() if isinstance(files, dict)}
 
 
 def _entries_of(files: dict[str, Any]) -> dict[str, Entry]:

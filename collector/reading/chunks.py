@@ -1,8 +1,8 @@
-"""Cuts an open file into blocks of whole lines, with memory for one line and a chunk.
+"""Cuts an open file into chunks of whole lines, with memory for one line and one chunk.
 
-In: a file, where to start and where to stop. Out: blocks (many short lines, or one that is longer than a chunk), long
-lines that are not held, and always last what follows the last newline. Every part reaches back far enough that the
-fingerprint of each of its offsets can be taken from it.
+In: a file, where to start and where to stop. Out: chunks (many short lines, or one line longer than a chunk), lines too
+long to hold, and finally whatever follows the last newline. Every part reaches back far enough to take the fingerprint
+of each of its offsets from it, so no byte is read twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEPT_OF_A_LONG_LINE = 64 << 10
 
 
 class WholeLines(NamedTuple):
-    """Whole lines: data[start:stop]. `base` is where data[0] stands in the file."""
+    """Whole lines: data[start:stop]. `base` is the offset of data[0] in the file."""
 
     data: bytes | bytearray
     start: int
@@ -26,7 +26,7 @@ class WholeLines(NamedTuple):
 
 
 class LongLine(NamedTuple):
-    """A line that is not held: its place, its first bytes and its last ones."""
+    """A line too long to hold: its place, its first bytes and its last."""
 
     offset: int
     end: int
@@ -35,7 +35,7 @@ class LongLine(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """What follows the last newline: data[start:]. `read_to` is where reading stopped."""
+    """Whatever follows the last newline: data[start:]. Reading stopped at `read_to`."""
 
     data: bytes | bytearray
     start: int
@@ -46,9 +46,9 @@ class Rest(NamedTuple):
 def whole_lines(
     file: SourceFile, start: int, limit: int, chunk_bytes: int, max_line_bytes: int
 ) -> Iterator[WholeLines | LongLine | Rest]:
-    """The file from `start` to `limit`. Concatenation is linear: a line beyond one chunk grows in a bytearray."""
-    chunk_bytes = max(1, min(chunk_bytes, max_line_bytes // 2))  # so only what grows can be too long
-    held: bytes | bytearray = file.before(start)  # what was consumed, as far as fingerprints go; then half a line
+    """The file from `start` to `limit`. Linear, because a line longer than a chunk grows in a bytearray."""
+    chunk_bytes = max(1, min(chunk_bytes, max_line_bytes // 2))  # so only a line that grew can be too long
+    held: bytes | bytearray = file.before(start)  # consumed bytes that a fingerprint needs, then half a line
     at, base, offset = len(held), start - len(held), start
     while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
         offset += len(chunk)
@@ -84,7 +84,7 @@ def whole_lines(
 
 
 def _grown(held: bytearray, at: int, base: int, max_line_bytes: int) -> WholeLines | LongLine:
-    """The one line that grew over several chunks."""
+    """The line that grew over several chunks."""
     if len(held) - 1 - at <= max_line_bytes:
         return WholeLines(held, at, len(held), base)
     first, tail = held[at : at + KEPT_OF_A_LONG_LINE], held[-FINGERPRINT_BYTES:]
@@ -94,7 +94,7 @@ def _grown(held: bytearray, at: int, base: int, max_line_bytes: int) -> WholeLin
 def _long_line(
     file: SourceFile, held: bytes | bytearray, at: int, base: int, offset: int, limit: int, chunk_bytes: int
 ) -> LongLine:
-    """Runs along a line that is too long to hold; its tail is empty when the file ends before the line does."""
+    """Runs along a line too long to hold. Its tail is empty if the file ends before the line does."""
     first, tail = bytes(held[at : at + KEPT_OF_A_LONG_LINE]), bytes(held[-FINGERPRINT_BYTES:])
     while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
         newline = chunk.find(b"\n")

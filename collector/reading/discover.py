@@ -1,47 +1,32 @@
-"""Finds every file of the roots that is a source, with its stamp; opens none of them.
+"""Finds every file of the roots that is a source, with its stamp.
 
-In: the roots and the project filter. Out: sources by priority, the newest first, and what is not read, with reasons.
-Written for 100,000 files: names decide before anything is asked of the file system, and each source costs one `stat`.
+In: the roots, the formats of the agents in them, and the project filter. Out: sources by priority, the newest first,
+and what is not read, with reasons. Written for 100,000 files: names decide before anything is asked of the file system,
+and each source costs one `stat`. None is opened, but those about which the project filter is in doubt.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from collector.flow import reasons
-from collector.flow.source import Root, Source, SourceKind, Stamp, stamp_of
-
-TOP = -1  # the depth of the root itself; `projects/` has 0, a project 1
-PROJECTS = "projects"
-TRANSCRIPT = ".jsonl"
-META = ".meta.json"
-AGENT = "agent-"
-JOURNAL = "journal.jsonl"
-SESSION_INDEX = "sessions-index.json"
-NEVER_ENTERED = frozenset({"tool-results", "file-history", "shell-snapshots"})
-TOP_FILES = {"history.jsonl": SourceKind.HISTORY, "stats-cache.json": SourceKind.STATS}
-PRIORITY = {
-    SourceKind.SESSION_INDEX: 0,
-    SourceKind.SESSION: 0,
-    SourceKind.SUBAGENT: 1,
-    SourceKind.JOURNAL: 1,
-    SourceKind.HISTORY: 2,
-    SourceKind.STATS: 3,
-}
+from collector.flow.source import Place, Root, Source, SourceKind, Stamp, stamp_of
+from collector.reading.projects import Verdict
+from collector.reading.scope import Scope
 
 
 @dataclass(slots=True)
 class Findings:
     """What a walk found.
 
-    `skipped` counts files by reason. `never_read` counts what else lies there by name, for the doctor; a directory that
-    is not entered counts once. `errors` are the directories that could not be listed, as keys, with the cause: what
-    was known below them has not vanished. A glance is partial: nothing follows from what it does not name, but the
-    keys in `gone`, which it was asked for and which are no longer there.
+    `skipped` counts files by reason. `never_read` counts whatever else is there, by name, for `doctor`; a directory
+    that is not entered counts once. `errors` maps directories that could not be listed to the cause: what was known
+    below them must not be taken for deleted. A glance is partial: nothing follows from what it does not mention, except
+    for the keys in `gone`, which it was asked about and which no longer exist.
     """
 
     files: list[Source] = field(default_factory=list)
@@ -53,16 +38,17 @@ class Findings:
     gone: list[str] = field(default_factory=list)
     needs_full_walk: bool = False
 
-    def skip(self, reason: reasons.Reason) -> None:
-        """Counts a file that is not read."""
-        self.skipped[reason.name] = self.skipped.get(reason.name, 0) + 1
+    def skip(self, reason: reasons.Reason, files: int = 1) -> None:
+        """Counts files that are not read."""
+        if files:
+            self.skipped[reason.name] = self.skipped.get(reason.name, 0) + files
 
     def add(self, files: Iterable[Source]) -> None:
         """Takes in more sources, in their order."""
         self.files.extend(files)
-        # Twice, by numbers that are there already: a pair made for each file would be 10 MB with 100,000 of them.
+        # Two sorts by existing numbers: a key tuple for each file would take 10 MB with 100,000 files.
         self.files.sort(key=lambda source: source.stamp.mtime_ns, reverse=True)
-        self.files.sort(key=lambda source: source.priority)
+        self.files.sort(key=lambda source: source.kind.priority)
 
     def ignore(self, name: str) -> None:
         """Counts something that is never read."""
@@ -70,56 +56,55 @@ class Findings:
 
 
 class _Directory(NamedTuple):
-    """A directory to list: where it is, how it is called, what its files belong to. `projects/` has depth 0."""
+    """A directory to list: where it is, how it is called, and what it is to the agent whose files are in it."""
 
     path: str
     real: str
     key: str
-    depth: int
-    project: str = ""
-    session_id: str = ""
-    is_wanted: bool = True
+    place: Place
+    verdict: Verdict = Verdict.TAKEN
 
 
 def discover(
-    roots: Sequence[Root],
-    is_wanted: Callable[[str], bool],
-    home: str,
+    scope: Scope,
     *,
     known: Callable[[str], Stamp | None] = lambda _: None,
     progress: Callable[[], None] = lambda: None,
 ) -> Findings:
-    """Every source below the roots. A root that is there twice, by link or by name, is read once.
+    """Every source below the roots. A root named twice, or reached by a link as well, is read once.
 
-    `known` gives the stamp that is remembered of a key: an equal one is not held twice (18 MB with 100,000 files).
-    `progress` is called at every directory, because a slow file system can make this take minutes.
+    `known` gives the stamp remembered for a key, so that equal ones are kept once (18 MB with 100,000 files).
+    `progress` is called at every directory, because this can take minutes on a slow file system.
     """
     found = Findings()
     seen: set[str] = set()
-    for root in roots:
+    for root in scope.roots:
         path = os.path.abspath(root.path)
         real = os.path.realpath(path)
         if real in seen:
             continue
         seen.add(real)
-        _Walk(root, real, is_wanted, found, known, progress).run(path, _key(path, home.rstrip("/")))
+        _Walk(root, real, scope, found, known, progress).run(path, _key(path, scope.home.rstrip("/")))
     found.add([])
     return found
 
 
-def glance(paths: Iterable[str], roots: Sequence[Root], is_wanted: Callable[[str], bool], home: str) -> Findings:
-    """The same as `discover` for a few paths below the roots: sources, and directories with all that is below them.
+def glance(paths: Iterable[str], scope: Scope) -> Findings:
+    """Like `discover`, for a few paths below the roots: sources, and directories with everything below them.
 
-    Only a full walk can tell what a linked file or directory is called; `needs_full_walk` says that there was one.
+    Only a full walk can tell the key of something behind a link; `needs_full_walk` says that there was one.
     """
     found = Findings(is_partial=True)
     walks: dict[str, _Walk] = {}
     for path in sorted(paths):
-        root = next((root for root in roots if path.startswith(f"{os.path.abspath(root.path)}/")), None)
+        root = next((root for root in scope.roots if path.startswith(f"{os.path.abspath(root.path)}/")), None)
         if root is not None:
             if root.path not in walks:
-                walks[root.path] = _Walk(root, os.path.realpath(root.path), is_wanted, found)
-            walks[root.path].look_at(path, home.rstrip("/"))
+                real = os.path.realpath(root.path)
+                walks[root.path] = _Walk(root, real, scope, found)
+            walks[root.path].look_at(path, scope.home.rstrip("/"))
+    for walk in walks.values():
+        walk.settle()
     files = {source.path: source for source in found.files}
     found.files = []
     found.add(files.values())
@@ -127,46 +112,56 @@ def glance(paths: Iterable[str], roots: Sequence[Root], is_wanted: Callable[[str
 
 
 class _Walk:
-    """The walk through one root. Real directories first, linked ones after them, each directory once: so links make
+    """The walk through one root. Real directories come before linked ones, and each is listed once, so links cause
     neither loops nor repeats, and a source has the same key in every pass."""
 
     def __init__(
         self,
         root: Root,
         real: str,
-        is_wanted: Callable[[str], bool],
+        scope: Scope,
         found: Findings,
         known: Callable[[str], Stamp | None] = lambda _: None,
         progress: Callable[[], None] = lambda: None,
     ) -> None:
-        self.root, self.real, self.is_wanted, self.found = root, real, is_wanted, found
+        self.root, self.real, self.found = root, real, found
+        self.form, self.projects = scope.form_of(root), scope.filter_of(root)
         self.known, self.progress = known, progress
         self.waiting: list[_Directory] = []
         self.linked: list[_Directory] = []
         self.visited: set[str] = set()
+        self.in_doubt: list[Source] = []
 
     def run(self, path: str, key: str) -> None:
-        """Lists the root, then everything below `projects/`."""
-        top = _Directory(path, self.real, key, TOP)
+        """Lists the root, then every directory below it that may hold sources."""
+        top = _Directory(path, self.real, key, Place())
         if not self._list(top):
             self.found.missing_roots.append(self.root)
         self._run()
+        self.settle()
+
+    def settle(self) -> None:
+        """Decides about the sources whose projects could not be told by their names."""
+        taken, left_out = self.projects.settle(self.in_doubt)
+        self.found.files += taken
+        self.found.skip(reasons.PROJECT, left_out)
+        self.in_doubt = []
 
     def look_at(self, path: str, home: str) -> None:
-        """Takes in one path below the root, and what is below that if it is a directory."""
+        """Takes in one path below the root, and everything below it if it is a directory."""
         top = os.path.abspath(self.root.path)
         *directories, name = path[len(top) + 1 :].split("/")
         real = "/".join((self.real, *directories))
         if os.path.realpath(real) != real:
             self.found.needs_full_walk = True
             return
-        directory = _Directory(top, self.real, _key(top, home), TOP)
+        directory = _Directory(top, self.real, _key(top, home), Place())
         for each in directories:
             self._enter(directory, each, f"{directory.path}/{each}")
             if not self.waiting:
                 return
             directory = self.waiting.pop()
-        kind = _kind(name, directory.depth)
+        kind = self.form.classify(directory.place, name)
         try:
             status = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -197,7 +192,7 @@ class _Walk:
                 self._list(directory)
 
     def _list(self, directory: _Directory) -> bool:
-        """Takes in the entries of a directory; False when there is no such directory."""
+        """Takes in the entries of a directory; returns False if it does not exist."""
         found = self.found
         self.progress()
         try:
@@ -213,7 +208,7 @@ class _Walk:
 
     def _entry(self, directory: _Directory, entry: os.DirEntry[str]) -> None:
         name = entry.name
-        kind = _kind(name, directory.depth)
+        kind = self.form.classify(directory.place, name)
         if kind is None:
             if entry.is_dir(follow_symlinks=False):
                 self._enter(directory, name, entry.path)
@@ -238,38 +233,33 @@ class _Walk:
             self.found.skip(reasons.NOT_A_FILE)
 
     def _add(self, directory: _Directory, name: str, path: str, kind: SourceKind, status: os.stat_result) -> None:
-        if not directory.is_wanted:
+        if directory.verdict is Verdict.LEFT_OUT:
             self.found.skip(reasons.PROJECT)
             return
         if not status.st_size:
             self.found.skip(reasons.EMPTY)
             return
-        session_id, agent_id = directory.session_id, ""
-        if kind is SourceKind.SESSION:
-            session_id = name[: -len(TRANSCRIPT)]
-        elif kind is SourceKind.SUBAGENT:
-            agent_id = name[len(AGENT) : -len(TRANSCRIPT)]
         key = f"{directory.key}/{_printable(name)}"
         stamp, before = stamp_of(status), self.known(key)
         if stamp == before:
             stamp = before
-        priority, project = PRIORITY[kind], directory.project
-        self.found.files.append(Source(self.root, path, key, kind, priority, project, session_id, agent_id, stamp))
+        session_id, agent_id = self.form.ids(directory.place, name, kind)
+        source = Source(self.root, path, key, kind, directory.place.project, session_id, agent_id, stamp)
+        (self.found.files if directory.verdict is Verdict.TAKEN else self.in_doubt).append(source)
 
     def _enter(self, directory: _Directory, name: str, path: str, real: str = "") -> None:
-        """Puts a directory on the list of those to walk, if it is one that can hold sources."""
-        depth = directory.depth + 1
-        if (directory.depth == TOP and name != PROJECTS) or (depth > 1 and name in NEVER_ENTERED):
+        """Queues a directory for the walk if it can hold sources."""
+        place = self.form.enter(directory.place, name)
+        if place is None:
             self._ignore(directory, name + "/")
             return
+        is_same = place.project == directory.place.project
         inner = _Directory(
             path,
             real or f"{directory.real}/{name}",
             f"{directory.key}/{_printable(name)}",
-            depth,
-            name if depth == 1 else directory.project,
-            name if depth == 2 else directory.session_id,
-            self.is_wanted(name) if depth == 1 else directory.is_wanted,
+            place,
+            directory.verdict if is_same else self.projects.verdict(place.project),
         )
         (self.linked if real else self.waiting).append(inner)
 
@@ -294,7 +284,7 @@ class _Walk:
             self.found.skip(reasons.NOT_A_FILE)
 
     def _unreadable(self, directory: _Directory, error: OSError) -> None:
-        """Counts a file that could not be looked at. Unless it is gone, its directory was not listed completely."""
+        """Counts a file that could not be examined. Unless it vanished, its directory counts as not fully listed."""
         if isinstance(error, FileNotFoundError):
             self.found.skip(reasons.VANISHED)
             return
@@ -302,26 +292,11 @@ class _Walk:
         self.found.errors[directory.key] = error.strerror or type(error).__name__
 
     def _ignore(self, directory: _Directory, name: str) -> None:
-        if directory.depth == TOP or name.endswith("/"):
+        if not directory.place.depth or name.endswith("/"):
             self.found.ignore(_printable(name))
-        elif not name.endswith(META):
+        elif not self.form.is_companion(name):
             suffix = os.path.splitext(name)[1]
             self.found.ignore(f"*{_printable(suffix)}" if 1 < len(suffix) < 9 else "other")
-
-
-def _kind(name: str, depth: int) -> SourceKind | None:
-    """What a file of this name is at this depth below `projects/`."""
-    if depth == TOP:
-        return TOP_FILES.get(name)
-    if depth < 1:
-        return None
-    if name.endswith(TRANSCRIPT):
-        if name.startswith(AGENT):
-            return SourceKind.SUBAGENT
-        if name == JOURNAL:
-            return SourceKind.JOURNAL
-        return SourceKind.SESSION if depth == 1 else None
-    return SourceKind.SESSION_INDEX if name == SESSION_INDEX and depth == 1 else None
 
 
 def _key(path: str, home: str) -> str:
@@ -331,7 +306,7 @@ def _key(path: str, home: str) -> str:
 
 
 def _printable(name: str) -> str:
-    """A name as it can stand in a log line and in JSON: what cannot is escaped, and so is the backslash itself."""
+    """A name that is safe in a log line and in JSON: anything else is escaped, and so are backslashes."""
     if name.isprintable() and "\\" not in name:
         return name
     text = name.replace("\\", "\\\\").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -339,5 +314,5 @@ def _printable(name: str) -> str:
 
 
 def _escaped(sign: str) -> str:
-    """Never as a byte that is no text is escaped: two names must not become one."""
+    """In a form that differs from how a byte that is not text is escaped: two names must never become one."""
     return f"\\u{ord(sign):04x}" if "\x80" <= sign <= "\xff" else sign.encode("unicode_escape").decode()

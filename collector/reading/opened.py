@@ -1,4 +1,4 @@
-"""One file below a root, opened so that nothing can lead the agent astray.
+"""One file below a root, opened so that no link can lead out of that root.
 
 Every directory between the root and the file is opened without following links, from the one before it, so a name
 that is swapped for a link between listing and opening escapes nowhere. The file is opened without
@@ -19,7 +19,7 @@ from collector.flow import reasons
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source, digest, stamp_of
 from collector.reading.parse import load
 
-MAX_META_BYTES = 64 << 10
+MAX_COMPANION_BYTES = 64 << 10
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
 _REASONS = {
@@ -35,7 +35,7 @@ _REASONS = {
 
 
 class SourceFile:
-    """An open source: its bytes by position, and its stamp as it was when it was opened."""
+    """An open source: its bytes by position, and its stamp at the time it was opened."""
 
     def __init__(self, source: Source, descriptor: int, directory: int) -> None:
         self.source = source
@@ -44,21 +44,21 @@ class SourceFile:
         self.stamp = stamp_of(os.fstat(descriptor))
 
     def read(self, size: int, offset: int) -> bytes:
-        """Up to `size` bytes at `offset`; fewer at the end of the file, none behind it."""
+        """Up to `size` bytes at `offset`; fewer at the end of the file, none beyond it."""
         try:
             return os.pread(self._descriptor, size, offset)
         except OSError as error:
             raise broken(self.source, error) from None
 
     def read_fully(self, size: int, offset: int) -> bytes:
-        """`size` bytes at `offset`, fewer only where the file ends."""
+        """`size` bytes at `offset`, fewer only if the file ends."""
         data = self.read(size, offset)
         while len(data) < size and (more := self.read(size - len(data), offset + len(data))):
             data += more
         return data
 
     def before(self, offset: int) -> bytes:
-        """The bytes just before `offset` that a fingerprint is made of."""
+        """The bytes just before `offset`, from which its fingerprint is taken."""
         size = min(FINGERPRINT_BYTES, offset)
         return self.read_fully(size, offset - size)
 
@@ -71,14 +71,13 @@ class SourceFile:
             digest(self.read_fully(size, 0)) == position.head and digest(self.before(position.offset)) == position.tail
         )
 
-    def meta(self) -> dict[str, Any]:
-        """The agent-*.meta.json beside a subagent transcript; empty when there is none that can be used."""
-        name = os.path.basename(self.source.path).removesuffix(".jsonl") + ".meta.json"
+    def companion(self, name: str) -> dict[str, Any]:
+        """The JSON object in a small file beside this one; empty if there is none that can be read."""
         with suppress(OSError, ValueError):
             descriptor = os.open(name, _FILE, dir_fd=self._directory)
             try:
                 if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    value = load(os.pread(descriptor, MAX_META_BYTES, 0))
+                    value = load(os.pread(descriptor, MAX_COMPANION_BYTES, 0))
                     return value if isinstance(value, dict) else {}
             finally:
                 os.close(descriptor)
@@ -87,7 +86,7 @@ class SourceFile:
 
 @contextmanager
 def opened(source: Source) -> Iterator[SourceFile]:
-    """Opens a source for the length of a `with`; raises SkipSource when it is not to be read."""
+    """Opens a source for the length of a `with`; raises SkipSource if it is not to be read."""
     try:
         directory, descriptor = _open(source)
     except OSError as error:
@@ -104,7 +103,7 @@ def opened(source: Source) -> Iterator[SourceFile]:
 
 
 def _open(source: Source) -> tuple[int, int]:
-    """The directory of a source and the source itself, as descriptors. Links are followed only below the root."""
+    """Descriptors of the directory of a source and of the source itself. Links are followed below the root only."""
     root = os.path.abspath(source.root.path)
     try:
         return _descend(root, os.path.relpath(source.path, root))
@@ -132,7 +131,7 @@ def _descend(root: str, below: str) -> tuple[int, int]:
 
 
 def broken(source: Source, error: OSError) -> SourceError:
-    """A read that failed, said so that a person can act on it."""
+    """A failed read, in words that a person can act on."""
     return SourceError(
         f"Cannot read {source.key}: {error.strerror}. What was read before is kept; the next pass tries again. "
         "If it stays, check the disk and the permissions."

@@ -18,21 +18,21 @@ import orjson
 
 MAX_DEPTH = 100
 LARGE = 1 << 20
-ROOM_FOR_A_BYTE = 4  # what orjson needs to parse a line, and what it makes of it
-MAX_VALUES = 250_000  # in one line; each may take a hundred times its bytes: {} is two of them, and a dict
-MAX_TOKENS = 500_000  # strings and brackets looked at in one search: 0.2 s on a line made to hurt
+ROOM_FOR_A_BYTE = 4  # orjson's buffer, and the objects it makes
+MAX_VALUES = 250_000  # in one line; each may take a hundred times its bytes: `{}` is two bytes, and a dict
+MAX_TOKENS = 500_000  # strings and brackets examined in one search: 0.2 s on a line made to hurt
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _SEPARATOR = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[,\[{]', re.DOTALL)
-# A surrogate escape that is not itself escaped; group 2 is a pair as it should be.
+# A surrogate escape that is not itself escaped; group 2 is a valid pair.
 _SURROGATE = re.compile(
     rb"(?<!\\)((?:\\\\)*+)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 
 
 def load(raw: bytes) -> Any:
-    """The JSON value in `raw`; raises ValueError when there is none."""
+    """The JSON value in `raw`; raises ValueError if there is none."""
     make_sure_of_room(len(raw))
     if has_too_many_values(raw):
         raise ValueError("too many values")
@@ -46,14 +46,14 @@ def load(raw: bytes) -> Any:
 
 
 def make_sure_of_room(size: int) -> None:
-    """Raises MemoryError where there is no room for a line of this size; orjson would call it invalid, or crash."""
+    """Raises MemoryError if there is no room for a line of this size; orjson would call it invalid, or crash."""
     if size > LARGE:
-        bytearray(ROOM_FOR_A_BYTE * size)  # never touched, so it takes address space only, and no time
+        bytearray(ROOM_FOR_A_BYTE * size)  # never touched, so it costs address space but no time
 
 
 def has_too_many_values(data: bytes | bytearray, start: int = 0, stop: int | None = None) -> bool:
-    """Whether data[start:stop] holds more values than memory should be spent on. Text that looks like JSON is not
-    counted: what begins a value is looked for outside of strings, once a count says that there may be too many."""
+    """Whether data[start:stop] holds more values than are worth the memory. Text that merely looks like JSON does not
+    count: if a quick count says there may be too many, values are counted outside of strings."""
     stop = len(data) if stop is None else stop
     if stop - start < 2 * MAX_VALUES or sum(data.count(sign, start, stop) for sign in (b",", b"[", b"{")) < MAX_VALUES:
         return False
@@ -96,7 +96,7 @@ def _load_repaired(raw: bytes) -> Any:
 
 
 def _valid(raw: bytes) -> bytes:
-    """`raw` as UTF-8. Copies only what is not: a line may have 100 MB."""
+    """`raw` as valid UTF-8, copied only if it is not: a line may have 100 MB."""
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -118,7 +118,7 @@ def _without_lone_surrogates(text: bytes) -> bytes:
 
 
 def _folded(text: bytes) -> bytes:
-    """`text` with every container below MAX_DEPTH levels replaced by a string that holds its JSON."""
+    """`text` with every container deeper than MAX_DEPTH replaced by a string of its JSON."""
     parts: list[bytes] = []
     done = start = depth = 0
     for count, match in enumerate(_TOKEN.finditer(text)):
@@ -138,14 +138,14 @@ def _folded(text: bytes) -> bytes:
 
 
 def _integer(digits: str) -> Any:
-    """An int within 64 bit, else what `_number` makes of it: as orjson reads integers, and as far as it writes them."""
+    """An int if it fits into 64 bits, which is all that orjson can write; otherwise whatever `_number` makes of it."""
     if len(digits) <= 20 and -(2**63) <= int(digits) < 2**64:
         return int(digits)
     return _number(digits)
 
 
 def _number(digits: str) -> Any:
-    """A float, or the digits themselves where a double cannot hold them."""
+    """A float, or the digits themselves if a double cannot hold them."""
     number = float(digits)
     return number if math.isfinite(number) else digits
 

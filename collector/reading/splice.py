@@ -1,9 +1,9 @@
-"""What can be saved of a line that is not one record: whole records in it, and the torn pieces between them.
+"""What can be saved of a line that is not one record: the whole records in it, and the torn fragments between them.
 
-In: the bytes of a line without its newline. Out: pieces that cover all of it that is not white space, in order. A torn
-record with the next one appended to it is the usual case, NUL runs after a power loss another. Whole records are looked
-for at the front, one after another, then at the end, the last one first. Both searches match braces outside of strings,
-so they are exact and linear: a record that ends the line has one place where it can begin.
+In: the bytes of a line without its newline. Out: fragments that cover everything but white space, in order. The usual
+case is a torn record with the next one appended to it; another is a run of NUL bytes after a power loss. Whole records
+are looked for at the front, one after another, then at the end, the last one first. Both searches match braces outside
+of strings, so they are exact and linear: a record that ends the line can begin in one place only.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 from collector.flow.reasons import NOT_AN_OBJECT, NUL_BYTES, TORN
 from collector.reading.parse import MAX_TOKENS, load
 
-# What a record has and a part of a record has not: needed only where a piece begins like the value of a key.
-RECORD_KEYS = frozenset({"parentUuid", "uuid", "sessionId", "timestamp", "leafUuid", "messageId", "agentId", "display"})
-LARGEST_WINDOW = 64 << 20  # a record at the end of a line is looked for this far back
-LARGEST_VALUE = 1 << 20  # above this, nobody asks what else than an object a line may be
+LARGEST_WINDOW = 64 << 20  # how far back a record at the end of a line is looked for
+LARGEST_VALUE = 1 << 20  # above this a line that is no object is simply torn
 MAX_FROM_THE_END = 1000
 
 _BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+")
@@ -27,7 +25,7 @@ _BACKWARD = re.compile(rb'"[^"]*+(?:"(?:\\\\)*+\\(?!\\)[^"]*+)*+(?:"|\Z)|[{}]')
 
 
 class Fragment(NamedTuple):
-    """A part of a line: a record, or None and what is wrong with it. Offsets count from the start of the line."""
+    """A part of a line: a record, or None and what is wrong with it. Offsets are relative to the line."""
 
     start: int
     end: int
@@ -35,26 +33,26 @@ class Fragment(NamedTuple):
     problem: str
 
 
-def fragments(line: bytes) -> Iterator[Fragment]:
-    """The records and the torn pieces of a line, in order."""
+def fragments(line: bytes, record_keys: frozenset[str]) -> Iterator[Fragment]:
+    """The records and the torn fragments of a line, in order. `record_keys` are keys that only a whole record has."""
     at = _after_blanks(line, 0)
     while (end := _end_of_object(line, at)) and (record := _record(line[at:end])) is not None:
         yield Fragment(at, end, record, "")
         at = _after_blanks(line, end)
     rest = line[at:] if at else line
     if rest.strip():
-        for piece in _fragments_from_the_end(rest):
+        for piece in _fragments_from_the_end(rest, record_keys):
             yield Fragment(at + piece.start, at + piece.end, piece.record, piece.problem)
 
 
-def _fragments_from_the_end(rest: bytes) -> list[Fragment]:
-    """Peels whole records off the end of something that does not begin with one."""
+def _fragments_from_the_end(rest: bytes, record_keys: frozenset[str]) -> list[Fragment]:
+    """Peels whole records off the end of a line that does not begin with one."""
     found: list[Fragment] = []
     end = stop = _without_blanks(rest, len(rest))
     while end and len(found) < MAX_FROM_THE_END:
         start = _start_of_object(rest, end)
         record = _record(rest[start:end]) if start is not None else None
-        if start is None or record is None or not _is_whole(record, rest, start):
+        if start is None or record is None or not _is_whole(record, rest, start, record_keys):
             break
         found.append(Fragment(start, end, record, ""))
         end, stop = _without_blanks(rest, start), start
@@ -69,7 +67,7 @@ def _after_blanks(data: bytes, at: int) -> int:
 
 
 def _without_blanks(data: bytes, end: int) -> int:
-    """Where the bytes before `end` stop being white space, as far as anybody would look."""
+    """Where the white space before `end` begins, looking back 4 kB at most."""
     start = max(0, end - 4096)
     return start + len(data[start:end].rstrip())
 
@@ -94,19 +92,22 @@ def _record(raw: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _is_whole(record: dict[str, Any], rest: bytes, start: int) -> bool:
-    """Whether an object at the end of a line is a record, and not the inner part of a torn one."""
+def _is_whole(record: dict[str, Any], rest: bytes, start: int, record_keys: frozenset[str]) -> bool:
+    """Whether an object at the end of a line is a record of its own, rather than the inside of a torn one.
+
+    The keys are asked only where it stands where the value of a key would.
+    """
     before = rest[max(0, start - 64) : start].rstrip()[-1:]
-    return before not in (b":", b"[", b",") or not RECORD_KEYS.isdisjoint(record)
+    return before not in (b":", b"[", b",") or not record_keys.isdisjoint(record)
 
 
 def _end_of_object(line: bytes, at: int) -> int:
-    """Where the object that starts at `at` ends; 0 when none does."""
+    """Where the object that starts at `at` ends; 0 if none does."""
     return _matching_brace(_FORWARD.finditer(line, at), ord("{")) if line[at : at + 1] == b"{" else 0
 
 
 def _start_of_object(line: bytes, end: int) -> int | None:
-    """Where the object that ends at `end` starts; looks at the last 4 MB first, then at more."""
+    """Where the object that ends at `end` starts; tries the last 4 MB first, then more."""
     window = 4 << 20
     while line[end - 1 : end] == b"}":
         length = _matching_brace(_BACKWARD.finditer(line[max(0, end - window) : end][::-1]), ord("}"))

@@ -1,20 +1,21 @@
-"""Reads the complete lines of a source from its position on.
+"""Reads the complete lines of a source, starting at its position.
 
-In: a source and the position up to which it is safe. Out: one Line for every line (or piece of a broken one), then one
-End. Memory holds one line and a chunk. Nothing is remembered here: what was not committed is read again.
+In: a source, and the position up to which it is safe. Out: a Line for every line (or fragment of a broken one), then
+the End. Memory holds one line and one chunk. Nothing is remembered here, so whatever was not committed is read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
 
+from collector.agents.format import AgentFormat
 from collector.errors import SkipSource
 from collector.flow import reasons
 from collector.flow.line import End, Line, Reading
-from collector.flow.source import FINGERPRINT_BYTES, Position, Source, SourceKind
+from collector.flow.source import FINGERPRINT_BYTES, Position, Source
 from collector.reading.chunks import LongLine, Rest, WholeLines, whole_lines
 from collector.reading.opened import SourceFile, opened
 from collector.reading.parse import has_too_many_values, is_deep, load, make_sure_of_room
@@ -28,52 +29,57 @@ LARGEST_STUB = 64 << 10
 def read(
     source: Source,
     position: Position | None,
+    form: AgentFormat,
     chunk_bytes: int = CHUNK_BYTES,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Iterator[Line | End]:
-    """The lines after `position` (from the start when the file was rewritten), up to the size seen; then the End."""
+    """The lines after `position` (from the start if the file was rewritten), up to the size seen; then the End."""
     with opened(source) as file:
         start = position.offset if position and file.begins_as(position) else 0
         limit = max(start, _limit(source, file))
-        is_subagent = source.kind is SourceKind.SUBAGENT
-        if is_subagent and start == 0 and limit <= LARGEST_STUB and _is_warmup(file.read_fully(limit, 0)):
+        if start == 0 and limit <= LARGEST_STUB and _is_stub(source, file.read_fully(limit, 0), form):
             raise SkipSource(reasons.WARMUP.name, source.key)
         head = file.read_fully(min(FINGERPRINT_BYTES, limit), 0)
-        reading = Reading(source, head, file.stamp._replace(size=limit), file.meta() if is_subagent else {})
-        yield from _items(reading, file, start, chunk_bytes, max_line_bytes)
+        companion = form.companion(source)
+        said = file.companion(companion) if companion else {}
+        reading = Reading(source, head, file.stamp._replace(size=limit), said)
+        parts = whole_lines(file, start, reading.stamp.size, chunk_bytes, max_line_bytes)
+        yield from _items(reading, parts, start, form.record_keys)
 
 
 def _limit(source: Source, file: SourceFile) -> int:
-    """Up to where this pass reads: the size that discovery saw, unless another file stands there by now."""
+    """Where this pass stops reading: at the size discovery saw (promise 9), unless the file was replaced since."""
     is_same = file.stamp.inode == source.stamp.inode
     return min(file.stamp.size, source.stamp.size) if is_same else file.stamp.size
 
 
-def _is_warmup(data: bytes) -> bool:
-    """Whether a subagent transcript is a stub: one user record that says Warmup, started ahead of need."""
+def _is_stub(source: Source, data: bytes, form: AgentFormat) -> bool:
+    """Whether the source holds a single record that says nothing yet."""
     data = data.strip()
-    if b"Warmup" not in data or b"\n" in data:
+    if b"\n" in data:
         return False
     try:
         record = load(data)
-        content = record["message"]["content"]
-    except (ValueError, TypeError, KeyError):
+    except ValueError:
         return False
-    return record.get("type") == "user" and content in ("Warmup", [{"type": "text", "text": "Warmup"}])
+    return isinstance(record, dict) and form.is_stub(source, record)
 
 
 def _items(
-    reading: Reading, file: SourceFile, start: int, chunk_bytes: int, max_line_bytes: int
+    reading: Reading, parts: Iterable[WholeLines | LongLine | Rest], start: int, record_keys: frozenset[str]
 ) -> Iterator[Line | End]:
     end, tail = start, b""
-    for part in whole_lines(file, start, reading.stamp.size, chunk_bytes, max_line_bytes):
+    for part in parts:
         if isinstance(part, WholeLines):
-            yield from _lines(reading, part) if isinstance(part.data, bytes) else _large_line(reading, part)
+            lines = _lines if isinstance(part.data, bytes) else _large_line
+            yield from lines(reading, part, record_keys)
             end, tail = part.base + part.stop, _tail(part.data, part.stop)
         elif isinstance(part, LongLine):
             yield Line(reading, part.offset, part.end, None, reasons.LINE_TOO_LONG.name, part.first, part.tail)
             end, tail = part.end, part.tail
         else:
+            # The stamp says how far this pass has read, not how long the file is by now: what was appended meanwhile
+            # makes the stamps differ, so the next pass opens it again.
             reading = reading._replace(stamp=reading.stamp._replace(size=part.read_to))
             tail = _tail(part.data, part.start)
             record = _complete(part)
@@ -83,9 +89,9 @@ def _items(
     yield End(reading, end, tail)
 
 
-def _lines(reading: Reading, block: WholeLines) -> Iterator[Line]:
-    """The lines of a block. Hot: about 1.3 us a line beside orjson, so plain and without calls."""
-    data, at, last, base = block
+def _lines(reading: Reading, chunk: WholeLines, record_keys: frozenset[str]) -> Iterator[Line]:
+    """The lines of a chunk. Hot (1.3 us a line on top of orjson), hence plain code without calls."""
+    data, at, last, base = chunk
     assert isinstance(data, bytes)  # noqa: S101 - for mypy
     loads, find, new, line_class = orjson.loads, data.find, tuple.__new__, Line
     while at < last:
@@ -101,13 +107,13 @@ def _lines(reading: Reading, block: WholeLines) -> Iterator[Line]:
             tail = data[stop - FINGERPRINT_BYTES : stop] if stop > FINGERPRINT_BYTES else data[:stop]
             yield new(line_class, (reading, base + at, base + stop, record, "", b"", tail, True))
         elif raw and not raw.isspace():
-            yield from _broken_line(reading, block, at, raw)
+            yield from _broken_line(reading, chunk, at, raw, record_keys)
         at = stop
 
 
-def _large_line(reading: Reading, block: WholeLines) -> Iterator[Line]:
-    """The one line of a block that is longer than a chunk: parsed where it lies, copied only when it is broken."""
-    data, start, stop, base = block
+def _large_line(reading: Reading, chunk: WholeLines, record_keys: frozenset[str]) -> Iterator[Line]:
+    """A line longer than a chunk: parsed in place, and copied only if it is broken."""
+    data, start, stop, base = chunk
     make_sure_of_room(stop - start)
     if has_too_many_values(data, start, stop):
         raw = bytes(data[start : stop - 1])
@@ -123,26 +129,29 @@ def _large_line(reading: Reading, block: WholeLines) -> Iterator[Line]:
     if is_plain:
         yield Line(reading, base + start, base + stop, record, "", b"", _tail(data, stop))
     elif raw and not raw.isspace():
-        yield from _broken_line(reading, block, start, raw)
+        yield from _broken_line(reading, chunk, start, raw, record_keys)
 
 
-def _broken_line(reading: Reading, block: WholeLines, at: int, raw: bytes) -> Iterator[Line]:
-    """The pieces of a line that is not one plain record; together they cover it up to its newline."""
-    base = block.base + at
+def _broken_line(
+    reading: Reading, chunk: WholeLines, at: int, raw: bytes, record_keys: frozenset[str]
+) -> Iterator[Line]:
+    """The fragments of a line that is not one plain record; together they cover it up to its newline."""
+    base = chunk.base + at
+    # One behind: the last fragment's line takes the newline with it, and only at the end is it known which that is.
     waiting: Line | None = None
-    for piece in fragments(raw):
+    for piece in fragments(raw, record_keys):
         if waiting:
             yield waiting
         kept = b"" if piece.record is not None else raw[piece.start : piece.end]
-        tail = _tail(block.data, at + piece.end)
+        tail = _tail(chunk.data, at + piece.end)
         waiting = Line(reading, base + piece.start, base + piece.end, piece.record, piece.problem, kept, tail)
     if waiting:
         stop = len(raw) + 1
-        yield waiting._replace(end=base + stop, tail=_tail(block.data, at + stop))
+        yield waiting._replace(end=base + stop, tail=_tail(chunk.data, at + stop))
 
 
 def _complete(rest: Rest) -> dict[str, Any] | None:
-    """The record in the unterminated end of a file, if it is all there: nothing but white space can follow it."""
+    """The record at the unterminated end of a file, if it is complete: then only white space can follow it."""
     data = bytes(rest.data[rest.start :]).rstrip()
     if not data.endswith(b"}"):
         return None

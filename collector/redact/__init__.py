@@ -1,9 +1,18 @@
-"""Takes secrets out of events before anything else sees them; DESIGN section 8.
+"""Takes secrets out of events before anything else sees them. docs/redaction.md describes it.
 
-    segments (all strings as one text) -> engines (where may a rule match) -> matching (where does it) -> copies
-    (every place of a found value) -> marker; seal is the gate the pipeline uses, withhold what is left when it fails.
+The way of an event: seal -> redactor -> segments (all its strings as one text) -> engines (where may a rule match) ->
+matching (where does one) -> copies (every place of a found value) -> marker. The sub-rooms, and what each may import
+(tests/redact/test_sub_rooms.py has it in detail):
 
-table.py holds the rules: providers (formats), private_keys, headers, assigned (values beside a telling name).
+    seal, withhold, redactor, copies, ...     one event
+      own_rules     rules from the configuration, tried before use     -> scan
+      table         all other rules, together                          -> structures, formats
+        structures  places that give a secret away                     -> formats, words
+        formats     what each provider's secrets look like             -> words
+      scan          where a rule may match, and where it does          -> words
+        words       judging names and values                           -> nothing
+
+rule (what a rule is) and marker (what stands where a secret stood) are open to all but words.
 """
 
 from collector.redact.findings import Finding

@@ -1,8 +1,8 @@
-"""Replaces found values: where they were found, and every other place of the event where they stand.
+"""Replaces found values, where they were found and everywhere else in the event.
 
-A value found beside its name in one field often stands bare in another, in another escaping, or in a key. Short
-values are only replaced where they stand apart, and very short ones only where they were found: `abcd` is also in
-`abcdefg`. What this takes grows with the text and the values, not with one times the other.
+A value found beside its name in one field often stands bare in another, in another escaping, or in a key. Short values
+are only replaced where they stand apart, and very short ones only where they were found: `abcd` is in `abcdefg` too.
+The cost grows with the text plus the values, not with the text times the values.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from urllib.parse import quote, unquote
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, merged
 from collector.redact.marker import MARKER, marker
-from collector.redact.scan.segments import Piece
+from collector.redact.scan.segments import Segment
 
 SHORTEST = 5
 LONGEST_IN_URL = 8192
-FREE = 9
-FEW = 400  # forms that are looked for one by one
+FREE = 9  # characters of a value that is replaced inside of words, too
+FEW = 400  # forms that are searched for one by one; more of them go through an index
 SAFE_IN_JAVASCRIPT = "!'()*~"
 ESCAPED_IN_GO = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
@@ -37,29 +37,34 @@ class _Copy(NamedTuple):
 
 
 def replace(
-    event: Any, parts: list[Piece], marks: Marks, key: bytes, check: Callable[[], None] = lambda: None, number: int = 0
+    event: Any,
+    segments: list[Segment],
+    marks: Marks,
+    key: bytes,
+    check: Callable[[], None] = lambda: None,
+    number: int = 0,
 ) -> list[Finding]:
-    """Puts markers over the marks and over every copy of their values; returns the findings, as of round `number`.
-    `check` is called for every string and raises when this takes too long."""
-    copier = _Copier(parts, marks, key)
+    """Puts markers over the marks and over every copy of their values; returns these as findings of round `number`.
+    `check` is called for every string and raises if this takes too long."""
+    copier = _Copier(segments, marks, key)
     findings: list[Finding] = []
     key_marks: dict[tuple[int, str], list[Mark]] = {}
-    for index, part in enumerate(parts):
+    for index, segment in enumerate(segments):
         check()
-        text = part.text[part.value_at :]
+        text = segment.text[segment.value_at :]
         own = []
         for mark in merged(marks.get(index, [])):
-            if mark.start >= part.value_at:
-                own.append(Mark(mark.start - part.value_at, mark.end - part.value_at, mark.rule))
-            elif part.owns_key:
-                found = Mark(mark.start, min(mark.end, len(part.key)), mark.rule)
-                key_marks.setdefault((id(part.node), part.key), []).append(found)
-        if not own and is_exempt(part.path, text):
+            if mark.start >= segment.value_at:
+                own.append(Mark(mark.start - segment.value_at, mark.end - segment.value_at, mark.rule))
+            elif segment.owns_key:
+                found = Mark(mark.start, min(mark.end, len(segment.key)), mark.rule)
+                key_marks.setdefault((id(segment.node), segment.key), []).append(found)
+        if not own and is_exempt(segment.path, text):
             continue
         spans = copier.with_copies(text, own)
         if spans:
-            part.node[part.key] = copier.rewritten(text, spans)
-            findings += _findings(text, spans, part.path, False, number)
+            segment.node[segment.key] = copier.rewritten(text, spans)
+            findings += _findings(text, spans, segment.path, False, number)
     for node, path in _dicts(event):
         names: dict[str, str] = {}
         for name in node:
@@ -80,16 +85,16 @@ def _findings(text: str, spans: list[Mark], path: tuple[Any, ...], in_key: bool,
 
 
 class _Copier:
-    """Every found value in every way it may be written elsewhere, and the markers for them."""
+    """Every found value in every form it may take elsewhere, and the markers for them."""
 
-    def __init__(self, parts: list[Piece], marks: Marks, key: bytes) -> None:
+    def __init__(self, segments: list[Segment], marks: Marks, key: bytes) -> None:
         self._key = key
         self._markers: dict[tuple[str, str], str] = {}
-        self._forms = _forms(parts, marks)
+        self._forms = _forms(segments, marks)
 
     def with_copies(self, text: str, marks: list[Mark]) -> list[Mark]:
-        """The marks and those of every copy, in order, apart from each other and from markers. What was found in a
-        text may be only a part of a copy there."""
+        """The marks, and marks for every copy, in order, overlapping neither each other nor markers. What was found in
+        a text may be only part of a copy there."""
         found = list(marks)
         known = {(mark.start, mark.end) for mark in marks}
         taken = bytearray()
@@ -120,7 +125,7 @@ class _Copier:
         return "".join([*out, text[at:]])
 
     def _standing_in(self, text: str) -> Iterable[tuple[_Copy, Callable[[int], int]]]:
-        """Each form that stands in a text, the longest first, and what says where it does from a place on."""
+        """Each form that stands in a text, longest first, with a function that finds it from a place onwards."""
         if len(self._forms) <= min(FEW, len(text)):
             for copy in self._forms:
                 if copy.text in text:
@@ -137,7 +142,7 @@ class _Copier:
 
     @cached_property
     def _index(self) -> tuple[dict[str, set[int]], dict[str, int]]:
-        """How long the forms are that begin with the same letters, and where among all forms each is."""
+        """By their first letters, how long forms are; and the rank of each form among all."""
         lengths: dict[str, set[int]] = {}
         ranks: dict[str, int] = {}
         for rank, copy in enumerate(self._forms):
@@ -147,18 +152,18 @@ class _Copier:
 
 
 def _next(places: list[int], at: int) -> int:
-    """The first of the places that is not before another; -1 where there is none."""
+    """The first of the places at or after `at`; -1 if there is none."""
     index = bisect_left(places, at)
     return places[index] if index < len(places) else -1
 
 
-def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
-    """Every found value in every way it may be written elsewhere, the longest first. Marks that overlap are not yet one
-    here: the password of a URL that is a value itself stands elsewhere without the URL."""
+def _forms(segments: list[Segment], marks: Marks) -> list[_Copy]:
+    """Every found value in every form it may take elsewhere, longest first. Overlapping marks are not joined yet: the
+    password in a URL that is itself a value stands elsewhere without the URL."""
     values: dict[str, str] = {}
     for index, found in marks.items():
         for mark in found:
-            values.setdefault(parts[index].text[mark.start : mark.end], mark.rule)
+            values.setdefault(segments[index].text[mark.start : mark.end], mark.rule)
     forms = []
     for value, rule in values.items():
         texts = _unescaped(value)
@@ -169,13 +174,13 @@ def _forms(parts: list[Piece], marks: Marks) -> list[_Copy]:
 
 
 def _can_be_copied(text: str) -> bool:
-    """Not what is so short that it may well be a word or a number somewhere else."""
+    """Whether it is too long to be just some word or number somewhere else."""
     return len(text) >= SHORTEST and not (len(text) < 8 and (text.isdigit() or text.isalpha()))
 
 
 def _escaped(value: str) -> set[str]:
-    """The value in a string of JSON, as most tools write it, as those do that write ASCII only, and as Go does; in such
-    a string in another; and in a URL."""
+    """The value in a JSON string, as most tools write it, as ASCII-only tools do and as Go does; in such a string
+    within another; and in a URL."""
     as_is = json.dumps(value, ensure_ascii=False)[1:-1]
     once = {as_is, json.dumps(value)[1:-1], as_is.translate(ESCAPED_IN_GO)}
     twice = {json.dumps(text, ensure_ascii=False)[1:-1] for text in once}
@@ -184,7 +189,7 @@ def _escaped(value: str) -> set[str]:
 
 
 def _unescaped(value: str) -> set[str]:
-    """The value, also without the escapes of a URL and those of JSON, one level and two, where it has them."""
+    """The value, and without the escapes of a URL and of JSON, one level and two, if it has any."""
     found = {value, unquote(value)} if "%" in value else {value}
     if "\\" in value:
         with contextlib.suppress(ValueError):
@@ -198,7 +203,7 @@ def _stands_apart(text: str, start: int, end: int) -> bool:
 
 
 def _is_free(value: str) -> bool:
-    """Whether a value is long and odd enough to be replaced inside words too."""
+    """Whether a value is long and odd enough to be replaced inside of words, too."""
     return len(value) >= FREE and not value.isalpha()
 
 

@@ -1,4 +1,4 @@
-"""What is never a secret: ids, hashes and uuids, by the place they stand in and by their shape, both."""
+"""What is never a secret: ids, hashes and uuids, if both their place and their shape say so."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ _shapes = re.compile(
 
 
 def is_exempt(path: tuple[Any, ...], text: str) -> bool:
-    """True for an id, a hash or a uuid that stands where one belongs."""
+    """Whether a text is an id, a hash or a uuid, and stands where one belongs."""
     name = next((part for part in reversed(path) if isinstance(part, str)), "")
     return len(text) <= 140 and bool(_keys.search(name)) and bool(_shapes.fullmatch(text))

@@ -1,4 +1,4 @@
-"""What was found: a finding says it in the original value, a mark says what to replace in one string."""
+"""What was found: a finding says where in the original value, a mark says what to replace in one string."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Finding(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A span of one string that a marker replaces. `value` is what a copy is a copy of, in its plain form."""
+    """A span of one string that a marker replaces. For a copy, `value` is what it is a copy of, in plain form."""
 
     start: int
     end: int
@@ -35,7 +35,7 @@ class Mark(NamedTuple):
 
 
 def merged(marks: list[Mark]) -> list[Mark]:
-    """Marks in order, overlapping ones made one; the longest gives its rule, the earlier rule of equals."""
+    """Marks in order, overlapping ones joined under the rule of the longest, or of the first among equals."""
     found: list[Mark] = []
     for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
         if found and mark.start < found[-1].end:
@@ -48,12 +48,12 @@ def merged(marks: list[Mark]) -> list[Mark]:
 
 
 def in_original(findings: list[Finding]) -> list[Finding]:
-    """Findings of later rounds stand in a text that has markers already: moves them to where they stood first."""
+    """Later rounds find things in a text that already has markers; this moves them to where they stood originally."""
     if all(finding.round == 0 for finding in findings):
         return findings
     placed: list[Finding] = []
     edits: dict[Place, list[Finding]] = {}
-    for _, found in groupby(findings, key=lambda finding: finding.round):  # they come round by round
+    for _, found in groupby(findings, key=lambda finding: finding.round):  # findings come round by round
         shifts = {place: _Shifts(known) for place, known in edits.items()}
         for finding in found:
             place = (finding.path, finding.in_key)
@@ -65,7 +65,7 @@ def in_original(findings: list[Finding]) -> list[Finding]:
 
 
 class _Shifts:
-    """How far the markers of earlier rounds have moved what stands behind them."""
+    """How far the markers of earlier rounds have shifted what follows them."""
 
     def __init__(self, edits: list[Finding]) -> None:
         edits = sorted(edits, key=lambda edit: edit.start)

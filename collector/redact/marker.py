@@ -1,4 +1,7 @@
-"""The marker that stands where a secret stood: the same for equal values, useless without the key."""
+"""The marker that stands where a secret stood: the same for equal values, useless without the key.
+
+Rules never see what a marker holds: to them it is `[`, as many SHIELDs as it takes, and `]`.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ import re
 from urllib.parse import unquote
 
 MARKER = re.compile(r"\[REDACTED:[a-z0-9][a-z0-9_.-]{0,63}:[0-9a-f]{12}\]")
-MARKER_BYTES = re.compile(MARKER.pattern.encode())
 OPENING = b"[REDACTED:"
+SHIELD = b"\x8f"  # a control character that no text has a use for
+SHIELDED = b"[" + SHIELD
+_marker = re.compile(MARKER.pattern.encode())
 
 
 def marker(rule: str, value: str, key: bytes) -> str:
@@ -20,15 +25,34 @@ def marker(rule: str, value: str, key: bytes) -> str:
     return f"[REDACTED:{rule}:{digest[:12]}]"
 
 
+def marker_length(rule: str) -> int:
+    """How long the markers of a rule are."""
+    return len(OPENING) + len(rule) + 14
+
+
+def shielded(text: bytes) -> bytes:
+    """The text with SHIELDs in place of what every marker holds."""
+    return _marker.sub(lambda found: b"[" + SHIELD * (len(found[0]) - 2) + b"]", text)
+
+
+def outside_markers(text: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    """A span of a shielded text, without the markers in it."""
+    if text.find(SHIELD, start, end) < 0:
+        return [(start, end)]
+    spans, at = [], start
+    while (shield := text.find(SHIELDED, at, end)) >= 0:
+        if shield > at:
+            spans.append((at, shield))
+        at = text.find(b"]", shield, end) + 1 or end
+    if at < end:
+        spans.append((at, end))
+    return spans
+
+
 def _plain(value: str) -> str:
-    """The value without the escapes of JSON and of URLs: a copy that is found by itself may have more of them."""
+    """The value without the escapes of JSON and of URLs: a copy found elsewhere may have more of them."""
     for _ in range(4):
         with contextlib.suppress(ValueError):
             value = json.loads(f'"{value}"', strict=False) if "\\" in value else value
         value = unquote(value) if "%" in value else value
     return value
-
-
-def marker_length(rule: str) -> int:
-    """How long the markers of a rule are."""
-    return len(OPENING) + len(rule) + 14

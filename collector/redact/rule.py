@@ -1,11 +1,11 @@
-"""What a rule is: how one kind of secret looks, what must stand near it, and how to be sure.
+"""What a rule is: what one kind of secret looks like, what must stand near it, and how to be sure.
 
-Rules are data. A pattern is a Python `re` source over ASCII (every other character is seen as `?`), of bounded
-width, without anchors, lookaround or backreferences, so that both engines read it alike. What may stand
-directly before and after it is said in `before` and `after`, because escapes and colour codes count as a
-boundary there: in `\\nAKIA...` the letter n is not part of a word.
+Rules are data. A pattern is a Python `re` source over Latin-1 (any other character is seen as `?`), of bounded width
+and without anchors, lookaround or backreferences, so that both engines read it alike. What must not stand directly
+before and after a match is said in `before` and `after` instead, because escapes and colour codes count as boundaries
+there: in `\\nAKIA...` the letter n is not part of a word.
 
-No sample stands written out, so that scanners of repositories stay silent: samples are templates such as
+No sample is written out, or scanners of repositories would report it: samples are templates such as
 `ghp_{A-Za-z0-9:36}`, filled from a seed, or functions that build one (for formats with a checksum).
 """
 
@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-WIDEST = 2048  # between the begin of a match and where the scanner sees it, for the rules of the table
-LONGEST_ESCAPE = 8  # that may stand before a match: an escape or a colour code
-AT_KEYS = "at keys"  # a trigger: the rule is for the values of telling keys, and looked for only behind them
+WIDEST = 2048  # from where a match begins to where the scanner sees it, for the rules of the table
+LONGEST_ESCAPE = 8  # an escape or a colour code that may stand before a match
+AT_KEYS = "at keys"  # a trigger: the rule is for values of telling keys, and is only looked for behind those
 Sample = str | Callable[[random.Random], str]
 Spans = list[tuple[int, int]]
 Locate = Callable[[bytes, "re.Match[bytes]", int, int], Spans]  # text, match, start, stop
@@ -34,21 +34,21 @@ class Rule:
 
     `pattern` may name one group `secret`: then only that part is replaced, else the whole match. `keywords` are lower
     case; where there are any, one of them must stand within `reach` characters before the match, in the same string or
-    in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret and may refuse it (a
-    checksum, too little entropy). `before` and `after` are the insides of character classes that must not stand
-    directly around the match; empty means anything may. `locate` is for the few rules whose pattern only finds the
-    place: it says which spans, between `start` and `stop`, are the secret (an empty span at its end says only how far
-    it has looked, so that nobody looks again); what it says depends on at most `around` characters on either side of
-    the match (or before and after its begin and end, where there are two numbers), where that is not None. With `folds`
-    the pattern is lower case and letters of either case are alike: `re` finds it ten times faster in a lower-case copy
-    of the text than by ignoring case. `trigger` is what the scanner looks for in place of the pattern: every match must
-    begin with something it finds or, with `reach_back`, at most that many characters before its end. Rules with the
-    same trigger cost the scanner only one. `about` says in a few words what was recognised, for the rules whose pattern
-    does not show it.
+    in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret and may refuse it (too
+    little entropy, a wrong checksum); `checksum` refuses nothing, but where it holds, `redact --explain` says that the
+    finding is certain. `before` and `after` are the insides of character classes that must not stand directly around
+    the match; empty means anything may. `locate` is for the few rules whose pattern only finds the place: it says which
+    spans, between `start` and `stop`, are the secret (an empty span at its end says only how far it has looked, so that
+    nobody looks again); what it says depends on at most `around` characters on either side of the match (or, given two
+    numbers, on so many before its begin and after its end), unless that is None. With `folds` the pattern is lower case
+    and letters of either case are alike: `re` finds it ten times faster in a lower-case copy of the text than by
+    ignoring case. `trigger` is what the scanner looks for in place of the pattern: every match must begin with
+    something it finds or, with `reach_back`, at most that many characters before its end. Rules with the same trigger
+    cost the scanner only one. `about` says in a few words what was recognised, where the pattern does not show it.
     """
 
-    id: str
     provider: str
+    id: str
     pattern: str
     keywords: tuple[str, ...] = ()
     check: Callable[[str], bool] | None = None
@@ -63,6 +63,7 @@ class Rule:
     trigger: str = ""
     reach_back: int = 0
     about: str = ""
+    checksum: Callable[[str], bool] | None = None
 
     @cached_property
     def widths(self) -> tuple[int, int]:
@@ -71,13 +72,13 @@ class Rule:
 
     @property
     def beyond(self) -> int:
-        """How far behind its end a match is decided on."""
+        """How much text after its end decides on a match."""
         after = self.around[1] if isinstance(self.around, tuple) else self.around
         return after or 0
 
     @cached_property
     def sight(self) -> tuple[int, int] | None:
-        """How far before and after its begin a match is decided on; None where nobody can say."""
+        """How much text before and after its begin decides on a match; None where nobody can say."""
         around = self.around if self.locate else 0
         if around is None:
             return None
@@ -88,7 +89,7 @@ class Rule:
 
 def width(pattern: str) -> tuple[int, int]:
     """How short and how long a match of a `re` source can be."""
-    from re import _parser  # type: ignore[attr-defined]  # the only one who knows
+    from re import _parser  # type: ignore[attr-defined]  # there is no public way to ask
 
     shortest, longest = _parser.parse(pattern).getwidth()
     return int(shortest), int(longest)
@@ -104,7 +105,7 @@ def alphabet(inside: str) -> str:
 
 
 def sample(template: Sample, seed: int) -> str:
-    """One sample: every `{class:count}` of a template filled at random, always alike for the same seed."""
+    """One sample: every `{class:count}` of a template filled at random, always the same for the same seed."""
     chance = random.Random(f"{seed}{template if isinstance(template, str) else ''}")
     if not isinstance(template, str):
         return template(chance)

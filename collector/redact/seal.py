@@ -1,13 +1,14 @@
 """The one gate out: nothing becomes a `Sealed` or a `Quarantined` here without having been redacted (promise 5).
 
-seal: an event in, redacted, cut to size and serialized out. to_quarantine: a line that could not be parsed in, a
-redacted text for the quarantine out. Neither raises (but for want of memory): what cannot be redacted stays home.
+seal: an event in; redacted, cut to size and serialized out. to_quarantine: a line that could not be parsed in; a
+redacted text for the quarantine out. Neither raises, except when memory runs out: what cannot be redacted stays home.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -18,32 +19,34 @@ from collector.redact.redactor import Redactor
 from collector.redact.withhold import withheld
 
 QUARANTINE_BYTES = 16_384
-ADVICE = "`collector status` counts what is withheld. TooMany and TimeOut are of one event; report any other reason."
+ADVICE = "`collector status` counts what is withheld. TooMany and TimeOut concern one event; report any other reason."
 _LOOKED_AT = 1 << 20
 _escape = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _letters = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
-def seal(event: dict[str, Any], redactor: Redactor, max_bytes: int) -> Sealed:
-    """Redacts an event, cuts it to `max_bytes` and serializes it."""
+def seal(
+    event: dict[str, Any], redactor: Redactor, max_bytes: int, shapes: Mapping[str, re.Pattern[str]] | None = None
+) -> Sealed:
+    """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes`: how its agent's ids look."""
     event_id = str(event.get("id", ""))
     try:
         counts = redactor.event(event)
         return Sealed(event_id, shorten.fit(event, max_bytes), counts)
-    except MemoryError:  # says nothing of the event: it is read again when there is room
+    except MemoryError:  # is not this event's fault: it is read again when there is room
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home
         from collector.log import place_of
 
         say_withheld(type(error).__name__, place_of(error))
-        rest = withheld(event)
+        rest = withheld(event, shapes or {})
         return Sealed(event_id, shorten.fit(rest, max_bytes), rest["redactions"])
 
 
 @lru_cache
 def say_withheld(reason: str, place: str) -> None:
-    """Says why text stays home: once for each reason, as it may be true of every event."""
-    from collector.log import get_logger  # takes twice as long as all of redaction, and is rarely needed here
+    """Says why text stays home: once for each reason, as it may apply to every event."""
+    from collector.log import get_logger  # takes twice as long to import as all of redaction, and is rarely needed
 
     get_logger().warning("text withheld, it could not be redacted", reason=reason, place=place, advice=ADVICE)
 
@@ -66,11 +69,11 @@ def to_quarantine(line: Line, redactor: Redactor) -> Quarantined:
 
 
 def unescaped(text: str) -> str:
-    """Undoes JSON's escapes, so that what they hide is seen: a torn line cannot be parsed, but it can be read."""
+    """Undoes JSON's escapes, so that rules see what they hide: a torn line cannot be parsed, but it can be read."""
 
     def letter(match: re.Match[str]) -> str:
         escape = match[1]
         return chr(int(escape[1:], 16)) if escape[0] == "u" and len(escape) == 5 else _letters.get(escape, escape)
 
-    halves = _escape.sub(letter, text)  # an emoji is escaped as two halves, and a torn one is no text
+    halves = _escape.sub(letter, text)  # an emoji is escaped as two surrogates; half of one is no text
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import Rule
 from collector.redact.structures.assigned import ASSIGNED_RULES
-from collector.redact.structures.capital_labels import SHOUTED_RULES
-from collector.redact.structures.headers import HEADER_RULES
+from collector.redact.structures.capital_labels import CAPITAL_LABEL_RULES
+from collector.redact.structures.credentials import CREDENTIAL_RULES
 from collector.redact.structures.manifests import MANIFEST_RULES
 from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
 from collector.redact.structures.queries import QUERY_RULES
@@ -15,10 +15,10 @@ from collector.redact.structures.tools import TOOL_RULES
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,
     *MANIFEST_RULES,
-    *HEADER_RULES,
+    *CREDENTIAL_RULES,
     *QUERY_RULES,
     *ASSIGNED_RULES,
-    *SHOUTED_RULES,
+    *CAPITAL_LABEL_RULES,
     *TOOL_RULES,
 )
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

@@ -1,58 +1,56 @@
-"""What survives of an event whose text could not be redacted: metadata that by field and by shape holds no text.
+"""What is left of an event whose text could not be redacted: metadata whose field and shape both rule out text.
 
-Fail closed (promise 5): an engine error, a time-out or a kind of value that JSON does not have withholds everything
-that is not on the list below. Both the field and the shape must fit.
+In: such an event. Out: the fields listed below, if their values have the right shape, and how many strings stayed home.
+Fail closed (promise 5): an engine error, a time-out or a type that JSON does not have withholds everything else.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-_ID = re.compile(r"[0-9a-fA-F]{7,64}|[0-9a-fA-F-]{36}|(?:msg|req|toolu|srvtoolu)_[A-Za-z0-9]{6,40}|a[0-9a-f]{6,16}")
+_HEX = re.compile(r"[0-9a-fA-F]{7,64}|[0-9a-fA-F-]{36}")
 _WORD = re.compile(r"[a-z][a-z_]{1,39}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
 _VERSION = re.compile(r"\d{1,4}(?:\.\d{1,5}){1,3}")
-_MODEL = re.compile(r"(?:claude-[a-z0-9.-]{3,40}|<synthetic>)")
 _SCHEMA = re.compile(r"collector\.event/\d{1,3}")
 
-_SHAPES = {
-    "id": _ID,
+# What each field must look like to stay: a pattern, or the name of one that the agent's format brings along.
+_FIELDS: dict[str, re.Pattern[str] | str] = {
+    "id": _HEX,
     "schema": _SCHEMA,
     "kind": _WORD,
     "time": _TIME,
     "time_from": _WORD,
-    "session_id": _ID,
-    "file_session_id": _ID,
-    "agent_id": _ID,
-    "uuid": _ID,
-    "parent_uuid": _ID,
-    "prompt_id": _ID,
+    **dict.fromkeys(("session_id", "file_session_id", "agent_id", "uuid", "parent_uuid", "prompt_id"), "id"),
     "role": _WORD,
     "origin": _WORD,
-    "model": _MODEL,
-    "message_id": _ID,
-    "request_id": _ID,
+    "model": "model",
+    **dict.fromkeys(("message_id", "request_id"), "id"),
     "stop_reason": _WORD,
 }
 _FLAGS = ("sidechain", "priority")
 
 
-def withheld(event: Any) -> dict[str, Any]:
-    """The event without any text."""
+def withheld(event: Any, shapes: Mapping[str, re.Pattern[str]]) -> dict[str, Any]:
+    """The event without any text. `shapes` are those of the agent's ids and models; without them, hex ids stay."""
     if not isinstance(event, dict):
         return {"redactions": {"withheld": 1}}
     kept: dict[str, Any] = {}
-    for field, shape in _SHAPES.items():
-        value = event.get(field)
+    for field, wanted in _FIELDS.items():
+        value, shape = event.get(field), shapes.get(wanted, _HEX) if isinstance(wanted, str) else wanted
         if isinstance(value, str) and shape.fullmatch(value):
             kept[field] = str(value)
     for field in _FLAGS:
         if type(event.get(field)) in (int, bool):
             kept[field] = event[field]
     client = event.get("client")
-    if isinstance(client, dict) and isinstance(client.get("version"), str) and _VERSION.fullmatch(client["version"]):
-        kept["client"] = {"name": "claude_code", "version": client["version"]}
+    if isinstance(client, dict):
+        known = {"name": _WORD, "version": _VERSION}
+        said = {key: client.get(key) for key in known}
+        if all(isinstance(value, str) and known[key].fullmatch(value) for key, value in said.items()):
+            kept["client"] = said
     if isinstance(event.get("usage"), dict):
         kept["usage"] = {
             key: value
@@ -69,7 +67,7 @@ def withheld(event: Any) -> dict[str, Any]:
 
 
 def _texts(event: dict[str, Any]) -> int:
-    """How many strings an event holds; what cannot be walked counts as one."""
+    """How many strings an event holds; a value of an unknown type counts as one."""
     nodes: list[Any] = [event]
     count = 0
     for node in nodes:

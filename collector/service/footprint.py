@@ -1,7 +1,7 @@
-"""Makes this process a quiet guest: last in line for the processor and the disk (promise 8).
+"""Makes this process a quiet guest (promise 8): last in line for processor and disk, and content with little memory.
 
-Called once, before any thread is started, because threads take over what their maker has. What a system does not offer
-or allow is passed over; the answer says what worked.
+In: how far to step back. Out: what worked, in words; what a system does not offer or allow is skipped. Invariant: this
+comes before the first thread, because a thread inherits its creator's priorities.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ IOPOL_TYPE_DISK, IOPOL_SCOPE_PROCESS, IOPOL_THROTTLE = 0, 0, 3
 
 
 def step_back(nice: int) -> dict[str, str]:
-    """Lowers the processor and the disk priority; says what each is now."""
+    """Lowers the priority for processor and disk; says what each is now."""
     return {"processor": _lower_processor(nice), "disk": _lower_disk()}
 
 
 def hold_little_memory() -> None:
-    """Lets all threads share one arena: glibc would give each of them its own, and keep what they free."""
+    """Has all threads share one arena. glibc would give each its own, and keep what they free."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def give_back_memory() -> None:
-    """Returns to the system what a large pass needed and nobody uses any more; glibc would keep it."""
+    """Returns to the system what a large pass needed and nothing uses any more; glibc would keep it."""
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,7 +1,7 @@
-"""The sign of life that a fleet watches: one small event with the agent's own figures, never any content.
+"""The sign of life that a fleet watches: a small event with the agent's own figures, and never any content.
 
-In: the status report. Out: an event of kind `heartbeat`. Its id is made of the host and a bucket of time, so an agent
-that restarts within an interval does not count twice.
+In: the status report. Out: an event of kind `heartbeat`. Invariant: its id is derived from the host and the interval of
+time it falls into, so an agent that restarts within an interval does not count twice.
 """
 
 from __future__ import annotations
@@ -13,38 +13,37 @@ from typing import Any
 from collector import __version__
 from collector.flow.batch import Batch
 from collector.flow.event import SCHEMA
+from collector.flow.frame import Frame
 from collector.flow.outcome import Sealed
 
 NAMES = ("sources", "lag", "lines", "delivered", "skipped", "quarantined", "redactions", "batches", "bytes")
 
 
-def heartbeat(
-    report: dict[str, Any], host: dict[str, str], user: str, *, now: float, uptime: float, interval: float
-) -> dict[str, Any]:
-    """The event that says what the report says."""
+def heartbeat(report: dict[str, Any], frame: Frame, *, now: float, uptime: float, interval: float) -> dict[str, Any]:
+    """The event with the figures of a report."""
     bucket = int(now // max(interval, 1.0))
     attributes = {name: report[name] for name in NAMES if name in report}
     attributes |= {"version": __version__, "uptime_seconds": int(uptime), "watcher": report["watcher"]["mode"]}
     attributes["sources"] = sum(row["sources"] for row in report["priorities"].values())
     if report.get("last_error"):
         attributes["last_error"] = report["last_error"]
-    return _event(f"heartbeat\0{host['id']}\0{interval:g}\0{bucket}", host, user, now, attributes)
+    return _event(f"heartbeat\0{frame.host['id']}\0{interval:g}\0{bucket}", frame, now, attributes)
 
 
-def canary(host: dict[str, str], user: str, now: float) -> dict[str, Any]:
-    """An event that only asks whether the sink takes events."""
-    return _event(f"canary\0{host['id']}\0{now}", host, user, now, {"canary": True, "version": __version__})
+def canary(frame: Frame, now: float) -> dict[str, Any]:
+    """An event whose only purpose is to see whether the sink accepts it."""
+    return _event(f"canary\0{frame.host['id']}\0{now}", frame, now, {"canary": True, "version": __version__})
 
 
-def _event(name: str, host: dict[str, str], user: str, now: float, attributes: dict[str, Any]) -> dict[str, Any]:
+def _event(name: str, frame: Frame, now: float, attributes: dict[str, Any]) -> dict[str, Any]:
     return {
         "id": blake2b(name.encode(), digest_size=16).hexdigest(),
         "schema": SCHEMA,
         "kind": "heartbeat",
         "priority": 0,
         "time": datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
-        "host": host,
-        "user": user,
+        "host": frame.host,
+        "user": frame.user,
         "client": {"name": "collector", "version": __version__},
         "attributes": attributes,
         "source": {"path": "heartbeat", "offset": 0, "length": 0},
@@ -52,5 +51,5 @@ def _event(name: str, host: dict[str, str], user: str, now: float, attributes: d
 
 
 def batch_of(event: Sealed) -> Batch:
-    """A batch that carries an event and moves no offset."""
+    """A batch that carries one event and moves no offset."""
     return Batch(events=[event], places=[("heartbeat", 0)], size=len(event.body) + 1)

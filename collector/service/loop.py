@@ -18,16 +18,20 @@ from typing import Any
 
 from collector import __version__
 from collector.assembly import describe, flow_on, held_state
+from collector.delivery.waiting import Uniform
 from collector.errors import CollectorError, ConfigurationError
+from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of
 from collector.pipeline import Flow
 from collector.service import footprint
+from collector.service.figures import timestamp
+from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
-from collector.service.status_file import StatusFile, one_line, status_path, timestamp
-from collector.service.watch import Hints, Wake, Watcher
+from collector.service.status_file import StatusFile, one_line, status_path
+from collector.service.watch import Watcher
 from collector.settings import Settings
 
 log = get_logger()
@@ -49,19 +53,27 @@ class Service:
         make_watcher: Callable[..., Watcher] = Watcher,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
+        uniform: Uniform = random.uniform,
     ) -> None:
         self.settings = settings
         self.notifier = notifier or Notifier()
-        self.wake = Wake(clock)
-        self.passes = Passes(clock, wall, self.wake.peek)
-        self.passes.progress, self.passes.alive = self._progress, self.notifier.alive
+        self.wake = Waker(clock)
+        self.interrupt = Interrupt()
+        self.passes = Passes(
+            progress=self._progress,
+            keep_alive=self.notifier.alive,
+            hinted=self.wake.peek,
+            clock=clock,
+            wall=wall,
+            uniform=uniform,
+        )
         self.watcher: Watcher
         self.flow: Flow
-        self._reread, self._make_watcher, self._clock, self._wall = reread, make_watcher, clock, wall
+        self._reread, self._make_watcher = reread, make_watcher
+        self._clock, self._wall, self._uniform = clock, wall, uniform
         self._status = StatusFile(status_path(settings.state_path), clock)
         self._since, self._started, self._drift = wall(), clock(), wall() - clock()
         self._is_stopping = self._wants_reload = self._wants_report = False
-        self._interrupt = threading.Event()
         self._full_at = self._rested_at = clock()
         self._heartbeat_at = clock() + settings.heartbeat.interval
         self._secrets: Any = None
@@ -71,16 +83,16 @@ class Service:
 
     def stop(self) -> None:
         """Finishes or abandons what is in flight, saves, and ends the run; the second time without waiting."""
-        if self._is_stopping and hasattr(self, "flow"):
-            self.flow.deliverer.shutdown_timeout = 0.0
+        if self._is_stopping:
+            self.interrupt.stop_at_once()
         self._is_stopping = True
-        self._interrupt.set()
+        self.interrupt.stop()
         self.wake.ring()
 
     def reload(self) -> None:
         """Reads the configuration again, as soon as what is in flight is finished."""
         self._wants_reload = True
-        self._interrupt.set()
+        self.interrupt.stop()
         self.wake.ring()
 
     def report(self) -> None:
@@ -178,7 +190,7 @@ class Service:
         if self.passes.has_worked_hard:
             self.flow.state.repack()
         footprint.give_back_memory()
-        interval = self.settings.run.rescan_interval * random.uniform(0.9, 1.1)
+        interval = self.settings.run.rescan_interval * self._uniform(0.9, 1.1)
         rest = WORTH_OF_RESCANNING * cost
         self._full_at, self._rested_at = self._clock() + max(interval, rest), self._clock() + rest
 
@@ -196,28 +208,28 @@ class Service:
 
     def open_flow(self, state: State, settings: Settings) -> ExitStack:
         """Makes a flow of these settings and goes on with it; raises when they cannot be used, changing nothing."""
-        interrupt = threading.Event()
         with ExitStack() as opening:
             secrets = _secrets(settings)
-            flow = opening.enter_context(flow_on(state, settings, stop=interrupt, alive=self.passes.alive))
-            watcher = self._make_watcher(flow.roots, self.wake, is_wanted=settings.run.watch, clock=self._clock)
+            made = flow_on(state, settings, interrupt=self.interrupt, observer=self.passes, uniform=self._uniform)
+            flow = opening.enter_context(made)
+            watcher = self._make_watcher(flow.scope, self.wake, is_wanted=settings.run.watch, clock=self._clock)
             opening.callback(watcher.close)
             parts = opening.pop_all()
         if hasattr(self, "flow"):
             flow.committer.go_on_from(self.flow.committer)
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
-        self._use_interrupt(interrupt)
         self._full_at = self._clock()
         self._heartbeat_at = min(self._heartbeat_at, self._full_at + settings.heartbeat.interval)
         footprint.give_back_memory()
         return parts
 
-    def _use_interrupt(self, interrupt: threading.Event) -> None:
-        """From here on this ends the waiting; a signal that came just before must not be lost with the old one."""
-        self._interrupt = self.flow.deliverer.stop = interrupt
+    def _clear_interrupt(self) -> None:
+        """What it was set for is done. Cleared before the flags are looked at, or a signal in between would be lost."""
+        if not self._is_stopping:
+            self.interrupt.clear()
         if self.is_interrupted:
-            interrupt.set()
+            self.interrupt.stop()
 
     def _do_reload(self, state: State, parts: ExitStack) -> None:
         """The configuration as it is now; what is wrong with it is said, and then the old one stays in force."""
@@ -233,7 +245,6 @@ class Service:
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
             log.error("configuration not taken over, the old one stays", reason=reason)
-            self._use_interrupt(threading.Event())
             self._secrets, self._full_at = self._secrets_now(), self._clock()
             parts.push(before)
         else:
@@ -241,6 +252,8 @@ class Service:
             configure(settings.log.level, settings.log.format)
             footprint.step_back(settings.run.nice)
             log.info("configuration taken over", **describe(self.flow))
+        finally:
+            self._clear_interrupt()
         self.notifier.ready()
 
     def _secrets_now(self) -> Any:
@@ -263,7 +276,7 @@ class Service:
             "since": timestamp(self._since),
             "is_running": not self._is_stopping,
             **describe(self.flow),
-            "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.roots],
+            "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.scope.roots],
             "watcher": {
                 "mode": watcher.mode,
                 "reason": watcher.reason,
@@ -284,7 +297,7 @@ class Service:
 
     @property
     def _news(self) -> Any:
-        """Differs when the status does."""
+        """Changes whenever the status would."""
         return (
             self.passes.changes,
             self.flow.committer.problem,
@@ -320,7 +333,7 @@ def _root(root: Root, missing: list[str] | None) -> dict[str, Any]:
 
 
 def _secrets(settings: Settings) -> Any:
-    """What can be replaced without a change of the configuration: the token, and the files of TLS."""
+    """What may be replaced while the configuration stays as it is: the sink's secret, and the files of TLS."""
     sink = settings.sink
     files = [path for path in (sink.ca_file, sink.client_cert, sink.client_key) if path is not None]
     return settings.sink_token(), [(path.stat().st_mtime_ns, path.stat().st_ino) for path in files if path.exists()]

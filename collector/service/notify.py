@@ -1,7 +1,8 @@
-"""Speaks the service manager's protocol (sd_notify): ready, what it does, and that it makes progress.
+"""Tells the service manager (by sd_notify) that the agent is ready, what it is doing, and that it makes progress.
 
-One datagram a message to $NOTIFY_SOCKET; without one, nothing happens. `alive` is called by the main loop only, where
-it gets something done or waits on purpose: a loop that hangs stops feeding the watchdog, and the manager restarts it.
+In: what happens in the main loop. Out: one datagram for each message to $NOTIFY_SOCKET, or nothing without one.
+Invariant: only the main loop calls `alive`, and only where it gets something done or waits on purpose, so that a loop
+that hangs stops feeding the watchdog, and the manager restarts it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from collections.abc import Callable
 from collector.log import printable
 
 FEEDS_PER_TIMEOUT = 3
-SECONDS_TO_SAY_IT = 1.0  # a manager that is busy for a moment must not miss READY
+SECONDS_TO_SEND = 1.0  # a manager that is busy for a moment must not miss READY
 
 
 class Notifier:
-    """Tells the service manager; a socket that nobody reads is no reason to fail."""
+    """Sends the messages. A socket that nobody reads is no reason to fail."""
 
     def __init__(
         self,
@@ -33,37 +34,37 @@ class Notifier:
         self._status = ""
 
     def ready(self) -> None:
-        """Started, or done with reloading."""
+        """It has started, or finished reloading."""
         self._send("READY=1")
 
     def reloading(self) -> None:
-        """The configuration is read again; READY follows in any case."""
+        """It is reading the configuration again. READY must follow, whatever comes of it."""
         self._send(f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
 
     def stopping(self) -> None:
-        """On the way out."""
+        """It is shutting down."""
         self._send("STOPPING=1")
 
     def status(self, text: str) -> None:
-        """One line for `systemctl status`; sent when it says something new."""
+        """One line for `systemctl status`; sent only when it says something new."""
         if text != self._status:
             self._status = text
-            self._send(f"STATUS={printable(text)}")  # a line more would be a command: WATCHDOG_USEC=1
+            self._send(f"STATUS={printable(text)}")  # another line would be a command, such as WATCHDOG_USEC=1
 
     def alive(self) -> None:
-        """The main loop makes progress; costs nothing when it was said a moment ago."""
+        """The main loop makes progress. Costs nothing if that was said a moment ago."""
         if self._interval is not None and self._clock() - self._fed_at >= self._interval:
             self._fed_at = self._clock()
             self._send("WATCHDOG=1")
 
     @property
     def next_feed(self) -> float:
-        """Seconds until the watchdog is to be fed; for ever without one."""
+        """Seconds until the watchdog must be fed; infinite without one."""
         return float("inf") if self._interval is None else max(0.0, self._fed_at + self._interval - self._clock())
 
     def _send(self, message: str) -> None:
         if self._address is None:
             return
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-            channel.settimeout(SECONDS_TO_SAY_IT)
+            channel.settimeout(SECONDS_TO_SEND)
             channel.sendto(message.encode("utf-8", "replace"), self._address)

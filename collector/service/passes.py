@@ -12,16 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from collector.delivery.waiting import Uniform, backoff
 from collector.errors import CollectorError, SinkError, SinkHalted, SinkUnavailable, StateError, Stopped
 from collector.flow.ledger import Ledger
 from collector.flow.source import Source
 from collector.log import get_logger, place_of
-from collector.pipeline import Flow, lag_of, walk
+from collector.pipeline import Flow, walk
 from collector.reading.discover import Findings, discover, glance
 from collector.redact import seal
+from collector.service.figures import Lag, Problem, Totals
 from collector.service.heartbeat import batch_of, heartbeat
-from collector.service.status_file import Lag, Problem, Totals
-from collector.service.watch import Hints
+from collector.service.hints import Hints
 from collector.settings.options import RetrySettings
 
 log = get_logger()
@@ -51,13 +52,21 @@ class Seen:
 
 
 class Passes:
-    """One lives as long as the agent, the flow changes with the configuration."""
+    """One lives as long as the agent; the flow, which it observes, changes with the configuration.
+
+    `progress` is called when there may be something new to tell, `keep_alive` where only time went by; `hinted` gives
+    the paths that have changed since the pass began.
+    """
 
     def __init__(
         self,
+        *,
+        progress: Callable[[], None] = lambda: None,
+        keep_alive: Callable[[], None] = lambda: None,
+        hinted: Callable[[], frozenset[str]] = frozenset,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        hinted: Callable[[], frozenset[str]] = frozenset,
+        uniform: Uniform = random.uniform,
     ) -> None:
         self.flow: Flow
         self.retry = RetrySettings()
@@ -68,9 +77,8 @@ class Passes:
         self.last_error = ""
         self.has_worked_hard = False
         self.changes = 0  # grows when there is something new to tell
-        self.progress: Callable[[], None] = lambda: None  # called when there may be something new to tell
-        self.alive: Callable[[], None] = lambda: None  # called where only time went by
-        self._clock, self._wall, self._hinted = clock, wall, hinted
+        self._progress, self._keep_alive, self._hinted = progress, keep_alive, hinted
+        self._clock, self._wall, self._uniform = clock, wall, uniform
         self._held_at = clock()
         self._ledger = Ledger()
         self._batches = 0
@@ -81,11 +89,34 @@ class Passes:
         self._said: set[str] = set()
 
     def use(self, flow: Flow, retry: RetrySettings) -> None:
-        """Goes on with this flow."""
+        """Goes on with this flow, which was assembled with this as its observer."""
         self.flow, self.retry = flow, retry
-        flow.on_receipt, flow.alive = self._on_receipt, self.alive
-        flow.deliverer.while_waiting = self._while_waiting
         self.retry_at = self._clock()
+
+    # As the observer of the flow
+
+    def alive(self) -> None:
+        """Says so to whoever watches over the process."""
+        self._keep_alive()
+
+    def waiting(self) -> None:
+        """Says why it takes so long."""
+        deliverer = self.flow.deliverer
+        if deliverer.health.failing_since is not None:
+            self._say(SAID["unavailable"], deliverer.complaint())
+            if self._clock() - self._held_at >= HOLD_AGAIN_SECONDS:
+                self._hold_what_is_new()
+        self._progress()
+
+    def receipt(self, ledger: Ledger) -> None:
+        """Notes that the sink acknowledged something."""
+        if ledger.batches > self._batches:
+            self._batches = ledger.batches
+            self.acknowledged = self._wall()
+        self.changes += 1
+        self._progress()
+
+    # What the loop asks for
 
     def everything(self, hints: Hints, *, is_watching: bool) -> float:
         """A walk over everything; returns the processor seconds that finding the sources took."""
@@ -93,7 +124,7 @@ class Passes:
         try:
             flow = self.flow
             known = flow.state.stamp_of
-            found = discover(flow.roots, flow.is_wanted, flow.home, known=known, progress=self.alive)
+            found = discover(flow.scope, known=known, progress=self.alive)
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return 0.0
@@ -102,7 +133,7 @@ class Passes:
         is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
         unannounced = self._unannounced(found, hints) if is_comparable else []
         batches = self.totals.batches
-        self.lag.take_all(found.files, self._lag_of)
+        self.lag.take_all(found.files, self.flow.state.lag_of)
         self._has_all_hints = self._walk(found)
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
         self.seen.at = self._wall()
@@ -116,7 +147,7 @@ class Passes:
     def few(self, paths: frozenset[str]) -> bool:
         """A pass over what these paths name; False when only a walk over everything can tell."""
         try:
-            found = glance(paths, self.flow.roots, self.flow.is_wanted, self.flow.home)
+            found = glance(paths, self.flow.scope)
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return False
@@ -126,7 +157,7 @@ class Passes:
     def beat(self, report: dict[str, Any], uptime: float, interval: float) -> None:
         """Sends a heartbeat; one that does not arrive is not made up for."""
         flow = self.flow
-        made = heartbeat(report, flow.host, flow.user, now=self._wall(), uptime=uptime, interval=interval)
+        made = heartbeat(report, flow.frame, now=self._wall(), uptime=uptime, interval=interval)
         batch = batch_of(seal(made, flow.redactor, flow.max_event_bytes))
         try:
             for receipt in flow.deliverer.deliver([batch]):
@@ -152,7 +183,7 @@ class Passes:
         health = self.flow.deliverer.health
         if health.failing_since is not None:
             since = self._wall() - (self._clock() - health.failing_since)
-            return Problem("unavailable", self.flow.deliverer.complaint(health.reason), since, health.tries)
+            return Problem("unavailable", self.flow.deliverer.complaint(), since, health.tries)
         unsaved = self.flow.committer.problem
         self._unsaved_since = (self._unsaved_since or self._wall()) if unsaved else 0.0
         return Problem("state", unsaved, self._unsaved_since) if unsaved else None
@@ -160,7 +191,7 @@ class Passes:
     def refresh_lag(self) -> None:
         """Brings the lag up to date while a pass is under way."""
         if self._found is not None:
-            self.lag.take(self._found.files, self._lag_of, self._found.gone)
+            self.lag.take(self._found.files, self.flow.state.lag_of, self._found.gone)
 
     def _walk(self, found: Findings) -> bool:
         """The pass itself; whether it went through."""
@@ -217,9 +248,8 @@ class Passes:
             ) from error
 
     def _backoff(self) -> float:
-        """Longer from try to try, up to retry.max_interval, with jitter."""
-        tries = min(self.problem.tries if self.problem else 0, 30)
-        return min(self.retry.max_interval, self.retry.initial_interval * 2.0**tries) * random.uniform(0.5, 1.0)
+        """Longer from pass to pass that failed."""
+        return backoff(self.problem.tries if self.problem else 0, self.retry, uniform=self._uniform)
 
     def _say(self, event: str, reason: str) -> None:
         """Logs a reason once; again only after things went well in between."""
@@ -230,28 +260,11 @@ class Passes:
             self.changes += 1
             log.warning(event, reason=reason)
 
-    def _on_receipt(self, ledger: Ledger) -> None:
-        if ledger.batches > self._batches:
-            self._batches = ledger.batches
-            self.acknowledged = self._wall()
-        self.changes += 1
-        self.progress()
-
-    def _while_waiting(self) -> None:
-        """Called while requests are in flight: says why it takes so long."""
-        health = self.flow.deliverer.health
-        if health.failing_since is not None:
-            self._say(SAID["unavailable"], self.flow.deliverer.complaint(health.reason))
-            if self._clock() - self._held_at >= HOLD_AGAIN_SECONDS:
-                self._hold_what_is_new()
-        self.progress()
-
     def _hold_what_is_new(self) -> None:
         """A pass may take as long as an outage. What is written meanwhile waits for the next one, and may be swept
         before that. Where no hints come nothing is new before the next pass."""
         if paths := self._hinted():
-            found = glance(paths, self.flow.roots, self.flow.is_wanted, self.flow.home)
-            self.flow.held.hold(found.files, self.flow.state)
+            self.flow.held.hold(glance(paths, self.flow.scope).files, self.flow.state)
         self._held_at = self._clock()
 
     def _note_places(self, found: Findings) -> None:
@@ -273,6 +286,3 @@ class Passes:
             for source in found.files
             if source.path not in hints.paths and source.stamp.mtime_ns < latest and not self.flow.state.is_read(source)
         ]
-
-    def _lag_of(self, source: Source) -> int:
-        return lag_of(source, self.flow.state)

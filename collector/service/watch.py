@@ -1,8 +1,8 @@
-"""What wakes the agent: hints that paths below the roots changed, and signals.
+"""Watches the roots, so that a new line is sent at once instead of at the next rescan.
 
-In: events of watchdog, from its threads. Out: the paths to look at, for the main loop, which sleeps on a pipe. A hint
-may be lost (full queues, system limits, network file systems, a watcher that died): the rescans of the service are the
-truth, and what the watcher cannot see is said in `mode` and `reason`.
+In: events from watchdog, in its threads. Out: hints to the main loop. Hints get lost (full queues, system limits,
+network file systems, a watcher that died), so the rescans of the service are the truth; what the watcher cannot see, it
+says in `mode` and `reason`.
 """
 
 from __future__ import annotations
@@ -10,27 +10,25 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import select
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from watchdog import events
 from watchdog.observers import Observer
 from watchdog.utils import BaseThread
 
-from collector.flow.source import Root
+from collector.agents.format import AgentFormat
 from collector.log import get_logger
+from collector.reading.scope import Scope
+from collector.service.hints import Waker
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
 
 log = get_logger()
-MAX_PATHS = 1000
-SUFFIXES = (".jsonl", ".json")
 RETRY_LIMITED_SECONDS = 600.0
-PROJECTS = "projects"
-# Nothing else wakes us: above all not that we ourselves open and close files.
+# Nothing else wakes the agent; above all not its own opening and closing of files.
 WATCHED = [
     events.FileCreatedEvent,
     events.FileModifiedEvent,
@@ -42,85 +40,13 @@ WATCHED = [
 ]
 
 
-class Hints(NamedTuple):
-    """What may have changed."""
-
-    paths: frozenset[str]
-    is_everything: bool
-
-
-class Wake:
-    """Gathers hints from other threads and signals; the main loop waits here."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.since: float | None = None  # when the first of the waiting hints came
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._paths: set[str] = set()
-        self._is_everything = False
-        self._ear, self.bell = os.pipe()
-        for end in (self._ear, self.bell):
-            os.set_blocking(end, False)
-
-    def hint(self, path: str) -> None:
-        """This path may have changed."""
-        with self._lock:
-            if len(self._paths) < MAX_PATHS:
-                self._paths.add(path)
-            else:
-                self._is_everything = True
-            is_first = self.since is None
-            if is_first:
-                self.since = self._clock()
-        if is_first:
-            self.ring()
-
-    def doubt(self) -> None:
-        """Anything may have changed."""
-        with self._lock:
-            self._is_everything = True
-            self.since = self._clock() if self.since is None else self.since
-        self.ring()
-
-    def ring(self) -> None:
-        """Ends the wait of the main loop; safe in a signal handler."""
-        with contextlib.suppress(OSError):  # a full pipe rings already
-            os.write(self.bell, b"!")
-
-    def wait(self, seconds: float) -> None:
-        """Sleeps until something rings, or so long."""
-        ready, _, _ = select.select([self._ear], [], [], max(0.0, seconds))
-        if ready:
-            with contextlib.suppress(BlockingIOError):
-                while os.read(self._ear, 4096):
-                    pass
-
-    def peek(self) -> frozenset[str]:
-        """The paths so far; they stay for whoever takes them."""
-        with self._lock:
-            return frozenset(self._paths)
-
-    def take(self) -> Hints:
-        """The hints so far; from here on new ones are gathered."""
-        with self._lock:
-            hints = Hints(frozenset(self._paths), self._is_everything)
-            self._paths.clear()
-            self._is_everything, self.since = False, None
-        return hints
-
-    def close(self) -> None:
-        """Closes the pipe."""
-        os.close(self._ear)
-        os.close(self.bell)
-
-
 class Watcher:
-    """Keeps watchdog watching what is there of the roots; where that fails it says so, and the rescans do the work."""
+    """Keeps watchdog on whichever roots exist. Where that fails, it says so and leaves the work to the rescans."""
 
     def __init__(
         self,
-        roots: Sequence[Root],
-        wake: Wake,
+        scope: Scope,
+        wake: Waker,
         *,
         is_wanted: bool = True,
         observer: Callable[[], Any] = Observer,
@@ -129,7 +55,8 @@ class Watcher:
     ) -> None:
         self.mode, self.reason, self.restarts = "polling", "not started", 0
         self.wake = wake
-        self._roots = {os.path.realpath(root.path): os.path.abspath(root.path) for root in reversed(roots)}
+        self._roots = {os.path.realpath(root.path): os.path.abspath(root.path) for root in reversed(scope.roots)}
+        self._forms = {os.path.realpath(root.path): scope.form_of(root) for root in reversed(scope.roots)}
         self._is_wanted = is_wanted
         self._make_observer = observer
         self._is_limited = is_limited
@@ -142,11 +69,11 @@ class Watcher:
         logger = logging.getLogger("watchdog")
         logger.propagate = False
         logger.handlers = [self._complaints]
-        # A directory that is made while it is walked gets its watch twice, which does no harm.
+        # A directory that is created while watchdog walks the tree gets its watch twice, which does no harm.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
     def keep_up(self) -> None:
-        """Starts watching, or starts anew where a place came, went, or a thread died. Called before every rescan."""
+        """Starts watching, or over again if a place came or went, or a thread died. Called before every rescan."""
         if not self._is_wanted:
             self._tell("polling", "run.watch is off")
             return
@@ -157,25 +84,25 @@ class Watcher:
             return
         if is_dead:
             self.restarts += 1
-            log.warning("watcher died, it is started again", restarts=self.restarts)
+            log.warning("watcher died, restarting it", restarts=self.restarts)
         self.close()
         if not places:
             self._tell("polling", "no root exists yet")
             return
         try:
             self._start(places)
-        except Exception as error:  # noqa: BLE001 - whatever it is: without hints there are still the rescans
+        except Exception as error:  # noqa: BLE001 - whatever it is, the rescans still work without hints
             self.close()
             reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-            self._tell("polling", f"{reason}; new lines are found by rescans")
+            self._tell("polling", f"{reason}; only rescans find new lines")
         else:
             self._tell_what_is_seen(places)
 
     def _places_to_watch(self) -> dict[str, tuple[int, int]]:
-        """The directories to watch that are there, with device and inode: a new one of the same name differs."""
+        """The directories to watch that exist, with device and inode, so that a replaced one is noticed."""
         places = {}
         for root in self._roots:
-            for path in (root, f"{root}/{PROJECTS}"):
+            for path in (root, *(f"{root}/{name}" for name in self._forms[root].watched)):
                 with contextlib.suppress(OSError):
                     status = os.stat(path, follow_symlinks=False)
                     if os.path.isdir(path) and not os.path.islink(path):
@@ -186,14 +113,15 @@ class Watcher:
         before = set(threading.enumerate())
         self._observer = self._make_observer()
         for path in places:
-            handler = _Handler(self.wake, path, self._name_of(path))
+            form = self._forms[path if path in self._roots else os.path.dirname(path)]
+            handler = _Handler(self.wake, path, self._name_of(path), form)
             self._observer.schedule(handler, path, recursive=path not in self._roots, event_filter=WATCHED)
         self._observer.start()
         self._threads = [each for each in threading.enumerate() if each not in before and isinstance(each, BaseThread)]
         self._places = places
 
     def _name_of(self, path: str) -> str:
-        """The path as discovery calls it: below the root as it was configured, not as links lead to it."""
+        """The path as discovery names it: below the root as configured, not where symbolic links lead."""
         real = path if path in self._roots else os.path.dirname(path)
         return self._roots[real] + path[len(real) :]
 
@@ -203,9 +131,9 @@ class Watcher:
         remote = next((name for path in places if (name := network_file_system(path))), None)
         if limited:
             self._again_at = self._clock() + RETRY_LIMITED_SECONDS
-            self._tell("events", "inotify watch limit reached; in some directories new lines are found by rescans")
+            self._tell("events", "inotify watch limit reached; in some directories, only rescans find new lines")
         elif remote:
-            self._tell("events", f"{remote} file system; what other machines write is found by rescans")
+            self._tell("events", f"{remote} file system; only rescans find what other machines write")
         else:
             self._tell("events", "")
 
@@ -222,7 +150,7 @@ class Watcher:
         """Stops watching."""
         observer, self._observer, self._threads, self._places = self._observer, None, [], {}
         if observer is not None:
-            with contextlib.suppress(Exception):  # a half-started or dead observer may fail to stop
+            with contextlib.suppress(Exception):  # an observer that half started, or died, may fail to stop
                 observer.stop()
                 observer.join(1)
 
@@ -230,30 +158,32 @@ class Watcher:
 class _Handler(events.FileSystemEventHandler):
     """Turns events below one place into hints."""
 
-    def __init__(self, wake: Wake, path: str, name: str) -> None:
+    def __init__(self, wake: Waker, path: str, name: str, form: AgentFormat) -> None:
         self.wake, self.path, self.name = wake, path, name
+        self.places = {path, *(f"{path}/{each}" for each in form.watched)}
+        self.suffixes = form.suffixes
 
     def dispatch(self, event: events.FileSystemEvent) -> None:
-        """Hints at what the event is about; called in watchdog's thread."""
+        """Passes on what the event is about. Called in watchdog's thread."""
         for raw in (event.src_path, event.dest_path):
             path = os.fsdecode(raw)
-            if event.is_directory and path in (self.path, f"{self.path}/{PROJECTS}"):
-                self.wake.doubt()  # a place to watch came or went
-            elif path.startswith(f"{self.path}/") and (event.is_directory or path.endswith(SUFFIXES)):
+            if event.is_directory and path in self.places:
+                self.wake.doubt()  # a watched place appeared or vanished
+            elif path.startswith(f"{self.path}/") and (event.is_directory or path.endswith(self.suffixes)):
                 self.wake.hint(self.name + path[len(self.path) :])
 
 
 class _Complaints(logging.Handler):
-    """What watchdog complains about, such as a queue that overflowed, is a reason to look at everything."""
+    """Takes watchdog's complaints, such as a queue that overflowed, as a reason to look at everything."""
 
-    def __init__(self, wake: Wake) -> None:
+    def __init__(self, wake: Waker) -> None:
         super().__init__(logging.WARNING)
         self.wake = wake
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Takes a log record of watchdog's."""
+        """Handles one of watchdog's log records."""
         if "overflow" in record.msg:
-            log.warning("events were lost, everything is looked at")
+            log.warning("events were lost, looking at everything")
         else:
             log.debug("watchdog", level=record.levelname)
         self.wake.doubt()

@@ -1,4 +1,4 @@
-"""What the system lets a watcher see: its limits on inotify, and file systems that tell nothing of other machines."""
+"""How much the system lets a watcher see: the limits of inotify, and file systems that do not report other machines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ IN_DELETE_SELF = 0x400
 
 
 def is_watch_limit_reached(path: str) -> bool:
-    """Whether not one directory more can be watched. watchdog passes over those it cannot watch without a word."""
+    """Whether not one more directory can be watched. watchdog silently skips those that it cannot watch."""
     if not sys.platform.startswith("linux"):
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
     if descriptor < 0:
-        return False  # no instance to ask with
+        return False  # without an instance there is nothing to ask
     try:
         added = libc.inotify_add_watch(descriptor, os.fsencode(path), IN_DELETE_SELF)
         return added < 0 and ctypes.get_errno() == errno.ENOSPC
@@ -32,7 +32,7 @@ def is_watch_limit_reached(path: str) -> bool:
 
 
 def network_file_system(path: str, mounts: Path = MOUNTS) -> str | None:
-    """The type of a network file system that holds this path; None for local ones, or where nobody can tell."""
+    """The type of the network file system that this path is on; None if it is local, or if that cannot be told."""
     try:
         lines = mounts.read_text(errors="surrogateescape").splitlines()
     except OSError:
@@ -49,7 +49,7 @@ def network_file_system(path: str, mounts: Path = MOUNTS) -> str | None:
 
 
 def inotify_limit(name: str) -> int | None:
-    """One of the system's limits on inotify, such as `max_user_watches`."""
+    """One of the system's inotify limits, such as `max_user_watches`."""
     try:
         return int((INOTIFY / name).read_text())
     except (OSError, ValueError):

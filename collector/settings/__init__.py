@@ -1,21 +1,19 @@
-"""What can be configured (options) and where it comes from (layers); the only room that reads the environment."""
+"""What can be configured (options, sinks) and where it comes from (layers); environment.py reads what else is said."""
 
 from __future__ import annotations
 
-from collector.settings.layers import (
-    Settings,
+from collector.settings.environment import (
     cache_directory,
-    config_file,
     credential,
     home,
-    load,
-    masked,
     notify_socket,
     read_secret,
     state_key,
     user_config,
+    variable,
     watchdog_seconds,
 )
+from collector.settings.layers import Settings, config_file, load, masked, with_sinks
 
 __all__ = [
     "Settings",
@@ -29,5 +27,7 @@ __all__ = [
     "read_secret",
     "state_key",
     "user_config",
+    "variable",
     "watchdog_seconds",
+    "with_sinks",
 ]

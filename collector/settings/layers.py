@@ -1,4 +1,4 @@
-"""What can be configured, where it comes from, and what is wrong with it. The only place that reads the environment.
+"""All settings in force: where each comes from, and what is wrong with it, said with the key and its place.
 
 Flags, then COLLECTOR_* variables (nested with `__`), then the first TOML file found, then the defaults below. Unknown
 keys and unknown COLLECTOR_* names are errors. Secrets are read from files, never from the configuration itself.
@@ -12,11 +12,12 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_origin
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-import httpx
 import platformdirs
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -27,7 +28,7 @@ from pydantic_settings import (
 )
 
 from collector.errors import ConfigurationError
-from collector.flow.source import Root
+from collector.settings.environment import credential, read_secret, state_directory, user_config
 from collector.settings.options import (
     BatchSettings,
     CaptureSettings,
@@ -39,17 +40,21 @@ from collector.settings.options import (
     RetrySettings,
     RootSetting,
     RunSettings,
+    Section,
     SinkSettings,
     StateSettings,
     StoreSettings,
     SweptSettings,
-    is_loopback,
     listed_roots,
+    refuse_clear_text,
 )
+from collector.settings.sinks import DeclaredSink, Sinks, options_in, sink_section
 
 ENV_PREFIX = "COLLECTOR_"
 CONFIG_VARIABLE = "COLLECTOR_CONFIG"
 SYSTEM_CONFIG = Path("/etc/collector/collector.toml")
+MASK = "********"
+OptionsT = TypeVar("OptionsT", bound=Section)
 
 
 class Settings(BaseSettings):
@@ -86,7 +91,7 @@ class Settings(BaseSettings):
         """The state file; everything else the agent keeps lies beside it."""
         if self.state.path is not None:
             return self.state.path / "state.json" if os.path.isdir(self.state.path) else self.state.path
-        return _state_directory() / "state.json"
+        return state_directory() / "state.json"
 
     @property
     def database_path(self) -> Path:
@@ -94,90 +99,17 @@ class Settings(BaseSettings):
         if self.store.database is not None:
             return self.store.database
         if os.environ.get("STATE_DIRECTORY"):
-            return _state_directory() / "events.db"
+            return state_directory() / "events.db"
         return platformdirs.user_data_path("collector") / "events.db"
 
-    def resolved_roots(self) -> list[Root]:
-        """The roots to read: configured ones, else $CLAUDE_CONFIG_DIR, else the two places that Claude Code uses."""
-        if self.roots:
-            return [_root(item.path, item.label) for item in self.roots]
-        listed = os.environ.get("CLAUDE_CONFIG_DIR", "")
-        named = [part.strip() for part in listed.split(",") if part.strip()]
-        if named:
-            return [_root(path, "") for path in named]
-        usual = [_root("~/.claude", ""), _root("~/.config/claude", "")]
-        return [root for root in usual if os.path.isdir(root.path)] or usual[:1]
+    def own_options(self, sink: DeclaredSink[OptionsT]) -> OptionsT:
+        """The options of one sink."""
+        return options_in(self.sink, sink)
 
     def sink_token(self) -> str | None:
-        """The bearer token, from sink.token_file or systemd's credential `sink-token`."""
+        """The secret that the sink asks for, from sink.token_file or systemd's credential `sink-token`."""
         path = self.sink.token_file or credential("sink-token")
         return read_secret(path, "sink.token_file") if path else None
-
-
-def home() -> str:
-    """The home directory, which `~` stands for in keys."""
-    return os.path.expanduser("~")
-
-
-def state_key(source: str) -> str:
-    """How the state calls a source that a person named by its path."""
-    if source.startswith("~"):
-        return source
-    path, base = os.path.abspath(source), home()
-    return "~" + path.removeprefix(base) if path.startswith(base + "/") else path
-
-
-def cache_directory() -> Path:
-    """Where what can be made again is kept."""
-    return platformdirs.user_cache_path("collector")
-
-
-def user_config() -> Path:
-    """The user's own configuration file."""
-    return platformdirs.user_config_path("collector") / "collector.toml"
-
-
-def notify_socket() -> str | None:
-    """Where systemd wants to hear from us."""
-    return os.environ.get("NOTIFY_SOCKET")
-
-
-def watchdog_seconds() -> float | None:
-    """How often systemd wants a sign of life from this process."""
-    value, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", "")
-    if not value.isdigit() or (process and process != str(os.getpid())):
-        return None
-    return int(value) / 1_000_000
-
-
-def credential(name: str) -> Path | None:
-    """A file that systemd put into this service's credentials directory, if there."""
-    directory = os.environ.get("CREDENTIALS_DIRECTORY")
-    path = Path(directory, name) if directory else None
-    return path if path is not None and path.is_file() else None
-
-
-def read_secret(path: Path, setting: str) -> str:
-    """The first line of a secret's file."""
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigurationError(f"{setting}: cannot read {path}: {reason}. Make it readable to this user.") from None
-    if not text or "\n" in text or not text.isprintable() or not text.isascii():
-        raise ConfigurationError(f"{setting}: {path} must hold one line of printable ASCII text: the secret itself.")
-    return text
-
-
-def _state_directory() -> Path:
-    """$STATE_DIRECTORY under systemd, else the platform's place."""
-    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
-    return Path(given) if given else platformdirs.user_state_path("collector")
-
-
-def _root(path: str, label: str) -> Root:
-    absolute = os.path.abspath(os.path.expanduser(path))
-    return Root(absolute, label or os.path.basename(absolute).lstrip(".") or "root")
 
 
 def config_file(given: Path | None) -> Path | None:
@@ -191,7 +123,7 @@ def config_file(given: Path | None) -> Path | None:
 
 
 def _is_file(path: Path) -> bool:
-    """A file that cannot be looked at is not passed over: it may say what is to be left out."""
+    """A file that cannot be examined is an error and not passed over: it may say what must not be collected."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -200,16 +132,17 @@ def _is_file(path: Path) -> bool:
         raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
 
 
-def load(given: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
+def load(given: Path | None = None, flags: Mapping[str, Any] | None = None, *, sinks: Sinks) -> Settings:
     """All settings in force; raises ConfigurationError naming each wrong key, where it stands and why."""
     path = config_file(given)
     tables = _read_toml(path) if path else {}
-    known = {ENV_PREFIX + "__".join(keys).upper() for keys in _keys(Settings)} | {CONFIG_VARIABLE}
+    model = with_sinks(sinks)
+    known = {ENV_PREFIX + "__".join(keys).upper() for keys in _keys(model)} | {CONFIG_VARIABLE}
     unknown = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
     if unknown:
         raise ConfigurationError("\n".join(_unknown_variable(name, known) for name in unknown))
 
-    class Layered(Settings):
+    class Layered(model):  # type: ignore[misc, valid-type]
         @classmethod
         def settings_customise_sources(
             cls,
@@ -222,15 +155,24 @@ def load(given: Path | None = None, flags: Mapping[str, Any] | None = None) -> S
             del dotenv_settings, file_secret_settings
             return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=tables)
 
+    names = [".".join(keys) for keys in _keys(model)]
     try:
-        settings = Layered(**dict(flags or {}))
+        settings: Settings = Layered(**dict(flags or {}))
     except ValidationError as error:
-        raise ConfigurationError(_explain(error, path, tables)) from None
+        raise ConfigurationError(_explain(error, names, path, tables)) from None
     except SettingsError as error:
-        names = " or ".join(sorted(set(os.environ) & set(_json_variables(Settings)))) or str(error)
-        raise ConfigurationError(f"The environment variable {names} must hold JSON, and does not.") from None
+        variables = " or ".join(sorted(set(os.environ) & set(_json_variables(model)))) or str(error)
+        raise ConfigurationError(f"The environment variable {variables} must hold JSON, and does not.") from None
     _check(settings)
+    _check_sink(settings, sinks[settings.sink_type])
     return settings
+
+
+def with_sinks(sinks: Sinks) -> type[Settings]:
+    """The model of all settings, with those of these sinks."""
+    section = sink_section(sinks)
+    model: type[Settings] = create_model("Settings", __base__=Settings, sink=(section, section()))
+    return model
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -250,17 +192,24 @@ def _keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple
     """Every settable key, sections included: ("sink",), ("sink", "url"), ..."""
     for name, field in model.model_fields.items():
         yield (*above, name)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _keys(field.annotation, (*above, name))
+        if section := section_of(field):
+            yield from _keys(section, (*above, name))
+
+
+def section_of(field: FieldInfo) -> type[BaseModel] | None:
+    """The model of a field that is a section, also of one that may be left out."""
+    is_optional = get_origin(field.annotation) in (Union, UnionType)
+    kinds = get_args(field.annotation) if is_optional else (field.annotation,)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator[str]:
-    """The variables that hold more than a word: sections, tables, and lists that are not split at commas."""
+    """The variables that hold JSON: sections, tables, and lists that are not split at commas."""
     for name, field in model.model_fields.items():
         variable = above + name.upper()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+        if section := section_of(field):
             yield variable
-            yield from _json_variables(field.annotation, f"{variable}__")
+            yield from _json_variables(section, f"{variable}__")
         elif get_origin(field.annotation) in (dict, list) and NoDecode not in field.metadata:
             yield variable
 
@@ -271,9 +220,13 @@ def _unknown_variable(name: str, known: set[str]) -> str:
     return f"The environment variable {name} is not a setting. {advice}"
 
 
-def _explain(error: ValidationError, path: Path | None, tables: Mapping[str, Any]) -> str:
+def _explain(
+    error: ValidationError,
+    names: Sequence[str],
+    path: Path | None = None,
+    tables: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
     """One sentence for each wrong key: which, where it was set, why it is wrong, what would be right."""
-    names = [".".join(keys) for keys in _keys(Settings)]
     lines = []
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"])
@@ -294,7 +247,7 @@ def _explain(error: ValidationError, path: Path | None, tables: Mapping[str, Any
 
 
 def _variable_of(keys: Sequence[int | str]) -> str:
-    """The variable that sets this key, or as JSON one above it; empty when none does."""
+    """The variable that sets this key, or the section above it as JSON; empty when there is none."""
     names = [ENV_PREFIX + "__".join(map(str, keys[:count])).upper() for count in range(len(keys), 0, -1)]
     return next((name for name in names if name in os.environ), "")
 
@@ -309,17 +262,8 @@ def _holds(tables: Any, keys: Sequence[int | str]) -> bool:
 
 
 def _check(settings: Settings) -> None:
-    """What no single key can know about itself."""
+    """What takes more than one key to see."""
     sink = settings.sink
-    if settings.sink_type == "http":
-        if not sink.url:
-            raise ConfigurationError('sink.type is http, but sink.url is missing. Set sink.url, or use type = "store".')
-        url = httpx.URL(sink.url)
-        if url.scheme == "http" and not sink.allow_http and not is_loopback(sink.url):
-            raise ConfigurationError(
-                f"sink.url: http:// would send to {url.host} in the clear. Use https://, "
-                "or set sink.allow_http = true if the network in between is yours."
-            )
     if settings.batch.max_event_bytes > settings.batch.max_bytes:
         raise ConfigurationError("batch.max_event_bytes must not be larger than batch.max_bytes.")
     if sink.client_key and not sink.client_cert:
@@ -331,16 +275,42 @@ def _check(settings: Settings) -> None:
     ):
         if path is not None and not os.path.isfile(path):
             raise ConfigurationError(f"sink.{name}: there is no file {path} that this user can reach.")
+    for kind, name, value in (("basic", "auth_user", sink.auth_user), ("header", "auth_header", sink.auth_header)):
+        if sink.auth == kind and not value:
+            raise ConfigurationError(f"sink.auth is {kind}, but sink.{name} is missing. Set it beside sink.auth.")
+        if sink.auth != kind and value:
+            raise ConfigurationError(f"sink.{name} is set, but sink.auth is {sink.auth}. It belongs to {kind} only.")
+
+
+def _check_sink(settings: Settings, sink: DeclaredSink[Section]) -> None:
+    """What the chosen sink needs: a URL that may carry events, and those of its options that have no default."""
+    url = settings.sink.url
+    if sink.needs_url:
+        if not url:
+            raise ConfigurationError(
+                f"sink.type is {sink.name}, but sink.url is missing. Set it, or leave sink.type out to use the "
+                "embedded store."
+            )
+        refuse_clear_text(url, is_allowed=settings.sink.allow_http)
+    try:
+        settings.own_options(sink)
+    except ValidationError as error:
+        table = f"sink.{sink.name}" if sink.has_own_table else "sink"
+        wrong = [(".".join(map(str, (table, *problem["loc"]))), problem["msg"]) for problem in error.errors()]
+        lines = [f"{key}: {reason[0].lower()}{reason[1:]}; sink.type is {sink.name}." for key, reason in wrong]
+        raise ConfigurationError("\n".join(lines)) from None
 
 
 def masked(settings: Settings) -> dict[str, Any]:
     """The effective settings as plain data, with what may be secret hidden."""
     shown = settings.model_dump(mode="json")
-    shown["sink"]["headers"] = dict.fromkeys(shown["sink"]["headers"], "********")
-    if shown["sink"]["url"] and "?" in shown["sink"]["url"]:
-        shown["sink"]["url"] = shown["sink"]["url"].partition("?")[0] + "?********"
+    sink = shown["sink"]
+    sink["headers"] = dict.fromkeys(sink["headers"], MASK)
+    if sink["url"] and "?" in sink["url"]:
+        sink["url"] = f"{sink['url'].partition('?')[0]}?{MASK}"
+    if sink["auth_user"]:  # many receivers take the key as the user, and any password
+        sink["auth_user"] = MASK
     shown["state"]["path"] = str(settings.state_path)
     shown["store"]["database"] = str(settings.database_path)
-    shown["sink"]["type"] = settings.sink_type
-    shown["roots"] = [root._asdict() for root in settings.resolved_roots()]
+    sink["type"] = settings.sink_type
     return shown

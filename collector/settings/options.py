@@ -1,7 +1,7 @@
 """Every option there is, by section, with its default and one line that says what it is for.
 
-Plain pydantic models: settings.py fills them from flags, the environment and a file. `collector config init` and the
-documentation are made from the descriptions here.
+Plain pydantic models: sinks.py adds what a sink can be told, layers.py fills them from flags, the environment and a
+file, reference.py makes the commented file from the descriptions. Nothing is read here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Annotated, Literal
 import httpx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_settings import NoDecode
+
+from collector.errors import ConfigurationError
 
 
 def _listed(value: object) -> object:
@@ -41,12 +43,19 @@ OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encodin
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(_listed)]
 YEAR = 31_536_000
-Seconds = Annotated[float, Field(le=YEAR)]  # the clocks of the system cannot wait for much more, and never for ever
+Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer, let alone for ever
 FilePath = Annotated[Path, BeforeValidator(_expanded)]
 
 
+def _check_header_name(name: str) -> None:
+    if not _HEADER_NAME.fullmatch(name):
+        raise ValueError("holds what cannot be the name of a header: letters, digits and - only")
+    if name.lower() in OWN_HEADERS:
+        raise ValueError(f"must not hold {name}: that follows from what is sent")
+
+
 def is_loopback(url: str) -> bool:
-    """Whether a URL is of this machine: nothing sent there is on any network. `127.a.example` is a name."""
+    """Whether a URL leads to this machine, so that nothing sent there reaches a network. `127.a.example` is a name."""
     host = httpx.URL(url).host
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -54,15 +63,26 @@ def is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
+def refuse_clear_text(url: str, *, is_allowed: bool) -> None:
+    """Events and credentials leave this machine encrypted, whatever the sink, unless a person said otherwise."""
+    parts = httpx.URL(url)
+    if parts.scheme == "http" and not is_allowed and not is_loopback(url):
+        raise ConfigurationError(
+            f"sink.url: http:// would send to {parts.host} in the clear. Use https://, "
+            "or set sink.allow_http = true if the network in between is yours."
+        )
+
+
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class RootSetting(Section):
-    """A Claude config directory and what events call it."""
+    """A directory in which a coding agent keeps its files, what events call it, and which agent that is."""
 
     path: str
     label: str = ""
+    agent: str = ""
 
 
 def listed_roots(value: object) -> object:
@@ -75,21 +95,23 @@ def listed_roots(value: object) -> object:
 class SinkSettings(Section):
     """Where events go. Without a URL they go to the embedded store."""
 
-    type: Literal["http", "store"] | None = Field(
-        default=None, examples=["http"], description="http, or store for the embedded store"
-    )
+    type: str | None = None  # which there are, and what else they can be told, is added by sinks.py
     url: str | None = Field(
         default=None, examples=["https://telemetry.example/v1/events"], description="where batches are POSTed"
     )
     token_file: FilePath | None = Field(
-        default=None, examples=["/etc/collector/sink-token"], description="a file that holds the bearer token"
+        default=None,
+        examples=["/etc/collector/sink-token"],
+        description="a file that holds the secret that the sink asks for",
     )
+    auth: Literal["bearer", "basic", "header"] = Field(
+        default="bearer",
+        description="what that is: a bearer token, auth_user's password (basic), or auth_header's value (header)",
+    )
+    auth_user: str | None = Field(default=None, examples=["collector"], description="for basic only")
+    auth_header: str | None = Field(default=None, examples=["X-Api-Key"], description="for header only")
     headers: dict[str, str] = Field(default={}, description="further request headers; no secrets here")
-    format: Literal["ndjson", "json"] = Field(default="ndjson", description="one event a line, or one JSON array")
-    content_type: str | None = Field(
-        default=None, examples=["application/json"], description="overrides the Content-Type that the format implies"
-    )
-    compression: Literal["gzip", "none"] = Field(default="gzip", description="of request bodies")
+    compression: Literal["gzip", "zstd", "none"] = Field(default="gzip", description="of request bodies")
     timeout: Seconds = Field(default=30.0, gt=0, description="seconds to wait for an answer")
     connect_timeout: Seconds = Field(default=10.0, gt=0, description="seconds to wait for a connection")
     window: int = Field(default=4, ge=1, le=32, description="requests in flight at once")
@@ -125,14 +147,25 @@ class SinkSettings(Section):
     @field_validator("headers")
     @classmethod
     def _headers_can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
-        """Said here without the value: the same said by the HTTP library would repeat it in the log."""
+        """Checked here, and the value left out: the HTTP library would quote it in its complaint, and so in the log."""
         for name, text in value.items():
-            if not _HEADER_NAME.fullmatch(name):
-                raise ValueError("holds a name that is none of a header: letters, digits and - only")
-            if name.lower() in OWN_HEADERS:
-                raise ValueError(f"must not hold {name}: that follows from what is sent")
+            _check_header_name(name)
             if not text.isascii() or not text.isprintable() or text != text.strip():
                 raise ValueError(f"{name} must be one line of printable ASCII text, without blanks around it")
+        return value
+
+    @field_validator("auth_header")
+    @classmethod
+    def _auth_header_can_be_sent(cls, value: str | None) -> str | None:
+        if value is not None:
+            _check_header_name(value)
+        return value
+
+    @field_validator("auth_user")
+    @classmethod
+    def _auth_user_can_be_sent(cls, value: str | None) -> str | None:
+        if value is not None and (":" in value or not value.isprintable()):
+            raise ValueError("must be printable and hold no colon: that is where the password would begin")
         return value
 
 
@@ -172,7 +205,7 @@ class CaptureSettings(Section):
 
 
 class ProjectSettings(Section):
-    """Which projects are collected; globs over the project's directory name, or over its path."""
+    """Which projects are collected: globs as in a .gitignore, so a directory stands for all that is below it."""
 
     include: Names = Field(default=[], description="only these (all, when empty)")
     exclude: Names = Field(default=[], description="never these")
@@ -193,7 +226,7 @@ class SweptSettings(Section):
 
 
 class QuarantineSettings(Section):
-    """What is set aside."""
+    """What is kept aside, with a reason, because it could not be read or delivered."""
 
     max_bytes: int = Field(default=50_000_000, ge=10_000, description="the quarantine's size; the oldest go first")
 
@@ -239,5 +272,5 @@ class StoreSettings(Section):
 class LogSettings(Section):
     """What is said on stderr."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the least that is said")
     format: Literal["auto", "json", "text"] = Field(default="auto", description="json when stderr is no terminal")

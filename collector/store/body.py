@@ -1,7 +1,8 @@
-"""From the bytes of a request to rows and rejections: how a body may be encoded, and how much of it is looked at.
+"""From the body of a request to rows and rejections.
 
-Everything is bounded before it is done: the bytes that are read, what they unpack to, and how many events they hold.
-A Refusal is the answer to a body that cannot be taken as a whole.
+In: bytes, and how the headers say they are written. Out: a row or a rejection for each event; or a Refusal, the answer
+to a body that cannot be taken at all. Invariant: everything is bounded before it is done: the bytes that are read, what
+they unpack to, and how many events they hold.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Any, NamedTuple
 import orjson
 import zstandard
 
+from collector.store.limits import ReceiverLimits
 from collector.store.rows import NOT_JSON, Rejected, Row, from_line, from_value
 
 try:
     from isal import isal_zlib as inflate
-except ImportError:  # no wheel for this platform: the same interface, a few times slower
+except ImportError:  # no wheel for this platform: zlib has the same interface and is a few times slower
     inflate = zlib  # type: ignore[misc]
 
 NDJSON = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
@@ -31,19 +33,8 @@ PIECE_BYTES = 1 << 12
 BROKEN: Any = (zlib.error, inflate.error, zstandard.ZstdError, EOFError)
 
 
-class BodyLimits(NamedTuple):
-    """What one request may ask of the receiver. `body_bytes` bounds a body before and after it is unpacked."""
-
-    body_bytes: int = 16 * 2**20
-    document_bytes: int = 4 * 2**20  # parsed at once: a line, or a whole array; small values take 20 times the memory
-    events: int = 50_000
-    waiting_bytes: int = 64 * 2**20  # bodies of all requests together that are not stored yet
-    seconds: float = 60.0  # for a body to arrive
-    busy_seconds: float = 5.0  # that a batch waits for another process to let go of the database
-
-
 class Refusal(Exception):
-    """The answer to a request that is not taken."""
+    """The answer to a request that is refused as a whole."""
 
     def __init__(self, status: int, reason: str, **headers: str) -> None:
         super().__init__(reason)
@@ -58,7 +49,7 @@ class Form(NamedTuple):
 
 
 def form_of(headers: Mapping[str, str]) -> Form:
-    """How the headers say the body is written; raises Refusal for what cannot be read here."""
+    """How the headers say the body is written; raises Refusal for a type or an encoding that is not understood."""
     content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type not in NDJSON | JSON:
         raise Refusal(
@@ -81,8 +72,8 @@ def too_large(limit: int) -> Refusal:
     return Refusal(413, f"The body is larger than {limit} bytes. Send smaller batches.")
 
 
-def events(body: bytes, form: Form, limits: BodyLimits) -> tuple[list[Row], list[Rejected]]:
-    """The rows and the rejections in a body; raises Refusal where nothing in it can be read."""
+def events(body: bytes, form: Form, limits: ReceiverLimits) -> tuple[list[Row], list[Rejected]]:
+    """The rows and the rejections in a body; raises Refusal if nothing in it can be read."""
     try:
         data = unpack(body, form.encoding, limits.body_bytes)
     except BROKEN as error:
@@ -114,7 +105,7 @@ def _from_zstd(body: bytes) -> Iterator[bytes]:
 
 
 def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
-    """gzip (several members may follow each other) or deflate, which is zlib by the book and raw in the wild."""
+    """gzip, of one member or several, or deflate, which is zlib by the book and raw in the wild."""
     window = GZIP_WINDOW
     if encoding == "deflate":
         is_zlib = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
@@ -123,7 +114,7 @@ def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
     while at < len(body) or not at:
         unpacker = inflate.decompressobj(window)
         while not unpacker.eof:
-            # In small pieces: what a member leaves is copied for the next, and there may be 800,000 empty ones.
+            # In small pieces: each member copies what is left for the next, and there may be 800,000 empty ones.
             piece = body[at : at + PIECE_BYTES]
             chunk = unpacker.decompress(piece, CHUNK_BYTES)
             at += len(piece) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
@@ -133,7 +124,7 @@ def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
                 raise EOFError
 
 
-def _from_lines(data: bytes, limits: BodyLimits) -> list[Row | Rejected]:
+def _from_lines(data: bytes, limits: ReceiverLimits) -> list[Row | Rejected]:
     if data.count(b"\n") > limits.events:
         raise _too_many(limits)
     lines = [line for line in data.split(b"\n") if line and not line.isspace()]
@@ -145,7 +136,7 @@ def _from_lines(data: bytes, limits: BodyLimits) -> list[Row | Rejected]:
     return found
 
 
-def _from_array(data: bytes, limits: BodyLimits) -> list[Row | Rejected]:
+def _from_array(data: bytes, limits: ReceiverLimits) -> list[Row | Rejected]:
     if len(data) > limits.document_bytes:
         raise too_large(limits.document_bytes)
     try:
@@ -159,5 +150,5 @@ def _from_array(data: bytes, limits: BodyLimits) -> list[Row | Rejected]:
     return [from_value(value) for value in values]
 
 
-def _too_many(limits: BodyLimits) -> Refusal:
+def _too_many(limits: ReceiverLimits) -> Refusal:
     return Refusal(413, f"The body holds more than {limits.events} events. Send smaller batches.")

@@ -1,8 +1,9 @@
-"""The SQLite database of the embedded store: opening, migrating, and writing batches.
+"""The SQLite database of the embedded store: opening it, migrating it, and writing batches into it.
 
-A batch is one transaction, and `store` returns once it is on the disk: with synchronous=FULL the write-ahead log is
-synced at every commit. The sender moves its offsets on our word, and its transcripts are deleted after 30 days, so an
-acknowledged batch has to survive a power cut; synchronous=NORMAL would survive only the death of the process.
+In: rows. Out: how many of them were new. Invariant: a batch is one transaction, and `store` returns only once it is on
+the disk: with synchronous=FULL, the write-ahead log is synced at every commit. The sender moves its offsets on the
+strength of that, and its transcripts are deleted after 30 days, so what was acknowledged has to survive a power cut;
+synchronous=NORMAL would survive only the death of the process.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ import orjson
 from collector.errors import CollectorError
 from collector.store.rows import COLUMNS, Row, rank
 
-APPLICATION_ID = 0x436C6374  # "Clct", so that no foreign database is taken for ours
+APPLICATION_ID = 0x436C6374  # "Clct", so that another program's database is not mistaken for ours
 MIGRATIONS = ("001.sql",)
 VERSION = len(MIGRATIONS)
 BUSY_SECONDS = 5.0
-SOON, LATER = 2, 30  # seconds until a sender should come back
+SOON, LATER = 2, 30  # seconds after which a sender should try again
 
 INSERT_EVENT = (
     f"INSERT INTO events (number, received_at, {', '.join(COLUMNS)}) "  # noqa: S608 - our own column names
@@ -40,7 +41,7 @@ class StoreError(CollectorError):
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot take a batch now; nothing of the batch was stored. `retry_after` is in seconds."""
+    """The store cannot take a batch now, and has stored nothing of it. `retry_after` is in seconds."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
@@ -48,14 +49,14 @@ class StoreUnavailable(StoreError):
 
 
 class Stored(NamedTuple):
-    """What became of a batch: new events, and events that were there already."""
+    """What became of a batch: how many events were new, and how many were there already."""
 
     accepted: int
     duplicate: int
 
 
 class Writer:
-    """One open database that takes batches, from one thread at a time."""
+    """An open database that takes batches, from one thread at a time."""
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         self.path = path
@@ -65,7 +66,7 @@ class Writer:
         self._is_open = True
 
     def close(self) -> None:
-        """Closes the database; the write-ahead log is folded into it."""
+        """Closes the database, which folds the write-ahead log into it."""
         self._connection.close()
 
     def store(self, rows: Iterable[Row]) -> Stored:
@@ -73,9 +74,12 @@ class Writer:
         return self.store_all([rows])[0]
 
     def store_all(self, batches: Sequence[Iterable[Row]]) -> list[Stored]:
-        """Stores batches, merging repeats, and returns once all are on the disk; raises StoreUnavailable if none is."""
+        """Stores batches, merging repeats. Returns once all are on the disk; if none is, raises StoreUnavailable."""
         try:
             self._follow_the_path()
+            # Crash window: up to the end of this block nothing is stored, and nobody was answered, so the sender keeps
+            # its offsets. Past it everything is on the disk; if the answer is lost, the sender repeats the batch, and
+            # its ids make that count as duplicates. An answer before the commit is what would lose events.
             with self._transaction():
                 return [self._store(rows) for rows in batches]
         except sqlite3.Error as error:
@@ -84,10 +88,10 @@ class Writer:
             raise StoreUnavailable(str(error), LATER) from error
 
     def _follow_the_path(self) -> None:
-        """Opens the database again when its file was moved or deleted: what is written to it now would be lost."""
+        """Reopens the database if its file was moved or deleted, because whatever is written to it now is lost."""
         if not self._is_open or _inode(self.path) != self._inode:
             self._connection.close()
-            self._is_open = False  # until it was opened again: the old file may be back before that
+            self._is_open = False  # until it is open again: the old file may be back in its place before that
             self._connection = _open_to_write(self.path, self._busy_seconds)
             self._inode, self._is_open = _inode(self.path), True
 
@@ -122,7 +126,7 @@ class Writer:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All or nothing. IMMEDIATE, so that a second writer cannot come between the look and the insert."""
+        """All or nothing. IMMEDIATE, so that no second writer gets between the look and the insert."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -134,10 +138,10 @@ class Writer:
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """The database for reading, beside whoever writes it; raises StoreError."""
+    """The database for reading, while somebody else may be writing to it; raises StoreError."""
     if not path.exists():
         raise StoreError(
-            f"There is no store at {path} yet. `collector scan` without a sink fills it, "
+            f"There is no store at {path} yet. `collector scan` without a sink creates it, "
             "and so does `collector receive`; --database names another place."
         )
     try:
@@ -146,14 +150,14 @@ def open_to_read(path: Path) -> sqlite3.Connection:
             if _version(connection, path) == VERSION:
                 return connection
         connection.close()
-        _open_to_write(path).close()  # brings an older store up to date
+        _open_to_write(path).close()  # migrates an older store
         return _connect(f"{path.absolute().as_uri()}?mode=ro")
     except sqlite3.Error as error:
         raise StoreError(_explained(path, error)) from error
 
 
 def explain_read_failure(path: Path, error: sqlite3.Error) -> StoreError:
-    """What to tell a person whose report failed half way."""
+    """The error for a person whose report failed half way."""
     return StoreError(_explained(path, error))
 
 
@@ -178,6 +182,8 @@ def _open_to_write(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Co
             connection.execute("PRAGMA wal_autocheckpoint = 2000")  # pages: 16 MB
             connection.execute("PRAGMA journal_size_limit = 67108864")
             if version < VERSION:
+                # Crash window: the new schema and its version number are one transaction, so the next start finds
+                # either the old store, whole, and migrates it then, or the new one.
                 _migrate(connection, path)
         return connection
     except sqlite3.Error as error:
@@ -211,13 +217,13 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     if version > VERSION:
         raise StoreError(
             f"The store {path} has schema version {version}; this collector knows versions up to {VERSION}. "
-            "It was left as it is. Install a newer collector, or name another place with --database."
+            "It was not touched. Install a newer collector, or name another place with --database."
         )
     return version
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Brings the schema up to date in one transaction; another process may have done it in the meantime."""
+    """Brings the schema up to date in one transaction, unless another process has just done so."""
     connection.execute("BEGIN IMMEDIATE")
     for script in MIGRATIONS[_version(connection, path) :]:
         _run(connection, script)
@@ -230,7 +236,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:
-    """Runs a script statement by statement; `executescript` would commit the transaction around it."""
+    """Runs a script statement by statement, because `executescript` would commit the transaction around it."""
     statement = ""
     for line in (resources.files(__package__) / "sql" / script).read_text(encoding="utf-8").splitlines(True):
         statement += line
@@ -258,12 +264,12 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _explained(path: Path, error: sqlite3.Error) -> str:
-    """What is wrong with the database, and what a person can do."""
+    """What is wrong with the database, and what a person can do about it."""
     code = _code(error)
     if code == sqlite3.SQLITE_FULL:
         return f"The disk of the store {path} is full. Make room; nothing that was acknowledged is lost."
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return f"The store {path} has been held by another process for too long. A batch is tried again."
+        return f"Another process has held the store {path} for too long. The batch will be tried again."
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
         return (
             f"The store {path} cannot be opened ({error}). "
@@ -271,8 +277,8 @@ def _explained(path: Path, error: sqlite3.Error) -> str:
         )
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return (
-            f"The store {path} is damaged ({error}). It was left as it is: move it aside together with its -wal and "
-            "-shm files and a new one is begun; `sqlite3 FILE .recover` saves what is readable, and "
+            f"The store {path} is damaged ({error}). It was not touched: move it aside together with its -wal and "
+            "-shm files, and a new one is created; `sqlite3 FILE .recover` saves what is readable, and "
             "`collector reset` sends again what is still on this machine."
         )
     return f"The store {path} failed ({error})."

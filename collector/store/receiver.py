@@ -1,8 +1,9 @@
-"""The receiver: takes batches over HTTP, stores them, and says per event what became of it.
+"""The receiver: takes batches over HTTP, has them stored, and says for each event what became of it.
 
-POST /v1/events is our contract (docs/receiver.md, /openapi.json). A 200 is sent after the batch is on the disk, so a
-crash before it costs a repeat and never an event. What is read is bounded per request and over all requests; unpacking,
-parsing and writing happen in one worker thread, so the server goes on answering meanwhile.
+In: POST /v1/events, which is our contract (docs/receiver.md, /openapi.json). Out: a receipt. Invariant: a 200 is sent
+only after the batch is on the disk, so a crash before that costs a repeat and never an event. What is read is bounded
+for each request and for all of them together. One worker thread unpacks, parses and writes, while the server goes on
+answering.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ from starlette.routing import Route
 from collector import __version__
 from collector.log import get_logger
 from collector.store import body
-from collector.store.body import BodyLimits, Form, Refusal
+from collector.store.body import Form, Refusal
 from collector.store.database import StoreUnavailable
+from collector.store.limits import ReceiverLimits
 from collector.store.worker import Worker
 
 log = get_logger()
 
-HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This method is not for this address."}
+HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This address does not take this method."}
 
 
-def application(worker: Worker, token: str | None, limits: BodyLimits) -> Starlette:
+def application(worker: Worker, token: str | None, limits: ReceiverLimits) -> Starlette:
     """The ASGI application."""
     receiver = Receiver(worker, token, limits)
     return Starlette(
@@ -49,7 +51,7 @@ def application(worker: Worker, token: str | None, limits: BodyLimits) -> Starle
 class Receiver:
     """What the requests share."""
 
-    def __init__(self, worker: Worker, token: str | None, limits: BodyLimits) -> None:
+    def __init__(self, worker: Worker, token: str | None, limits: ReceiverLimits) -> None:
         self._worker = worker
         self._expected = b"Bearer " + token.encode() if token else None
         self._limits = limits
@@ -70,7 +72,7 @@ class Receiver:
             return answer(503, {"error": reason}, {"retry-after": str(error.retry_after)})
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
-        except Exception as error:  # noqa: BLE001 - whatever happens, the client gets an answer and no traceback
+        except Exception as error:  # noqa: BLE001 - whatever happens, the client gets an answer, not a traceback
             self._note_trouble(_place(error))
             return answer(500, {"error": "The receiver failed; its log says why."})
 
@@ -81,12 +83,12 @@ class Receiver:
         return answer(200, {"status": "ok", "version": __version__})
 
     def _authorize(self, request: Request) -> None:
-        """Raises Refusal without the token; a browser's request is refused too: no web page has business here."""
+        """Raises Refusal for a request without the token, and for a browser's: no web page has any business here."""
         given = request.headers.get("authorization", "").encode("latin-1", "replace")
         if self._expected is not None and not hmac.compare_digest(given, self._expected):
             raise Refusal(401, "The bearer token is missing or wrong.", **{"www-authenticate": "Bearer"})
         if "origin" in request.headers:
-            raise Refusal(403, "Requests from web pages are not taken.")
+            raise Refusal(403, "Requests from web pages are not accepted.")
 
     async def _take(self, request: Request, form: Form) -> dict[str, Any]:
         waiting = [0]
@@ -105,13 +107,13 @@ class Receiver:
         }
 
     async def _read(self, request: Request, waiting: list[int]) -> bytes:
-        """The body as it came; counts into `waiting` what it holds of the memory that all requests share."""
+        """The body as it came. Adds to `waiting` how much of the memory that all requests share it takes."""
         data, seen = bytearray(), 0
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async for chunk in request.stream():
                     seen += len(chunk)
-                    # Read on a little: a client that is still writing would see a closed connection, not the answer.
+                    # Read on a little: a client that is still writing would see a reset, and not the answer.
                     if seen > 2 * self._limits.body_bytes:
                         break
                     if seen > self._limits.body_bytes:
@@ -142,7 +144,7 @@ def answer(status: int, content: dict[str, Any], headers: dict[str, str] | None 
 
 
 def _place(error: Exception) -> str:
-    """Which accident happened where. Its own message may quote an event, so it is not logged."""
+    """What went wrong, and where. The error's own message may quote an event, so it is not logged."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
     return f"{type(error).__name__} at {where}"
@@ -157,4 +159,4 @@ async def describe(_: Request) -> Response:
 async def _explain(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
-    return answer(status, {"error": HINTS.get(status, "This request is not understood.")}, headers)
+    return answer(status, {"error": HINTS.get(status, "The request was not understood.")}, headers)

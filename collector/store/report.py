@@ -1,7 +1,8 @@
 """What is in the store: tokens per day and model, sessions, prompts, tools. Plain SQL over the views of sql/views.sql.
 
-All questions are asked inside one read transaction, so that the figures agree while somebody else is writing. Days are
-UTC. The shape of the answer is documented in docs/receiver.md; fields are added to it, never changed.
+In: the database, and the first day. Out: plain data, in the shape that docs/receiver.md documents; fields are added to
+it, never changed. Invariant: all questions are asked inside one read transaction, so the figures agree with each other
+while somebody else is writing. Days are UTC.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ FIGURES = (
 )
 SUMS = ", ".join(f"sum({name}) AS {name}" for name in FIGURES) + ", count(*) AS messages"
 
-# `:since` is a day, or '' for everything; an event without a time has no day and belongs to everything only.
+# `:since` is a day, or '' for everything. An event without a time has no day, and counts only as part of everything.
 PERIOD = "coalesce(day, '') >= :since"
 
 MESSAGES = f"CREATE TEMP TABLE counted AS SELECT * FROM messages WHERE {PERIOD}"  # noqa: S608 - our own names
@@ -50,7 +51,7 @@ UNKNOWN_OUTPUT = "SELECT count(*) FROM counted WHERE quality LIKE '%output_token
 
 
 def summarize(database: Path, since: str = "") -> dict[str, Any]:
-    """The report, from the day `since` (YYYY-MM-DD) on; raises StoreError."""
+    """The report from the day `since` (YYYY-MM-DD) onwards; raises StoreError."""
     with closing(open_to_read(database)) as connection:
         connection.row_factory = sqlite3.Row
         try:

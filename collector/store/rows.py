@@ -1,7 +1,7 @@
-"""From one event as it was sent to one row of the store, or to the reason why it is none.
+"""From an event as it was sent to a row of the store, or to the reason why it is rejected.
 
-The sender is trusted to speak the contract and nothing more: whatever has the wrong type becomes an absent column, and
-the event is kept as it was sent.
+In: a line, or a value of a JSON array. Out: a Row, or a Rejected. The sender is trusted to keep to the contract and no
+further: whatever has the wrong type is left out of the columns, and the event itself is kept as it was sent.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _find_id = re.compile(rb'"id"\s*:\s*"([\w-]{1,128})"').search
 
 
 class Rejected(NamedTuple):
-    """An event that is not stored; `id` is what the sender called it, None where that could not be found."""
+    """An event that is not stored; `id` is what the sender called it, or None where that cannot be found."""
 
     id: str | None
     reason: str
 
 
 class Row(NamedTuple):
-    """An event as it is stored: `facts` in the order of COLUMNS. The repeat with the higher rank is kept."""
+    """An event as it is stored, `facts` in the order of COLUMNS. Of two with the same id, the higher rank is kept."""
 
     id: str
     rank: tuple[int, bool]
@@ -66,7 +66,7 @@ def from_value(event: Any) -> Row | Rejected:
 
 
 def rank(output_tokens: int | None, copied_from: str | None) -> tuple[int, bool]:
-    """Of two rows with the same id, the one with more output is the truth, and an original before a fork's copy."""
+    """Of two rows with the same id, the one with more output is right; if equal, the original and not a fork's copy."""
     return -1 if output_tokens is None else output_tokens, copied_from is None
 
 
@@ -113,7 +113,7 @@ def _table(value: Any) -> dict[str, Any]:
 
 
 def _quality(value: Any) -> str | None:
-    """`quality` is one word or a list of them."""
+    """`quality` is a word, or a list of words."""
     if isinstance(value, list):
         value = " ".join(word for word in value if isinstance(word, str))
     return _label(value)

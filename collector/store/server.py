@@ -1,20 +1,24 @@
-"""The HTTP server around the receiver: uvicorn, set up to be bounded and silent, in this thread or in one beside it."""
+"""The HTTP server around the receiver: uvicorn, configured to be bounded and silent.
+
+In: a database path, a token, limits, a listening socket. Out: a server that runs in this thread until a signal
+(`collector receive`) or in a thread of its own while a `with` block lasts (the embedded store).
+"""
 
 from __future__ import annotations
 
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import uvicorn
 
 from collector.log import get_logger, place_of
-from collector.store.body import BodyLimits
-from collector.store.connection import MAX_CONNECTIONS, Connection
+from collector.store.connection import bounded
 from collector.store.database import StoreError, Writer
+from collector.store.limits import ReceiverLimits
 from collector.store.receiver import application
 from collector.store.worker import Worker
 
@@ -25,7 +29,7 @@ STOP_SECONDS = 5
 
 
 class Server(uvicorn.Server):
-    """A server that says when it listens."""
+    """A server that says when it is listening."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -41,17 +45,17 @@ class Server(uvicorn.Server):
 def prepared(
     database: Path,
     token: str | None,
-    limits: BodyLimits,
+    limits: ReceiverLimits,
     certificate: Path | None = None,
     key: Path | None = None,
 ) -> Iterator[Server]:
-    """A server with its database open, ready to run; closes the database when it is done."""
+    """A server that is ready to run, with its database open for as long as the block lasts."""
     with closing(Writer(database, limits.busy_seconds)) as writer, Worker(writer, limits) as worker:
         yield Server(
             uvicorn.Config(
                 application(worker, token, limits),
                 loop="asyncio",
-                http=Connection,
+                http=bounded(limits.head_seconds, limits.connections),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -59,7 +63,7 @@ def prepared(
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                limit_concurrency=MAX_CONNECTIONS,
+                limit_concurrency=limits.connections,
                 h11_max_incomplete_event_size=MAX_HEADER_BYTES,
                 timeout_graceful_shutdown=STOP_SECONDS,
                 ssl_certfile=certificate,
@@ -72,28 +76,30 @@ def run_until_signal(server: Server, listener: socket.socket) -> None:
     """Serves until SIGTERM or SIGINT, then finishes what is in flight."""
     before = {number: signal.signal(number, _do_nothing) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        server.run(sockets=[listener])  # uvicorn handles the signal, and raises it again for us when it has stopped
+        server.run(sockets=[listener])  # uvicorn handles the signal, and raises it again once it has stopped
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 @contextmanager
-def running(server: Server, listener: socket.socket) -> Iterator[None]:
-    """Serves in a thread while the body of the `with` runs."""
+def running(
+    server: Server, listener: socket.socket, make_thread: Callable[..., threading.Thread] = threading.Thread
+) -> Iterator[None]:
+    """Serves in a thread of its own for as long as the block lasts."""
 
     def serve() -> None:
         try:
             server.run(sockets=[listener])
-        except Exception as error:  # noqa: BLE001 - on the way out the listener may be closed already
+        except Exception as error:  # noqa: BLE001 - while stopping, the listener may be closed already
             if not server.should_exit:
-                log.error("the embedded receiver ended", error=type(error).__name__, place=place_of(error))
+                log.error("the embedded receiver stopped", error=type(error).__name__, place=place_of(error))
         finally:
             server.is_listening.set()
 
-    thread = threading.Thread(target=serve, name="collector-receiver", daemon=True)
+    thread = make_thread(target=serve, name="collector-receiver", daemon=True)
     try:
-        thread.start()  # in here: Ctrl-C during it must not close the listener under a thread that runs
+        thread.start()  # inside the try: Ctrl-C here must not close the listener under a running thread
         server.is_listening.wait()
         if not server.started:
             raise StoreError("The embedded receiver did not start. Set sink.url to send elsewhere.")
@@ -105,4 +111,4 @@ def running(server: Server, listener: socket.socket) -> Iterator[None]:
 
 
 def _do_nothing(*_: object) -> None:
-    """Takes the signal that uvicorn raises again once it has stopped."""
+    """Swallows the signal that uvicorn raises again once it has stopped."""

@@ -1,5 +1,8 @@
-"""The one thread that unpacks, parses and writes. Batches that wait while another is synced to the disk are committed
-together, so that many senders share the cost of a sync; each still gets its own answer, after its own events are safe.
+"""The one thread that unpacks, parses and writes.
+
+In: request bodies, from any thread. Out: a future for each. Batches that arrive while another is being synced to the
+disk are committed together, so many senders share the cost of a sync. Invariant: each request gets an answer of its
+own, and only once its own events are on the disk.
 """
 
 from __future__ import annotations
@@ -10,8 +13,9 @@ from concurrent.futures import Future
 from typing import NamedTuple, Self
 
 from collector.store import body
-from collector.store.body import BodyLimits, Form
+from collector.store.body import Form
 from collector.store.database import Stored, StoreUnavailable, Writer
+from collector.store.limits import ReceiverLimits
 from collector.store.rows import Rejected, Row
 
 MAX_TOGETHER = 8
@@ -43,7 +47,7 @@ class Parsed(NamedTuple):
 class Worker:
     """Runs while it is entered; `submit` may be called from any thread."""
 
-    def __init__(self, writer: Writer, limits: BodyLimits) -> None:
+    def __init__(self, writer: Writer, limits: ReceiverLimits) -> None:
         self._writer = writer
         self._limits = limits
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -55,12 +59,12 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Does what was submitted and ends the thread."""
+        """Finishes what was submitted, then ends the thread."""
         self._jobs.put(None)
         self._thread.join()
 
     def submit(self, data: bytes, form: Form) -> Future[Outcome]:
-        """The outcome of a body; fails with Refusal or StoreUnavailable."""
+        """The outcome of a body, in the future; it fails with Refusal or StoreUnavailable."""
         future: Future[Outcome] = Future()
         self._jobs.put(Job(data, form, future))
         return future
@@ -83,13 +87,13 @@ class Worker:
             return None
         try:
             rows, rejected = body.events(job.data, job.form, self._limits)
-        except Exception as error:  # noqa: BLE001 - it belongs to the request, and this thread goes on
+        except Exception as error:  # noqa: BLE001 - the request fails with it, and this thread goes on
             job.future.set_exception(error)
             return None
         return Parsed(rows, rejected, job.future)
 
     def _store(self, parsed: list[Parsed]) -> None:
-        """One transaction for all; where one of them causes an accident, one for each."""
+        """One transaction for all; if one of them makes it fail, one for each."""
         try:
             stored = self._writer.store_all([item.rows for item in parsed])
         except Exception as error:  # noqa: BLE001

@@ -43,28 +43,23 @@ def on_terminal(agent: Agent, *arguments: str, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize(
-    "command",
-    [["--version"], ["config", "show"], ["scan"], ["scan", "--json"], ["preview", "--all"], ["report"]],
-    ids=str,
-)
-def test_a_full_disk_for_the_output_is_named(agent: Agent, command: list[str], unbuffered: str) -> None:
-    if command == ["report"]:
-        agent.run("scan")
-    code, _, told = in_shell(agent, ">/dev/full", *command, PYTHONUNBUFFERED=unbuffered)
-    assert code == 1
-    assert told.splitlines()[-1].startswith("collector: Cannot write to standard output: No space left on device.")
-    assert "Traceback" not in told
-    assert "Internal error" not in told
+def test_a_full_disk_for_the_output_is_named(agent: Agent, unbuffered: str) -> None:
+    said = {}
+    for command in ("--version", "config show", "preview", "scan --json", "scan", "report"):
+        code, _, told = in_shell(agent, ">/dev/full", *command.split(), PYTHONUNBUFFERED=unbuffered)
+        said[command] = (code, told.splitlines()[-1].partition(". ")[0].rstrip("."), "Traceback" in told)
+    expected = (1, "collector: Cannot write to standard output: No space left on device", False)
+    assert {command: how for command, how in said.items() if how != expected} == {}
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
-@pytest.mark.parametrize("command", [["scan", "--json"], ["report"], ["redact"]], ids=str)
-def test_a_closed_stream_is_no_accident(agent: Agent, command: list[str], closed: str) -> None:
-    if command == ["report"]:
-        agent.run("scan")
-    code, _, told = in_shell(agent, closed, *command)
-    assert (code, told) == (0, "")
+def test_a_closed_stream_is_no_accident(agent: Agent) -> None:
+    agent.run("scan")
+    said = {
+        (command, closed): in_shell(agent, closed, *command.split())
+        for command in ("scan --json", "report", "redact")
+        for closed in (">&-", "2>&-", "<&-", ">&- 2>&- <&-")
+    }
+    assert {case: (code, told) for case, (code, _, told) in said.items() if (code, told) != (0, "")} == {}
 
 
 def test_a_reader_that_goes_is_no_accident(agent: Agent) -> None:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collector.agents.claude_code import places
 from collector.delivery.batch import BatchLimits, batches
 from collector.flow.line import End, Line, Reading
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
-from collector.flow.source import Root, Source, SourceKind, Stamp
+from collector.flow.source import Root, Source, Stamp
 
 STAMP = Stamp(100, 1, 1)
 WIDE = BatchLimits(1000, 1_000_000, 60.0)
 
 
 def reading(key: str = "s") -> Reading:
-    source = Source(Root("/r", "r"), "/r/s", key, SourceKind.SESSION, 0, "-p", "s", "", STAMP)
+    source = Source(Root("/r", "r", "claude_code"), "/r/s", key, places.SESSION, "-p", "s", "", STAMP)
     return Reading(source, b"head", STAMP)
 
 

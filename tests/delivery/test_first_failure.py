@@ -9,6 +9,8 @@ import httpx
 import orjson
 import pytest
 
+from collector.delivery.channel import Channel
+from collector.delivery.settle import Policy
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
@@ -30,7 +32,8 @@ def batches(count: int) -> Iterator[Batch]:
 
 def deliverer(answer: Callable[[httpx.Request], httpx.Response], *, window: int = 1, max_wait: float = 60) -> Deliverer:
     transport = Transport(SinkSettings(compression="none"), "http://localhost/in", None, httpx.MockTransport(answer))
-    return Deliverer(HttpSink(), transport, QUICK, window=window, max_wait=max_wait, poll=NEVER)
+    policy = Policy(QUICK, window=window, max_wait=max_wait)
+    return Deliverer(Channel(HttpSink(), transport), policy, poll=NEVER)
 
 
 class Told:

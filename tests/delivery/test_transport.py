@@ -25,11 +25,10 @@ REQUEST = Request(b'{"id":"a"}\n', {"Content-Type": "application/x-ndjson"})
 
 
 def post(url: str, settings: SinkSettings = SHORT, deadline: float | None = None) -> Answer | Retry | Halt:
-    transport = Transport(settings, url, None)
-    transport.deadline = deadline or transport.deadline
+    transport = Transport(settings, url, deadline=deadline)
     started = time.monotonic()
     try:
-        return transport.post(REQUEST, "k")[0]
+        return transport.post(REQUEST)[0]
     finally:
         assert time.monotonic() - started < PLENTY
         transport.close()
@@ -51,18 +50,18 @@ def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, pi
 
 
 def test_the_deadline_leaves_time_to_connect_to_send_to_wait_and_to_read() -> None:
-    assert Transport(SinkSettings(timeout=10.0, connect_timeout=5.0), "http://127.0.0.1/", None).deadline == 35.0
+    assert Transport(SinkSettings(timeout=10.0, connect_timeout=5.0), "http://127.0.0.1/").deadline == 35.0
 
 
 def test_one_slow_answer_does_not_disturb_the_others() -> None:
     gate = threading.Event()
     with Sink(Scripted(held=gate), then=Scripted()) as sink:
-        transport = Transport(SinkSettings(timeout=20.0), sink.url, None)
-        slow = threading.Thread(target=transport.post, args=(REQUEST, "slow"))
+        transport = Transport(SinkSettings(timeout=20.0), sink.url)
+        slow = threading.Thread(target=transport.post, args=(REQUEST,))
         slow.start()
         sink.wait_for(lambda: sink.posts)
-        for number in range(3):
-            answer, _ = transport.post(REQUEST, str(number))
+        for _ in range(3):
+            answer, _ = transport.post(REQUEST)
             assert isinstance(answer, Answer)
         gate.set()
         slow.join()
@@ -72,19 +71,18 @@ def test_one_slow_answer_does_not_disturb_the_others() -> None:
 
 def test_after_a_deadline_the_next_request_has_a_connection_of_its_own() -> None:
     with Sink(drip(pause=0.02), then=Scripted()) as sink:
-        transport = Transport(PATIENT, sink.url, None)
-        transport.deadline = DEADLINE
-        assert isinstance(transport.post(REQUEST, "a")[0], Retry)
+        transport = Transport(PATIENT, sink.url, deadline=DEADLINE)
+        assert isinstance(transport.post(REQUEST)[0], Retry)
         transport.deadline = PLENTY
-        assert isinstance(transport.post(REQUEST, "a")[0], Answer)
+        assert isinstance(transport.post(REQUEST)[0], Answer)
         transport.close()
 
 
 def test_a_connection_is_used_again_and_no_timer_stays() -> None:
     with Sink() as sink:
-        transport = Transport(SinkSettings(), sink.url, None)
+        transport = Transport(SinkSettings(), sink.url)
         for _ in range(5):
-            assert isinstance(transport.post(REQUEST, "a")[0], Answer)
+            assert isinstance(transport.post(REQUEST)[0], Answer)
         for timer in threading.enumerate():
             if isinstance(timer, threading.Timer):
                 timer.join(PLENTY)
@@ -103,9 +101,8 @@ def test_a_deadline_holds_inside_tls(tmp_path_factory: pytest.TempPathFactory) -
     authority = Authority(tmp_path_factory.mktemp("authority"))
     settings = SHORT.model_copy(update={"ca_file": authority.certificate, "timeout": 0.5, "connect_timeout": 10.0})
     with Sink(drip(), tls=authority.server()) as sink:
-        transport = Transport(settings, sink.url, None)
-        transport.deadline = 1.0
-        assert isinstance(transport.post(REQUEST, "a")[0], Retry)
+        transport = Transport(settings, sink.url, deadline=1.0)
+        assert isinstance(transport.post(REQUEST)[0], Retry)
         transport.close()
 
 
@@ -203,7 +200,7 @@ def test_a_proxy_that_cannot_be_used_is_said_at_the_start(
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigurationError, match="A proxy variable of the environment cannot be used") as caught:
-        Transport(SinkSettings(), "https://sink.invalid/", None)
+        Transport(SinkSettings(), "https://sink.invalid/")
     assert "not-a-word" not in str(caught.value)
 
 

@@ -178,17 +178,13 @@ def test_a_file_rewritten_while_it_is_read_is_read_again(world: World, path: Pat
 
 
 def run_with(world: World, answer: Callable[[httpx.Request], httpx.Response]) -> None:
-    flow = world.flow()
-    flow.deliverer.transport = type(flow.deliverer.transport)(
-        world.sink_settings, "http://localhost/", None, httpx.MockTransport(answer)
-    )
-    run_pass(flow, Ledger())
+    run_pass(world.flow(answer=answer), Ledger())
 
 
 def between_finding_and_opening(world: World, act: Callable[[], object]) -> dict[str, Any]:
     """A pass in which something happens after the walk and before the first file is opened."""
     flow, ledger = world.flow(), Ledger()
-    found = discover(flow.roots, flow.is_wanted, flow.home)
+    found = discover(flow.scope)
     act()
     walk(flow, ledger, found)
     flow.committer.finish()

@@ -24,6 +24,7 @@ from tests.build import Home
 from tests.faults.crash import CrashServer
 from tests.model.actions import MEMORY
 from tests.model.world import World
+from tests.scopes import Asking, root_of, scope
 from tests.sink import Answer, Request, Sink
 
 WINDOW, EVENTS, PROMPTS = 2, 4, 40
@@ -236,8 +237,8 @@ def test_no_memory_for_a_record_says_nothing_of_the_record(tmp_path: Path) -> No
     """It is neither set aside nor withheld: it is read again."""
     world = World(tmp_path)
     (world.root / "history.jsonl").write_bytes(b'{"display":"say <<m1>>","timestamp":1,"project":"/work/x"}\n')
-    flow = world.flow()
-    flow.is_wanted = no_memory
+    form = Asking(recording=no_memory)
+    flow = world.flow(scope=scope(root_of(world.root), home=world.home, exclude=["/elsewhere"], form=form))
     for place in world.root.glob("projects/*"):
         place.rmdir()
     with contextlib.suppress(MemoryError):

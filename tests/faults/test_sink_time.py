@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
+from collector.delivery.channel import Channel
+from collector.delivery.settle import Policy
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.errors import SinkUnavailable
+from collector.flow.interrupt import Interrupt
 from collector.flow.receipt import Receipt
 from collector.settings.options import RetrySettings, SinkSettings
-from tests.delivery.test_settle import Receiver, batch
+from tests.delivery.sending import Receiver, batch
 
 HOUR = 3600.0
 LONGEST = 60.0
@@ -41,9 +44,10 @@ class Clock(threading.Event):
 
 def deliverer(answer: Callable[[httpx.Request], httpx.Response], clock: Clock, max_wait: float) -> Deliverer:
     transport = Transport(SinkSettings(compression="none"), "http://localhost/", None, httpx.MockTransport(answer))
+    channel = Channel(HttpSink(clock=lambda: WALL - 1000 + clock.now), transport, clock=clock)
     retry = RetrySettings(initial_interval=0.5, max_interval=LONGEST)
-    sink = HttpSink(clock=lambda: WALL - 1000 + clock.now)
-    return Deliverer(sink, transport, retry, window=1, max_wait=max_wait, stop=clock, clock=clock)
+    policy = Policy(retry, window=1, max_wait=max_wait, clock=clock)
+    return Deliverer(channel, policy, interrupt=Interrupt(lambda: clock))
 
 
 @pytest.mark.parametrize("status", [503, 429, 502])

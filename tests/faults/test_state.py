@@ -16,6 +16,7 @@ import pytest
 from collector.keeping.state import State
 from tests.agent import COLLECTOR, Agent, Running
 from tests.build import Home, Session
+from tests.scopes import FORM
 from tests.sink import Answer, Sink
 
 PROMPTS = 12
@@ -48,7 +49,7 @@ class Place:
 
     def offset(self) -> int:
         """What the state on disk says of the session."""
-        state = State(self.agent.state).load()
+        state = State(self.agent.state, FORM.name).load()
         return next((entry.position.offset for entry in state.entries.values()), 0)
 
     def wait_until_saved(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from collector.flow.source import Position, Stamp
 from collector.keeping.state import State
+from tests.scopes import FORM
 
 
 def entry(number: int) -> Position:
@@ -18,7 +19,7 @@ def entry(number: int) -> Position:
 
 
 def large(path: Path, entries: int = 300) -> State:
-    state = State(path, journal_from=10_000)
+    state = State(path, FORM.name, journal_from=10_000)
     state.advance_offsets({f"~/.claude/projects/-p/{number}.jsonl": entry(number) for number in range(entries)})
     state.save()
     return state
@@ -34,7 +35,7 @@ def test_a_save_of_a_large_state_writes_what_changed(tmp_path: Path) -> None:
     state.rename_entry("a", "c")
     state.save()
     assert (tmp_path / "state.json").read_bytes() == whole
-    assert State(tmp_path / "state.json").load().entries == state.entries
+    assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
     assert (tmp_path / "state.json.journal").stat().st_mode & 0o777 == 0o600
 
 
@@ -48,7 +49,7 @@ def test_a_journal_grows_no_larger_than_its_state(tmp_path: Path) -> None:
         sizes.append(journal.stat().st_size if journal.exists() else 0)
     assert 0 < max(sizes) < 1.1 * (tmp_path / "state.json").stat().st_size
     assert min(sizes[10:]) < 1000
-    assert State(tmp_path / "state.json").load().entries == state.entries
+    assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
 
 
 @pytest.mark.parametrize("cut", [1, 20, 60])
@@ -59,7 +60,7 @@ def test_a_journal_that_a_crash_cut_short_counts_up_to_there(tmp_path: Path, cut
         state.save()
     journal = tmp_path / "state.json.journal"
     journal.write_bytes(journal.read_bytes()[:-cut])
-    loaded = State(tmp_path / "state.json").load().entries
+    loaded = State(tmp_path / "state.json", FORM.name).load().entries
     assert ("a" in loaded, "b" in loaded) == (True, False)
 
 
@@ -78,7 +79,7 @@ def test_a_journal_is_never_applied_to_another_state(tmp_path: Path, becomes: st
         path.unlink()
     else:
         path.write_bytes(backup if becomes == "restored" else b"{")
-    loaded = State(path).load().entries
+    loaded = State(path, FORM.name).load().entries
     assert "a" not in loaded
     assert (len(loaded), "~/.claude/projects/-p/7.jsonl" in loaded) == (200, True)
 
@@ -91,7 +92,7 @@ def test_a_state_that_is_replaced_under_the_agent_is_written_whole(tmp_path: Pat
     state.advance_offsets({"a": entry(1)})
     state.save()
     assert not path.with_name("state.json.journal").exists()
-    assert State(path).load().entries == state.entries
+    assert State(path, FORM.name).load().entries == state.entries
 
 
 def test_a_journal_that_could_not_be_written_is_made_up_for_by_a_whole_state(tmp_path: Path) -> None:
@@ -104,11 +105,11 @@ def test_a_journal_that_could_not_be_written_is_made_up_for_by_a_whole_state(tmp
     assert state.is_dirty
     journal.rmdir()
     state.save()
-    assert "a" in State(tmp_path / "state.json").load().entries
+    assert "a" in State(tmp_path / "state.json", FORM.name).load().entries
 
 
 def test_a_save_of_100_000_sources_costs_no_more_than_one_of_ten(tmp_path: Path) -> None:
-    state = State(tmp_path / "state.json")
+    state = State(tmp_path / "state.json", FORM.name)
     state.advance_offsets(
         {f"~/.claude/projects/-home-someone-work/{number:036x}.jsonl": entry(number) for number in range(100_000)}
     )
@@ -118,4 +119,4 @@ def test_a_save_of_100_000_sources_costs_no_more_than_one_of_ten(tmp_path: Path)
         state.advance_offsets({f"~/.claude/projects/-home-someone-work/{number:036x}.jsonl": entry(number + 1)})
         state.save()
     assert (time.process_time() - started) / 20 < 0.01
-    assert State(tmp_path / "state.json").load().entries == state.entries
+    assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from collector.flow.ledger import Ledger
+from collector.flow.observer import Unobserved
 from collector.keeping.rescue import HeldFiles
 from collector.pipeline import Flow, run_pass
 from collector.settings.options import SweptSettings
 from tests.model.world import World, marks, record, replace_atomically
+from tests.scopes import root_of, scope
 
 
 @pytest.fixture
@@ -148,14 +150,13 @@ def test_the_ids_are_those_that_the_original_would_have_given(tmp_path: Path, li
 def test_it_is_not_let_go_of_while_the_original_is_ahead(world: World, linking: str) -> None:
     path = transcript(world, range(9))
     fails(world)
-    flow = world.flow()
 
-    def grow(_: Ledger) -> None:
-        if path.stat().st_size < 1200:
-            transcript(world, range(9, 12))
+    class Growing(Unobserved):
+        def receipt(self, ledger: Ledger) -> None:
+            if path.stat().st_size < 1200:
+                transcript(world, range(9, 12))
 
-    flow.on_receipt = grow
-    run_pass(flow, Ledger())
+    run_pass(world.flow(observer=Growing()), Ledger())
     assert len(held(world)) == 1
     if linking == "links":
         path.unlink()
@@ -351,8 +352,8 @@ def test_a_project_that_is_no_longer_wanted_is_not_sent_from_here(world: World) 
     transcript(world, range(5))
     fails(world)
     (world.root / "projects" / "-work-a" / "s1.jsonl").unlink()
-    flow = world.flow()
-    flow.is_wanted = lambda project: project != "-work-a"
+    left_out = scope(root_of(world.root, "claude"), home=world.home, exclude=["-work-a"])
+    flow = world.flow(scope=left_out)
     run_pass(flow, Ledger())
     assert stored(world) == set()
     assert len(held(world)) == 1

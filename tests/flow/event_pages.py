@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from collector.agents.claude_code import places
 from collector.flow.event import KINDS, json_schema
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
-from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import context, normalized, outcome
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
 
@@ -100,10 +100,10 @@ def records_table() -> Iterator[str]:
         if "tomorrow" not in name and name != "no_type":
             names.setdefault(kind, {})[name_of(record)] = None
     for source, records, name in (
-        (SourceKind.HISTORY, HISTORY_LINES, "lines of `history.jsonl`"),
-        (SourceKind.JOURNAL, JOURNAL_LINES, "lines of a workflow's `journal.jsonl`"),
-        (SourceKind.SESSION_INDEX, INDEX_ENTRIES, "entries of `sessions-index.json`"),
-        (SourceKind.STATS, {"stats": STATS}, "`stats-cache.json`"),
+        (places.HISTORY, HISTORY_LINES, "lines of `history.jsonl`"),
+        (places.JOURNAL, JOURNAL_LINES, "lines of a workflow's `journal.jsonl`"),
+        (places.SESSION_INDEX, INDEX_ENTRIES, "entries of `sessions-index.json`"),
+        (places.STATS, {"stats": STATS}, "`stats-cache.json`"),
     ):
         for record in records.values():
             names.setdefault(f"{normalized(record, context(source))['kind']}`", {})[name] = None

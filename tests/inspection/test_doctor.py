@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 from collector.delivery import sink as sink_seam
 from collector.flow.event import json_schema
 from collector.inspection.doctor import clock
+from collector.install.installed import service_files
+from collector.install.plans import Person
 from tests.agent import Agent, Result
 from tests.build import Home
 from tests.sink import Answer, Sink, redirect, rejecting
@@ -64,6 +67,15 @@ def test_where_all_is_well_it_says_so_and_changes_nothing(home: Home, sink: Sink
     assert result.code == 0
     assert {name for name, found in checks.items() if found[0]["level"] != "ok"} == {"service"}
     assert files(agent) == before
+
+
+def test_a_service_that_is_installed_is_named(home: Home, agent: Agent) -> None:
+    person = Person("alice", os.getuid(), str(home.path))
+    unit = service_files(person, sys.platform)[0]
+    unit.parent.mkdir(parents=True)
+    unit.touch()
+    checks, _ = examine(agent)
+    assert checks["service"] == [{"name": "service", "level": "ok", "finding": str(unit), "advice": ""}]
 
 
 def test_the_sink_gets_one_harmless_event(sink: Sink, agent: Agent) -> None:
@@ -170,7 +182,7 @@ def test_a_damaged_state_is_told_of_and_left_alone(agent: Agent) -> None:
     assert files(agent) == before
 
 
-def test_what_was_set_aside_is_a_warning(home: Home, agent: Agent) -> None:
+def test_an_entry_in_quarantine_is_a_warning(home: Home, agent: Agent) -> None:
     broken = home.session()
     broken.path.write_bytes(b"not json\n")
     agent.scan()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from collector.inspection.preview import moment
 from tests.agent import Agent
 from tests.build import Home
 from tests.sink import Sink
@@ -83,7 +85,7 @@ def test_why_nothing_is_shown_is_said(home: Home, agent: Agent) -> None:
     home.session().prompt("one")
     assert "; no source matches zzz." in agent.run("preview", *agent.places(), "--source", "zzz").stderr
     agent.scan()
-    assert "; everything was sent already, --all shows it." in agent.run("preview", *agent.places()).stderr
+    assert "; everything has been sent already, --all shows it." in agent.run("preview", *agent.places()).stderr
 
 
 def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
@@ -92,11 +94,28 @@ def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
     moment = session.prompt("new")["timestamp"]
     assert texts(preview(agent, "--since", moment)) == ["new"]
     assert preview(agent, "--since", "30m") == []
+    assert "; none is that recent." in agent.run("preview", *agent.places(), "--since", "30m").stderr
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "5y", "2026-13-01"])
-def test_a_moment_that_is_none_is_a_usage_error(agent: Agent, moment: str) -> None:
-    assert agent.run("preview", *agent.places(), "--since", moment).code == 2
+def test_a_time_ago_is_counted_from_now() -> None:
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    expected = {
+        "90s": "2026-03-01T11:58:30.000Z",
+        "30m": "2026-03-01T11:30:00.000Z",
+        "12h": "2026-03-01T00:00:00.000Z",
+        "3d": "2026-02-26T12:00:00.000Z",
+        "2w": "2026-02-15T12:00:00.000Z",
+        "2026-02-01": datetime(2026, 2, 1).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
+        "2026-02-01T10:00+02:00": "2026-02-01T08:00:00.000Z",
+    }
+    assert {text: moment(text, now) for text in expected} == expected
+    for text in ("yesterday", "5y", "2026-13-01", "9999999w"):
+        with pytest.raises(ValueError, match=r".+"):
+            moment(text, now)
+
+
+def test_a_moment_that_is_none_is_a_usage_error(agent: Agent) -> None:
+    assert agent.run("preview", *agent.places(), "--since", "yesterday").code == 2
 
 
 def test_it_works_beside_a_running_agent(home: Home, sink: Sink, agent: Agent) -> None:

@@ -1,135 +1,130 @@
-"""The status: sums that are right, a file that is written when there is news, and the same report without an agent."""
+"""`collector status`: the same report from a running agent and from what one left behind."""
 
 from __future__ import annotations
 
-import stat
-from pathlib import Path
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
 from typing import Any
 
 import pytest
 
-from collector.flow.ledger import Ledger
-from collector.flow.source import Root, Source, SourceKind, Stamp
-from collector.service.status_file import Lag, StatusFile, Totals, in_words, one_line, read_status, status_path
+from tests.agent import COLLECTOR, Agent
+from tests.build import Home
+from tests.sink import Answer, Sink
 
 
-def source(key: str, priority: int, size: int) -> Source:
-    stamp = Stamp(size, 1, 1)
-    return Source(Root("/r", "r"), f"/r/{key}", key, SourceKind.SESSION, priority, "", "", "", stamp)
+def told(agent: Agent) -> dict[str, Any]:
+    """The report as data."""
+    result = agent.run("status", "--json", *agent.places())
+    assert result.code == 0, result.stderr
+    return dict(json.loads(result.stdout))
 
 
-def everything(each: Source) -> int:
-    return each.stamp.size
+def told_when(agent: Agent, name: str, value: object) -> dict[str, Any]:
+    """The report, once it says so."""
+    deadline = time.monotonic() + 60
+    while (report := told(agent)).get(name) != value:
+        assert time.monotonic() < deadline, report
+    return report
 
 
-def test_lag_is_told_by_priority() -> None:
-    lag = Lag()
-    lag.take_all([source("a", 0, 10), source("b", 0, 0), source("c", 2, 7)], everything)
-    assert lag.by_priority() == {
-        "P0": {"sources": 2, "behind": 1, "lag": 10},
-        "P2": {"sources": 1, "behind": 1, "lag": 7},
-    }
+def test_without_an_agent_the_state_and_the_roots_tell(home: Home, sink: Sink, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("one")
+    session.subagent().prompt("below")
+    home.history("one")
+    report = told(agent)
+    assert (report["is_running"], report["holder"]) == (False, None)
+    assert report["priorities"]["P0"] == {"sources": 1, "behind": 1, "lag": session.path.stat().st_size}
+    assert report["priorities"].keys() == {"P0", "P1", "P2"}
+    agent.scan()
+    report = told(agent)
+    assert (report["lag"], report["quarantine"]) == (0, 0)
+    assert not agent.state.with_name("state.status.json").exists()
 
 
-def test_a_look_at_a_few_leaves_the_others_as_they_were() -> None:
-    lag = Lag()
-    lag.take_all([source("a", 0, 10), source("b", 0, 5), source("c", 0, 3)], everything)
-    lag.take([source("a", 0, 0), source("b", 0, 6)], everything, gone=["c"])
-    assert lag.by_priority() == {"P0": {"sources": 3, "behind": 1, "lag": 6}}
+def test_a_running_agent_tells_of_itself(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("one")
+    with agent.start() as running:
+        report = told_when(agent, "delivered", 1)
+        assert (report["is_running"], report["pid"]) == (True, running.process.pid)
+        assert report["watcher"]["mode"] == "events"
+        assert report["last_acknowledged"]
+        assert report["problem"] is None
+    report = told(agent)
+    assert report["is_running"] is False
+    assert report["last_acknowledged"]
 
 
-def test_totals_of_a_pass_under_way_do_not_count_twice() -> None:
-    totals, ledger = Totals(), Ledger(batches=2, bytes=10)
-    ledger.redactions["aws"] = 1
-    totals.add(Ledger(batches=1))
-    assert totals.with_ledger(ledger).as_dict()["batches"] == 3
-    assert totals.as_dict()["batches"] == 1
-    totals.add(ledger)
-    assert totals.as_dict()["redactions"] == {"aws": 1}
+def test_after_a_kill_it_is_not_running(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("one")
+    with agent.start() as running:
+        told_when(agent, "delivered", 1)
+        running.kill()
+        assert told(agent)["is_running"] is False
 
 
-class Told:
-    """A status file under a clock of ours."""
-
-    def __init__(self, path: Path) -> None:
-        self.now = 0.0
-        self.file = StatusFile(path, lambda: self.now)
-
-    def tell(self, **report: Any) -> None:
-        self.file.write(lambda: report)
-
-
-def test_the_file_is_private_and_whole(tmp_path: Path) -> None:
-    state = tmp_path / "deep" / "state.json"
-    told = Told(status_path(state))
-    told.tell(lag=3)
-    path = tmp_path / "deep" / "state.status.json"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert read_status(state)["lag"] == 3
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+def test_a_sink_that_is_failing_is_told_of_while_it_is_waited_for(home: Home, sink: Sink, agent: Agent) -> None:
+    sink.then = Answer(503)
+    home.session().prompt("one")
+    with agent.start():
+        deadline = time.monotonic() + 60
+        while not (report := told(agent)).get("problem"):
+            assert time.monotonic() < deadline
+        assert report["problem"]["kind"] == "unavailable"
+        assert "503" in report["problem"]["reason"]
+        assert "Check that the sink is up" in report["problem"]["reason"]
+        assert report["lag"] > 0
 
 
-def test_what_is_not_news_is_not_written(tmp_path: Path) -> None:
-    path = tmp_path / "s.json"
-    told = Told(path)
-    told.tell(lag=3)
-    before = path.stat().st_ino
-    told.tell(lag=3)
-    assert path.stat().st_ino == before
-    told.tell(lag=4)
-    assert path.stat().st_ino != before
+def test_what_it_says_of_a_scan_that_holds_the_state(home: Home, sink: Sink, agent: Agent) -> None:
+    answered = threading.Event()
+    sink.then = Answer(held=answered)
+    home.session().prompt("one")
+    with agent.start(command="scan") as running:
+        sink.wait_for(lambda: sink.posts)
+        report = told(agent)
+        assert report["is_running"] is False
+        assert f"scan, process {running.process.pid}" in report["holder"]
+        answered.set()
+        assert running.process.wait(30) == 0
 
 
-def test_it_is_written_at_most_once_a_second(tmp_path: Path) -> None:
-    told = Told(tmp_path / "s.json")
-    assert told.file.due_in == 0.0
-    told.tell(lag=3)
-    assert told.file.due_in == 1.0
-    told.now = 1.0
-    assert told.file.due_in == 0.0
+def test_watch_tells_again_until_it_is_interrupted(home: Home, agent: Agent) -> None:
+    command = [*COLLECTOR, "status", "--json", "--watch", *agent.places()]
+    with subprocess.Popen(command, env=agent.environment, stdout=subprocess.PIPE) as watching:
+        assert watching.stdout is not None
+        first, second = (json.loads(watching.stdout.readline()) for _ in range(2))
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(10) == 0
+    assert first["lag"] == second["lag"] == 0
 
 
-def test_a_costly_description_is_made_more_rarely(tmp_path: Path) -> None:
-    told = Told(tmp_path / "s.json")
-
-    def slowly() -> dict[str, Any]:
-        told.now += 0.2
-        return {}
-
-    told.file.write(slowly)
-    assert told.file.due_in == pytest.approx(10.0)
+def test_others_cannot_read_the_status_file(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("one")
+    with agent.start():
+        told_when(agent, "delivered", 1)
+    assert os.stat(agent.state.with_name("state.status.json")).st_mode & 0o777 == 0o600
 
 
-def test_a_full_disk_does_no_harm(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("")
-    Told(tmp_path / "taken" / "s.json").tell(lag=3)
+def test_neither_text_nor_secret_gets_into_the_status(home: Home, sink: Sink, agent: Agent) -> None:
+    key = "AKIA" + "Q3EGRZPLMWXCVB7T"
+    home.session().prompt(f"pomegranate {key}")
+    sink.then = Answer(400, body=f"pomegranate {key}".encode())
+    with agent.start():
+        told_when(agent, "quarantine", 1)
+    text = agent.state.with_name("state.status.json").read_text()
+    assert key not in text
+    assert "pomegranate" not in text
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "null"])
-def test_a_damaged_file_tells_nothing(tmp_path: Path, content: str) -> None:
-    state = tmp_path / "state.json"
-    status_path(state).write_text(content)
-    assert read_status(state) == {}
-
-
-@pytest.mark.parametrize(
-    ("count", "said"), [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (2e6, "2.0 MB"), (3.2e9, "3.2 GB")]
-)
-def test_sizes_are_said_in_words(count: float, said: str) -> None:
-    assert in_words(count) == said
-
-
-def test_the_one_line_says_what_matters_first() -> None:
-    report = {
-        "priorities": {"P0": {"sources": 3, "behind": 2, "lag": 1500}},
-        "lag": 1500,
-        "last_acknowledged": "2026-03-01T10:00:00Z",
-        "problem": {"kind": "halted", "since": "2026-03-01T09:00:00Z", "reason": "HTTP 401"},
-        "watcher": {"mode": "polling", "reason": "limit reached"},
-    }
-    assert one_line(report) == (
-        "halted since 2026-03-01T09:00:00Z: HTTP 401; lag 1.5 kB in 2 sources; "
-        "last acknowledged 2026-03-01T10:00:00Z; watcher polling: limit reached"
-    )
-    calm = report | {"lag": 0, "problem": None, "last_acknowledged": None, "watcher": {"mode": "events", "reason": ""}}
-    assert one_line(calm) == "nothing waits"
+@pytest.mark.parametrize("damage", ["[]", '{"problem": "x"}', '{"problem": {}}', '{"updated": 5}', '{"since": "x"}'])
+def test_a_damaged_status_file_tells_nothing(home: Home, agent: Agent, damage: str) -> None:
+    agent.directory.mkdir()
+    (agent.directory / "state.status.json").write_text(damage)
+    result = agent.run("status", *agent.places())
+    assert (result.code, result.stdout.splitlines()[0]) == (0, "agent       not running")

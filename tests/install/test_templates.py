@@ -119,10 +119,17 @@ def test_an_edited_file_is_told_from_our_own(text: str) -> None:
     assert not templates.is_unedited("")
 
 
-def test_a_template_that_lost_its_anchor_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(templates, "PACKAGED_PROGRAM", "/usr/bin/other")
-    with pytest.raises(ServiceError, match="stands in it 0 times"):
-        templates.user_unit(PACKAGED)
+def test_a_template_that_lost_its_anchor_is_noticed() -> None:
+    changed = UNITS[0].read_text().replace("/usr/bin/collector", "/usr/bin/other")
+    with pytest.raises(ServiceError, match="occurs 0 times"):
+        templates.user_unit(PACKAGED, changed)
+
+
+def test_a_home_that_is_not_below_home_is_put_into_the_path_of_the_template() -> None:
+    values = lines_of(templates.home_drop_in("/srv/my people/alice"), "Service")
+    [shipped] = [value for name, value in lines_of(UNITS[1].read_text(), "Service") if name == "BindReadOnlyPaths"]
+    place = shipped.replace("/home/%i", "/srv/my people/alice")
+    assert values == [("BindReadOnlyPaths", ""), ("BindReadOnlyPaths", f'"{place}"')]
 
 
 def test_the_property_list_has_what_launchd_needs_and_absolute_paths() -> None:

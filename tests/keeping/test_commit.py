@@ -7,20 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from collector.agents.claude_code import places
 from collector.errors import StateError
 from collector.flow.batch import Batch
 from collector.flow.ledger import Ledger
 from collector.flow.outcome import Quarantined
 from collector.flow.receipt import Receipt
 from collector.flow.selection import Selection
-from collector.flow.source import Entry, Position, Root, Source, SourceKind, Stamp
+from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.commit import SAVE_AFTER_SECONDS, TRY_AGAIN_SECONDS, Committer
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
+from tests.scopes import FORM, root_of
 
 KEY = "~/.claude/projects/-p/s.jsonl"
 STAMP = Stamp(50, 6, 7)
-SOURCE = Source(Root("/r", ""), "/r/s.jsonl", KEY, SourceKind.SESSION, 0, "-p", "s", "", STAMP)
+SOURCE = Source(root_of("/r", ""), "/r/s.jsonl", KEY, places.SESSION, "-p", "s", "", STAMP)
 NOTHING = Selection([], 0, {}, {}, {}, {}, [])
 
 
@@ -41,7 +43,7 @@ class ScriptedState(State):
     """Saves to a scripted disk."""
 
     def __init__(self, disk: Disk) -> None:
-        super().__init__(Path("/nowhere/state.json"))
+        super().__init__(Path("/nowhere/state.json"), FORM.name)
         self.disk = disk
 
     def save(self, *, is_whole: bool = False) -> None:

@@ -18,6 +18,7 @@ from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
 from tests.agent import Agent
 from tests.build import Home, Session
+from tests.scopes import FORM
 from tests.sink import Sink
 
 WRITTEN = 1_768_263_841  # seconds since 1970, when Claude Code last wrote
@@ -109,7 +110,7 @@ def test_its_state_is_written_as_it_was(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         before = place.agent.state.read_bytes()
-        State(place.agent.state).load().save(is_whole=True)
+        State(place.agent.state, FORM.name).load().save(is_whole=True)
         assert place.agent.state.read_bytes() == before
 
 
@@ -142,14 +143,14 @@ def test_what_it_holds_is_delivered_and_nothing_else(tmp_path: Path, copy: bool,
 def test_its_journal_is_applied(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_bytes(BASE)
     (tmp_path / "state.json.journal").write_bytes(b"".join(JOURNAL))
-    assert State(tmp_path / "state.json").load().entries == {
+    assert State(tmp_path / "state.json", FORM.name).load().entries == {
         "b": Entry(Position(20, "h", "t", Stamp(20, 1768263841305000000, 8))),
         "c": Entry(Position(5, "h", "t"), missing_since=1768263000),
     }
 
 
 def test_a_journal_is_written_as_it_was(tmp_path: Path) -> None:
-    state = State(tmp_path / "state.json", journal_from=1)
+    state = State(tmp_path / "state.json", FORM.name, journal_from=1)
     state.set_offset("a", Position(10, "h", "t"))
     state.save()
     state.advance_offsets({"b": Position(20, "h", "t", Stamp(20, 1768263841305000000, 8))})

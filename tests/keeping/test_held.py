@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from collector.flow.source import Entry, Position, Root, Source, SourceKind, Stamp, digest, stamp_of
+from collector.agents.claude_code import places
+from collector.flow.source import Entry, Position, Source, SourceKind, Stamp, digest, stamp_of
 from collector.keeping.held import Held, HeldFile, Plan, StandIns, index_of, look_into
 from collector.settings.options import SweptSettings
+from tests.scopes import FORM, root_of
 
 HERE = Path("/agent/state.held")
 ROOM = SweptSettings()
 
 
-def source(key: str, inode: int = 7, age: int = 0, kind: SourceKind = SourceKind.SESSION, size: int = 100) -> Source:
+def source(key: str, inode: int = 7, age: int = 0, kind: SourceKind = places.SESSION, size: int = 100) -> Source:
     stamp = Stamp(size, 1000 - age, inode)
-    return Source(Root("/root", "r"), f"/root/{key}", key, kind, 0, "-p", "s", "", stamp)
+    return Source(root_of("/root", "r"), f"/root/{key}", key, kind, "-p", "s", "", stamp)
 
 
 def held(*files: HeldFile, copies: set[int] | None = None) -> Held:
-    return Held(HERE, files, frozenset(copies or ()))
+    return Held(HERE, FORM.companion, files, frozenset(copies or ()))
 
 
 def file_of(number: int, original: Source, unsent: int = 100, start: Position | None = None) -> HeldFile:
@@ -79,7 +81,7 @@ def test_the_bytes_are_bounded_and_a_small_file_takes_the_room_a_large_one_has_n
     assert ([file.number for file in made.take], taken(made), made.left_out) == ([5], ["small"], 1)
 
 
-@pytest.mark.parametrize("kind", [SourceKind.SESSION_INDEX, SourceKind.STATS])
+@pytest.mark.parametrize("kind", [places.SESSION_INDEX, places.STATS])
 def test_what_says_how_things_are_is_not_held(kind: SourceKind) -> None:
     assert plan(held(), [source("whole", kind=kind)]) == Plan()
 
@@ -102,14 +104,14 @@ def test_what_moved_is_known_under_the_name_it_has_now() -> None:
 
 @pytest.mark.parametrize("copies", [set(), {1}])
 def test_what_is_read_from_here_is_not_held_once_more(copies: set[int]) -> None:
-    stand_in = source("a", inode=8 if copies else 7)._replace(root=Root(str(HERE), "r"))
+    stand_in = source("a", inode=8 if copies else 7)._replace(root=root_of(str(HERE), "r"))
     what = held(file_of(1, source("a", inode=7)), copies=copies)
     assert plan(what, [stand_in], read_as={1: stand_in}) == Plan()
 
 
 def test_only_copies_are_completed_and_only_those_whose_originals_are_there() -> None:
     linked, copied, gone, here = source("linked", 1), source("copied", 2), source("gone", 3), source("here", 4)
-    stand_in = here._replace(root=Root(str(HERE), "r"))
+    stand_in = here._replace(root=root_of(str(HERE), "r"))
     files = [file_of(number, each) for number, each in enumerate([linked, copied, gone, here], 1)]
     read_as = {1: linked, 2: copied, 3: gone, 4: stand_in}
     made = plan(held(*files, copies={2, 3, 4}), [linked, copied, stand_in], read_as=read_as)
@@ -159,12 +161,12 @@ class Shelf:
     def found(self, name: str) -> Source:
         path = self.root / name
         stamp = stamp_of(path.stat())
-        return Source(Root(str(self.root), "old"), str(path), name, SourceKind.SESSION, 0, "-p", "s", "", stamp)
+        return Source(root_of(str(self.root), "old"), str(path), name, places.SESSION, "-p", "s", "", stamp)
 
     def hold(self, original: Source, *, copy: bool = False, start: Position | None = None) -> Path:
         """As a failing pass would have."""
         file = HeldFile(len(self.files) + 1, original, start, original.stamp.size)
-        path = self.directory / file.names[0]
+        path = self.directory / file.name
         if copy:
             path.write_bytes(Path(original.path).read_bytes())
         else:
@@ -174,8 +176,8 @@ class Shelf:
         return path
 
     def stand_ins(self, *found: Source, entries: dict[str, Entry] | None = None, wanted: bool = True) -> StandIns:
-        roots = [Root(str(self.root), "new")]
-        return look_into(self.directory).find_stand_ins(found, entries or {}, roots, lambda _: wanted)
+        roots = [root_of(str(self.root), "new")]
+        return look_into(self.directory, FORM.companion).find_stand_ins(found, entries or {}, roots, lambda _: wanted)
 
 
 @pytest.fixture
@@ -194,7 +196,7 @@ def test_looking_changes_nothing_whatever_a_crash_left_behind(shelf: Shelf) -> N
     for stray in ("9.new", "9.jsonl", "index.json.new", "3.meta.json"):
         (shelf.directory / stray).write_bytes(b"x")
     before = everything(shelf.directory)
-    what = look_into(shelf.directory)
+    what = look_into(shelf.directory, FORM.companion)
     assert [file.original.key for file in what.files] == ["a", "b"]
     assert (set(what.copies), what.damage) == ({2}, "")
     assert what.strays == {"9.new", "9.jsonl", "index.json.new", "3.meta.json"}
@@ -206,19 +208,19 @@ def test_a_damaged_index_is_said_and_left_alone(shelf: Shelf, index: bytes) -> N
     shelf.hold(shelf.write("a", b"1\n"))
     (shelf.directory / "index.json").write_bytes(index)
     before = everything(shelf.directory)
-    what = look_into(shelf.directory)
+    what = look_into(shelf.directory, FORM.companion)
     assert (what.files, bool(what.damage)) == ((), True)
     assert everything(shelf.directory) == before
 
 
 def test_nothing_is_held_where_there_is_no_directory(tmp_path: Path) -> None:
-    assert look_into(tmp_path / "state.held") == Held(tmp_path / "state.held")
+    assert look_into(tmp_path / "state.held", FORM.companion) == Held(tmp_path / "state.held", FORM.companion)
 
 
 def test_what_is_in_the_index_comes_back_as_it_was(shelf: Shelf) -> None:
     odd = shelf.write(os.fsdecode(b"s\xff.jsonl"), b"1\n")
     shelf.hold(odd, start=Position(5, "h", "t", odd.stamp))
-    [file] = look_into(shelf.directory).files
+    [file] = look_into(shelf.directory, FORM.companion).files
     assert file == HeldFile(1, odd, Position(5, "h", "t"), 2)
     assert json.loads((shelf.directory / "index.json").read_bytes())["version"] == 1
 
@@ -240,7 +242,7 @@ def test_when_the_original_is_gone_it_is_read_from_here_under_its_key(shelf: She
     Path(original.path).unlink()
     made = shelf.stand_ins()
     [stand_in] = made.sources
-    assert (stand_in.key, stand_in.path, stand_in.root) == ("a", str(path), Root(str(shelf.directory), "new"))
+    assert (stand_in.key, stand_in.path, stand_in.root) == ("a", str(path), root_of(str(shelf.directory), "new"))
     assert (made.read_as, made.starts) == ({1: stand_in}, {})
 
 
@@ -306,5 +308,7 @@ def test_what_is_no_longer_wanted_is_not_read_from_here_either(shelf: Shelf) -> 
     shelf.hold(original)
     Path(original.path).unlink()
     assert shelf.stand_ins(wanted=False) == StandIns([], {}, {})
-    elsewhere = [Root("/elsewhere", "")]
-    assert look_into(shelf.directory).find_stand_ins([], {}, elsewhere, lambda _: True) == StandIns([], {}, {})
+    elsewhere = [root_of("/elsewhere", "")]
+    assert look_into(shelf.directory, FORM.companion).find_stand_ins([], {}, elsewhere, lambda _: True) == StandIns(
+        [], {}, {}
+    )

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from collector.flow.source import Entry, Position, Root, Source, SourceKind, digest, stamp_of
+from collector.agents.claude_code import places
+from collector.flow.source import Entry, Position, Source, SourceKind, digest, stamp_of
 from collector.keeping.held import HeldFile, Plan, look_into
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.settings.options import SweptSettings
+from tests.scopes import FORM, root_of
 
 
 class Place:
@@ -22,24 +24,24 @@ class Place:
     def __init__(self, directory: Path) -> None:
         self.root = directory / "root"
         self.directory = directory / "agent" / "state.held"
-        self.state = State(directory / "agent" / "state.json")
+        self.state = State(directory / "agent" / "state.json", FORM.name)
         self.root.mkdir()
         self.held = self.restarted()
 
     def restarted(self, *, is_dry_run: bool = False) -> HeldFiles:
         """The same, as a newly started process sees it."""
-        return HeldFiles(self.directory, SweptSettings(), is_dry_run=is_dry_run)
+        return HeldFiles(self.directory, SweptSettings(), companion_of=FORM.companion, is_dry_run=is_dry_run)
 
-    def write(self, name: str, data: bytes, kind: SourceKind = SourceKind.SESSION) -> Source:
+    def write(self, name: str, data: bytes, kind: SourceKind = places.SESSION) -> Source:
         (self.root / name).write_bytes(data)
         return self.found(name, kind)
 
-    def found(self, name: str, kind: SourceKind = SourceKind.SESSION) -> Source:
+    def found(self, name: str, kind: SourceKind = places.SESSION) -> Source:
         path = self.root / name
-        return Source(Root(str(self.root), "r"), str(path), name, kind, 0, "-p", "s", "", stamp_of(path.stat()))
+        return Source(root_of(str(self.root), "r"), str(path), name, kind, "-p", "s", "", stamp_of(path.stat()))
 
     def take_stock(self, *found: Source) -> list[Source]:
-        roots = [Root(str(self.root), "r")]
+        roots = [root_of(str(self.root), "r")]
         return self.held.take_stock(found, self.state.entries, roots, lambda _: True).sources
 
     def sent(self, source: Source) -> None:

@@ -15,24 +15,25 @@ from collector.errors import StateError, StateLocked
 from collector.flow.source import Entry, Position, Stamp
 from collector.keeping.lock import lock
 from collector.keeping.state import State
+from tests.scopes import FORM
 
 HERE = Position(10, "aa", "bb", Stamp(10, 1768263841305000000, 7))
 KEY = "~/.claude/projects/-p/s.jsonl"
 
 
 def saved(path: Path, **positions: Position) -> State:
-    state = State(path)
+    state = State(path, FORM.name)
     state.advance_offsets(dict(positions))
     state.save()
     return state
 
 
 def test_a_saved_state_is_read_back_as_it_was(tmp_path: Path) -> None:
-    state = State(tmp_path / "state.json")
+    state = State(tmp_path / "state.json", FORM.name)
     state.advance_offsets({KEY: HERE})
     state.mark_skipped("stub", Stamp(3, 4, 5), "warmup")
     state.save()
-    assert State(tmp_path / "state.json").load().entries == state.entries
+    assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
 
 
 def test_the_file_has_the_shape_that_is_documented(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_the_file_has_the_shape_that_is_documented(tmp_path: Path) -> None:
 def test_an_entry_with_offset_and_mtime_alone_is_understood(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_bytes(orjson.dumps({"claude_code": {"files": {KEY: {"offset": 45678, "mtime": 1768263841305}}}}))
-    assert State(path).load().entries[KEY] == Entry(Position(45678, "", ""))
+    assert State(path, FORM.name).load().entries[KEY] == Entry(Position(45678, "", ""))
 
 
 def test_the_file_and_its_directory_are_private(tmp_path: Path) -> None:
@@ -64,7 +65,7 @@ def test_a_damaged_file_falls_back_to_the_generation_before(tmp_path: Path, dama
     state.advance_offsets({"b": HERE})
     state.save()
     path.write_bytes(damage)
-    loaded = State(path).load()
+    loaded = State(path, FORM.name).load()
     assert list(loaded.entries) == ["a"]
     assert "damaged" in loaded.notes[0]
     assert len(list(tmp_path.glob("state.json.damaged-*"))) == 1
@@ -74,7 +75,7 @@ def test_when_both_generations_are_damaged_it_starts_over_and_keeps_the_pieces(t
     path = tmp_path / "state.json"
     path.write_bytes(b"x")
     (tmp_path / "state.json.previous").write_bytes(b"y")
-    loaded = State(path).load()
+    loaded = State(path, FORM.name).load()
     assert loaded.entries == {}
     assert len(loaded.notes) == 2
 
@@ -83,7 +84,7 @@ def test_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_bytes(b'{"version":2}')
     with pytest.raises(StateError, match="newer collector"):
-        State(path).load()
+        State(path, FORM.name).load()
     assert path.read_bytes() == b'{"version":2}'
 
 
@@ -93,7 +94,7 @@ def test_a_reset_does_not_come_back_through_the_older_generation(tmp_path: Path)
     state.reset_entries(["a"])
     state.save()
     path.write_bytes(b"damaged")
-    assert State(path).load().entries == {}
+    assert State(path, FORM.name).load().entries == {}
 
 
 def test_a_reset_that_failed_once_does_not_come_back_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +110,7 @@ def test_a_reset_that_failed_once_does_not_come_back_either(tmp_path: Path, monk
     monkeypatch.undo()
     state.save()
     path.write_bytes(b"damaged")
-    assert State(path).load().entries == {}
+    assert State(path, FORM.name).load().entries == {}
 
 
 def test_a_failed_save_keeps_the_old_file_and_stays_dirty(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_since_when_a_source_is_missing_is_not_worth_a_save_of_its_own(tmp_path:
     assert not state.is_dirty
     state.advance_offsets({"b": HERE})
     state.save()
-    assert State(tmp_path / "state.json").load().entries["a"] == Entry(HERE, missing_since=1000)
+    assert State(tmp_path / "state.json", FORM.name).load().entries["a"] == Entry(HERE, missing_since=1000)
 
 
 def test_a_source_that_is_gone_for_good_is_dropped_from_the_file(tmp_path: Path) -> None:
@@ -155,9 +156,46 @@ def test_a_source_that_is_gone_for_good_is_dropped_from_the_file(tmp_path: Path)
     state.drop_entries(["a"])
     assert state.is_dirty
     state.save()
-    assert set(State(tmp_path / "state.json").load().entries) == {"b"}
+    assert set(State(tmp_path / "state.json", FORM.name).load().entries) == {"b"}
 
 
 def test_moving_an_offset_says_by_how_much(tmp_path: Path) -> None:
     state = saved(tmp_path / "state.json", a=HERE)
     assert state.advance_offsets({"a": HERE._replace(offset=25), "b": HERE}) == 25
+
+
+def test_each_agent_has_a_section_and_what_nobody_knows_stays_in_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state = State(path, "claude_code")
+    for key, owner in (("ours", "claude_code"), ("theirs", "scribe"), ("gone", "scribe")):
+        state.set_owner(key, owner)
+        state.set_offset(key, HERE)
+    state.drop_entries(["gone"])
+    state.save()
+    document = orjson.loads(path.read_bytes())
+    assert {name: list(section["files"]) for name, section in document.items() if name != "version"} == {
+        "claude_code": ["ours"],
+        "scribe": ["theirs"],
+    }
+    loaded = State(path, "claude_code").load()
+    assert (loaded.entries, loaded.owners) == (state.entries, {"theirs": "scribe"})
+    assert loaded.owners == {"theirs": "scribe"}
+
+
+def test_the_journal_says_whose_file_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state = State(path, "claude_code", journal_from=1)
+    state.save()
+    state.set_owner("theirs", "scribe")
+    state.set_offset("theirs", HERE)
+    state.save()
+    assert not state.is_whole_on_disk
+    assert State(path, "claude_code").load().owners == {"theirs": "scribe"}
+
+
+@pytest.mark.parametrize("content", ['{"version":1}', '{"scribe":{"files":{}}}', '{"claude_code":{"files":[]}}'])
+def test_without_a_section_of_the_first_agent_it_is_no_state(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(content)
+    loaded = State(path, "claude_code").load(may_repair=False)
+    assert "does not have the shape" in loaded.notes[0]

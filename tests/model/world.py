@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +17,35 @@ import httpx
 import orjson
 
 from collector.delivery.batch import BatchLimits
+from collector.delivery.channel import Channel
+from collector.delivery.settle import Policy
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError
+from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
+from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.receipt import Receipt
-from collector.flow.source import FINGERPRINT_BYTES, Root, digest
+from collector.flow.source import FINGERPRINT_BYTES, digest
 from collector.keeping.commit import Committer
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.pipeline import Flow, run_pass
+from collector.reading.scope import Scope
 from collector.redact import Options, Redactor
 from collector.redact.table import RULES
 from collector.settings.options import RetrySettings, SinkSettings, SweptSettings
+from tests.scopes import FORM, root_of
+from tests.scopes import scope as scope_of
 
 # One rule: this is about offsets, and what is redacted has its own tests.
 REDACTOR = Redactor(Options(key=b"model", engine="python", disabled=frozenset(rule.id for rule in RULES[1:])))
 WINDOW = 2
 BATCH_EVENTS = 3
 SMALL, TINY = 350, 100  # bytes that a picky sink takes; a record makes an event of about 250
+Answering = Callable[[httpx.Request], httpx.Response]
 
 
 class Crash(BaseException):
@@ -162,25 +170,32 @@ class World:
         self.sink = MoodySink()
         self.sink_settings = SinkSettings(compression="none")
 
-    def flow(self, crash_at: str = "", countdown: int = 0) -> Flow:
-        """A newly started agent."""
-        state = State(self.state_path).load()
-        transport = Transport(self.sink_settings, "http://localhost/", None, httpx.MockTransport(self.sink))
+    def flow(
+        self,
+        crash_at: str = "",
+        countdown: int = 0,
+        *,
+        scope: Scope | None = None,
+        answer: Answering | None = None,
+        observer: Observer = UNOBSERVED,
+    ) -> Flow:
+        """A newly started agent; `answer` stands between it and the sink."""
+        state = State(self.state_path, FORM.name).load()
+        mock = httpx.MockTransport(answer or self.sink)
+        channel = Channel(HttpSink(), Transport(self.sink_settings, "http://localhost/", None, mock))
         retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
         return Flow(
-            roots=[Root(str(self.root), "claude")],
-            home=self.home,
-            is_wanted=lambda _: True,
+            scope=scope or scope_of(root_of(self.root, "claude"), home=self.home),
+            frame=Frame({"id": "h", "name": "h"}, "u"),
+            level="full",
             state=state,
             redactor=self.redactor,
             limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),
             max_event_bytes=50_000,
-            deliverer=Deliverer(HttpSink(), transport, retry, window=WINDOW, max_wait=0.0),
+            deliverer=Deliverer(channel, Policy(retry, window=WINDOW, max_wait=0.0)),
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
-            held=HeldFiles(self.state_path.with_name("state.held"), SweptSettings()),
-            host={"id": "h", "name": "h"},
-            user="u",
-            level="full",
+            held=HeldFiles(self.state_path.with_name("state.held"), SweptSettings(), companion_of=FORM.companion),
+            observer=observer,
         )
 
     def run(self, crash_at: str = "", countdown: int = 0) -> Ledger | None:
@@ -214,7 +229,7 @@ class World:
         """Marks that lie before a saved offset but are neither stored nor set aside: losses (promise 1)."""
         settled = self.settled()
         lost = []
-        for key, entry in State(self.state_path).load().entries.items():
+        for key, entry in State(self.state_path, FORM.name).load().entries.items():
             path = Path(key.replace("~", self.home, 1))
             data = path.read_bytes() if path.is_file() else b""
             offset = entry.position.offset

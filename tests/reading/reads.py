@@ -7,25 +7,27 @@ from typing import Any
 
 import pytest
 
+from collector.agents.claude_code import places
 from collector.errors import SkipSource
 from collector.flow.line import End, Line
-from collector.flow.source import Position, Root, Source, SourceKind, Stamp
+from collector.flow.source import Position, Source, SourceKind, Stamp
 from collector.reading import tail
+from tests.scopes import FORM, root_of
 
 
-def source_of(path: Path, kind: SourceKind = SourceKind.SESSION, root: Path | None = None) -> Source:
+def source_of(path: Path, kind: SourceKind = places.SESSION, root: Path | None = None) -> Source:
     """The source as discovery would hand it on."""
     try:
         status = path.stat()
         stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
     except OSError:
         stamp = Stamp(1, 1, 1)
-    return Source(Root(str(root or path.parent), ""), str(path), str(path), kind, 0, "-work", "s", "", stamp)
+    return Source(root_of(root or path.parent), str(path), str(path), kind, "-work", "s", "", stamp)
 
 
 def read(path: Path, position: Position | None = None, **options: int) -> tuple[list[Line], End]:
     """Everything one pass reads of a file."""
-    *lines, end = tail.read(source_of(path), position, **options)
+    *lines, end = tail.read(source_of(path), position, FORM, **options)
     assert isinstance(end, End)
     return [line for line in lines if isinstance(line, Line)], end
 
@@ -45,5 +47,5 @@ def lines_of(count: int, name: str = "n") -> bytes:
 
 def skipped(source: Source) -> str:
     with pytest.raises(SkipSource) as caught:
-        next(tail.read(source, None))
+        next(tail.read(source, None, FORM))
     return caught.value.reason

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from collector.flow.source import Root, Source, SourceKind, Stamp
+from collector.agents.claude_code import places
+from collector.flow.source import Source, Stamp
 from collector.reading.discover import Findings, discover
 from tests.build import Home
+from tests.scopes import root_of, scope
 
 
 @pytest.fixture
@@ -28,8 +30,8 @@ def write(path: Path, mtime: int = 0) -> Path:
     return path
 
 
-def walk(*roots: Path, is_wanted: Callable[[str], bool] = lambda project: True, home: str = "") -> Findings:
-    return discover([Root(str(root), root.name) for root in roots], is_wanted, home or str(roots[0].parent))
+def walk(*roots: Path, exclude: Sequence[str] = (), home: str = "") -> Findings:
+    return discover(scope(*roots, home=home or str(roots[0].parent), exclude=exclude))
 
 
 def keys(found: Findings) -> list[str]:
@@ -52,15 +54,15 @@ def test_every_kind_of_source_is_found_with_what_it_belongs_to(root: Path) -> No
     found = walk(root)
     projects = "~/.claude/projects/-work"
     assert sorted((each.priority, each.key, each.kind, each.session_id, each.agent_id) for each in found.files) == [
-        (0, f"{projects}/s1.jsonl", SourceKind.SESSION, "s1", ""),
-        (0, f"{projects}/sessions-index.json", SourceKind.SESSION_INDEX, "", ""),
-        (1, f"{projects}/agent-0a1b2c3.jsonl", SourceKind.SUBAGENT, "", "0a1b2c3"),
-        (1, f"{projects}/s1/agent-x.jsonl", SourceKind.SUBAGENT, "s1", "x"),
-        (1, f"{projects}/s1/subagents/agent-aside_question-9.jsonl", SourceKind.SUBAGENT, "s1", "aside_question-9"),
-        (1, f"{projects}/s1/subagents/workflows/run-1/agent-y.jsonl", SourceKind.SUBAGENT, "s1", "y"),
-        (1, f"{projects}/s1/subagents/workflows/run-1/journal.jsonl", SourceKind.JOURNAL, "s1", ""),
-        (2, "~/.claude/history.jsonl", SourceKind.HISTORY, "", ""),
-        (3, "~/.claude/stats-cache.json", SourceKind.STATS, "", ""),
+        (0, f"{projects}/s1.jsonl", places.SESSION, "s1", ""),
+        (0, f"{projects}/sessions-index.json", places.SESSION_INDEX, "", ""),
+        (1, f"{projects}/agent-0a1b2c3.jsonl", places.SUBAGENT, "", "0a1b2c3"),
+        (1, f"{projects}/s1/agent-x.jsonl", places.SUBAGENT, "s1", "x"),
+        (1, f"{projects}/s1/subagents/agent-aside_question-9.jsonl", places.SUBAGENT, "s1", "aside_question-9"),
+        (1, f"{projects}/s1/subagents/workflows/run-1/agent-y.jsonl", places.SUBAGENT, "s1", "y"),
+        (1, f"{projects}/s1/subagents/workflows/run-1/journal.jsonl", places.JOURNAL, "s1", ""),
+        (2, "~/.claude/history.jsonl", places.HISTORY, "", ""),
+        (3, "~/.claude/stats-cache.json", places.STATS, "", ""),
     ]
     assert {each.project for each in found.files if each.priority < 2} == {"-work"}
     assert {each.project for each in found.files if each.priority >= 2} == {""}
@@ -70,11 +72,10 @@ def test_a_source_carries_the_path_that_opens_it_and_its_stamp(root: Path) -> No
     path = write(root / "projects" / "-work" / "s.jsonl", mtime=7)
     (source,) = walk(root).files
     assert source == Source(
-        Root(str(root), ".claude"),
+        root_of(root, ".claude"),
         str(path),
         "~/.claude/projects/-work/s.jsonl",
-        SourceKind.SESSION,
-        0,
+        places.SESSION,
         "-work",
         "s",
         "",
@@ -97,7 +98,7 @@ def test_everything_that_claude_code_writes_is_found_without_the_parent_sessions
     for layout in ("flat", "session", "subagents", "workflow"):
         session.subagent(layout=layout).prompt("Look around")
     session.journal()
-    assert {source.kind for source in walk(home.root).files} == {SourceKind.SUBAGENT, SourceKind.JOURNAL}
+    assert {source.kind for source in walk(home.root).files} == {places.SUBAGENT, places.JOURNAL}
     assert len(walk(home.root).files) == 5
 
 
@@ -130,7 +131,7 @@ def test_empty_files_and_unwanted_projects_are_skipped_with_a_reason(root: Path)
     write(root / "projects" / "-private" / "s.jsonl")
     write(root / "projects" / "-private" / "s" / "agent-a.jsonl")
     write(root / "history.jsonl")
-    found = walk(root, is_wanted=lambda project: project != "-private")
+    found = walk(root, exclude=["-private"])
     assert keys(found) == ["~/.claude/history.jsonl"]
     assert found.skipped == {"empty": 1, "project": 2}
 
@@ -267,7 +268,7 @@ def test_no_name_can_forge_a_line_or_another_key(root: Path) -> None:
 @pytest.mark.parametrize("home", ["", "/", "/hom", "/home/me"])
 def test_only_the_home_itself_is_shortened(home: str, tmp_path: Path) -> None:
     write(tmp_path / "home-me" / "history.jsonl")
-    found = discover([Root(str(tmp_path / "home-me"), "")], lambda project: True, home or str(tmp_path / "home"))
+    found = discover(scope(tmp_path / "home-me", home=home or str(tmp_path / "home")))
     assert keys(found) == [f"{tmp_path}/home-me/history.jsonl"]
 
 
@@ -275,7 +276,7 @@ def test_what_is_known_of_an_unchanged_file_is_not_held_twice(root: Path) -> Non
     same, other = write(root / "projects" / "-work" / "s1.jsonl"), write(root / "projects" / "-work" / "s2.jsonl")
     before = {source.key: source.stamp for source in walk(root).files}
     write(other, mtime=1)
-    found = discover([Root(str(root), "")], lambda _: True, str(root.parent), known=before.get).files
+    found = discover(scope(root, home=str(root.parent)), known=before.get).files
     after = {source.path: source for source in found}
     assert after[str(same)].stamp is before[after[str(same)].key]
     assert after[str(other)].stamp.mtime_ns == 1_000_000_000

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from collector.agents.claude_code import places
 from collector.errors import SkipSource
 from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
@@ -16,10 +17,11 @@ from collector.flow.source import SourceKind
 from collector.reading import document
 from tests.model.world import replace_atomically
 from tests.reading.reads import source_of
+from tests.scopes import FORM
 
 
-def read(path: Path, kind: SourceKind = SourceKind.SESSION_INDEX) -> tuple[list[Line], End]:
-    *lines, end = document.read(source_of(path, kind), None)
+def read(path: Path, kind: SourceKind = places.SESSION_INDEX) -> tuple[list[Line], End]:
+    *lines, end = document.read(source_of(path, kind), None, FORM)
     assert isinstance(end, End)
     return [line for line in lines if isinstance(line, Line)], end
 
@@ -56,11 +58,11 @@ def test_the_same_document_on_another_inode_gives_no_lines_again(path: Path) -> 
     replace_atomically(path, path.read_bytes())
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert path.stat().st_ino != status.st_ino
-    (end,) = document.read(source_of(path, SourceKind.SESSION_INDEX), position)
+    (end,) = document.read(source_of(path, places.SESSION_INDEX), position, FORM)
     assert isinstance(end, End)
     assert position_after(end).stamp == source_of(path).stamp
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
-    assert len(list(document.read(source_of(path, SourceKind.SESSION_INDEX), position))) == 2
+    assert len(list(document.read(source_of(path, places.SESSION_INDEX), position, FORM))) == 2
 
 
 def test_an_empty_index_has_an_end_and_no_lines(path: Path) -> None:
@@ -95,7 +97,7 @@ def test_nothing_is_lost_of_an_index_in_an_unknown_shape(path: Path, document: A
 def test_a_stats_cache_is_one_line(path: Path) -> None:
     stats = {"version": 2, "entries": [1, 2]}
     write(path, stats)
-    assert [line.record for line in read(path, SourceKind.STATS)[0]] == [stats]
+    assert [line.record for line in read(path, places.STATS)[0]] == [stats]
 
 
 @pytest.mark.parametrize(

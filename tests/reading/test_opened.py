@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from collector.flow.source import SourceKind
+from collector.agents.claude_code import places
 from collector.reading import tail
 from tests.reading.reads import skipped, source_of
+from tests.scopes import FORM
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_link_is_followed_within_the_root(tmp_path: Path) -> None:
     (tmp_path / "dir").symlink_to(inside)
     (tmp_path / "file.jsonl").symlink_to(inside / "s.jsonl")
     for path in (tmp_path / "dir" / "s.jsonl", tmp_path / "file.jsonl"):
-        items = list(tail.read(source_of(path, root=tmp_path), None))
+        items = list(tail.read(source_of(path, root=tmp_path), None, FORM))
         assert len(items) == 2
 
 
@@ -75,14 +76,14 @@ def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "s.jsonl").write_bytes(b'{"a":1}\n')
     (tmp_path / "root").symlink_to(tmp_path / "real")
-    assert len(list(tail.read(source_of(tmp_path / "root" / "s.jsonl"), None))) == 2
+    assert len(list(tail.read(source_of(tmp_path / "root" / "s.jsonl"), None, FORM))) == 2
 
 
 def test_what_stands_beside_a_subagent_travels_with_its_lines(tmp_path: Path) -> None:
     path = tmp_path / "agent-a.jsonl"
     path.write_bytes(b'{"a":1}\n')
     (tmp_path / "agent-a.meta.json").write_bytes(b'{"agentType":"Explore"}')
-    line, end = tail.read(source_of(path, SourceKind.SUBAGENT), None)
+    line, end = tail.read(source_of(path, places.SUBAGENT), None, FORM)
     assert line.reading.meta == end.reading.meta == {"agentType": "Explore"}
 
 
@@ -91,11 +92,11 @@ def test_meta_that_cannot_be_used_is_left_out(tmp_path: Path, meta: bytes) -> No
     path = tmp_path / "agent-a.jsonl"
     path.write_bytes(b'{"a":1}\n')
     (tmp_path / "agent-a.meta.json").write_bytes(meta)
-    assert next(tail.read(source_of(path, SourceKind.SUBAGENT), None)).reading.meta == {}
+    assert next(tail.read(source_of(path, places.SUBAGENT), None, FORM)).reading.meta == {}
 
 
 def test_a_fifo_in_place_of_meta_does_not_hang(tmp_path: Path) -> None:
     path = tmp_path / "agent-a.jsonl"
     path.write_bytes(b'{"a":1}\n')
     os.mkfifo(tmp_path / "agent-a.meta.json")
-    assert next(tail.read(source_of(path, SourceKind.SUBAGENT), None)).reading.meta == {}
+    assert next(tail.read(source_of(path, places.SUBAGENT), None, FORM)).reading.meta == {}

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from collector.flow.source import Entry, Position, Root, Source, SourceKind, Stamp
+from collector.agents.claude_code import places
+from collector.flow.source import Entry, Position, Source, Stamp
 from collector.reading.discover import Findings
 from collector.reading.select import FORGET_AFTER_SECONDS, FindMoved, select
+from tests.scopes import root_of
 
 NOW = 1_700_000_000.0
 STAMP = Stamp(100, 5, 7)
 
 
 def source(key: str, stamp: Stamp = STAMP) -> Source:
-    return Source(Root("/r", ""), f"/r/{key}", key, SourceKind.SESSION, 0, "-p", "s", "", stamp)
+    return Source(root_of("/r", ""), f"/r/{key}", key, places.SESSION, "-p", "s", "", stamp)
 
 
 def entry(stamp: Stamp | None = STAMP, **more: Any) -> Entry:

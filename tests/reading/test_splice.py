@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.flow import reasons
-from collector.reading.splice import MAX_FROM_THE_END, fragments
+from collector.reading.splice import MAX_FROM_THE_END, Fragment, fragments
+from tests.scopes import FORM
 
 TORN, NUL_BYTES, NOT_AN_OBJECT = reasons.TORN.name, reasons.NUL_BYTES.name, reasons.NOT_AN_OBJECT.name
 FIRST = b'{"parentUuid":null,"type":"user","message":{"content":[{"type":"text","text":"say \\"{\\" }"}]},"uuid":"1"}'
@@ -18,15 +19,19 @@ SECOND = b'{"parentUuid":"1","type":"assistant","message":{"usage":{"a":{"b":1}}
 THIRD = b'{"type":"summary","summary":"\\\\","leafUuid":"2"}'
 
 
+def found_in(line: bytes) -> list[Fragment]:
+    return list(fragments(line, FORM.record_keys))
+
+
 def parts(line: bytes) -> list[bytes | str]:
     """The pieces as the bytes of a whole record, or the problem of a torn one."""
-    return [line[piece.start : piece.end] if piece.record is not None else piece.problem for piece in fragments(line)]
+    return [line[piece.start : piece.end] if piece.record is not None else piece.problem for piece in found_in(line)]
 
 
 def test_the_record_after_a_torn_one_is_saved_wherever_the_tear_is() -> None:
     for cut in range(1, len(FIRST)):
         line = FIRST[:cut] + SECOND
-        assert [(piece.start, piece.end, piece.record, piece.problem) for piece in fragments(line)] == [
+        assert [(piece.start, piece.end, piece.record, piece.problem) for piece in found_in(line)] == [
             (0, cut, None, TORN),
             (cut, len(line), orjson.loads(SECOND), ""),
         ]
@@ -80,7 +85,7 @@ def test_a_large_record_after_a_torn_one_is_saved() -> None:
 
 
 def test_more_records_at_the_end_than_are_looked_for_stay_one_torn_piece() -> None:
-    found = list(fragments(b"x" + THIRD * (MAX_FROM_THE_END + 5)))
+    found = found_in(b"x" + THIRD * (MAX_FROM_THE_END + 5))
     assert [piece.problem for piece in found] == [TORN] + [""] * MAX_FROM_THE_END
     assert found[0].end == 1 + 5 * len(THIRD)
 
@@ -105,7 +110,7 @@ def test_more_records_at_the_end_than_are_looked_for_stay_one_torn_piece() -> No
 def test_no_four_megabytes_take_long(line: bytes) -> None:
     """The bound is generous; what it catches is work that grows with the square of the line."""
     started = time.process_time()
-    assert [piece.record for piece in fragments(line)] == [None]
+    assert [piece.record for piece in found_in(line)] == [None]
     assert time.process_time() - started < 5
 
 
@@ -115,7 +120,7 @@ def test_no_four_megabytes_take_long(line: bytes) -> None:
 def test_every_byte_lies_in_one_piece_or_is_blank(bits: list[bytes]) -> None:
     line = b"".join(bits).replace(b"\n", b"")
     at = 0
-    for piece in fragments(line):
+    for piece in found_in(line):
         assert not line[at : piece.start].replace(b"\xef\xbb\xbf", b"").strip()
         assert piece.start < piece.end
         assert (piece.record is None) == bool(piece.problem)

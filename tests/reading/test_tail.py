@@ -12,12 +12,13 @@ from typing import Any
 import orjson
 import pytest
 
+from collector.agents.claude_code import places
 from collector.errors import SourceError
 from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
-from collector.flow.source import SourceKind
 from collector.reading import tail
 from tests.reading.reads import append, lines_of, read, records, skipped, source_of
+from tests.scopes import FORM
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_up_to_the_size_seen(path: Pa
     path.write_bytes(b'{"a":1}\n')
     source = source_of(path)
     append(path, b'{"a":2}\n')
-    *lines, end = tail.read(source, None)
+    *lines, end = tail.read(source, None, FORM)
     assert [line.end for line in lines] == [8]
     assert isinstance(end, End)
     assert end.reading.stamp == source.stamp._replace(mtime_ns=path.stat().st_mtime_ns)
@@ -138,7 +139,7 @@ def test_a_file_that_was_replaced_after_the_listing_is_read_as_it_is_now(path: P
     other = path.with_name("other")
     other.write_bytes(b'{"b":1}\n{"b":2}\n')
     other.replace(path)
-    *lines, end = tail.read(source, None)
+    *lines, end = tail.read(source, None, FORM)
     assert [line.record for line in lines if isinstance(line, Line)] == [{"b": 1}, {"b": 2}]
     assert end.reading.stamp == source_of(path).stamp
 
@@ -248,7 +249,7 @@ def test_a_read_that_fails_keeps_what_was_read_and_stamps_nothing(path: Path, mo
         return pread(descriptor, size, offset)
 
     monkeypatch.setattr(os, "pread", failing)
-    reading = tail.read(source_of(path), None, chunk_bytes=4096)
+    reading = tail.read(source_of(path), None, FORM, chunk_bytes=4096)
     whole = list(itertools.islice(reading, lines_of(100)[:4096].count(b"\n")))
     assert [type(item) for item in whole] == [Line] * len(whole)
     with pytest.raises(SourceError, match=r"Cannot read .*s\.jsonl: Input/output error"):
@@ -258,8 +259,8 @@ def test_a_read_that_fails_keeps_what_was_read_and_stamps_nothing(path: Path, mo
 def test_no_file_stays_open(path: Path) -> None:
     path.write_bytes(lines_of(10))
     before = len(os.listdir("/dev/fd"))
-    list(tail.read(source_of(path), None))
-    lines = tail.read(source_of(path), None)
+    list(tail.read(source_of(path), None, FORM))
+    lines = tail.read(source_of(path), None, FORM)
     next(lines)
     lines.close()  # type: ignore[attr-defined]
     assert len(os.listdir("/dev/fd")) <= before  # what an earlier test left may have been closed
@@ -274,9 +275,9 @@ def test_a_warmup_stub_is_not_read_until_it_grows(tmp_path: Path, content: Any, 
     path = tmp_path / "agent-a.jsonl"
     stub = orjson.dumps({**WARMUP, "message": {"role": "user", "content": content}}) + ending
     path.write_bytes(stub)
-    assert skipped(source_of(path, SourceKind.SUBAGENT)) == "warmup"
+    assert skipped(source_of(path, places.SUBAGENT)) == "warmup"
     append(path, b'\n{"type":"assistant"}\n')
-    assert len(list(tail.read(source_of(path, SourceKind.SUBAGENT), None))) == 3
+    assert len(list(tail.read(source_of(path, places.SUBAGENT), None, FORM))) == 3
 
 
 @pytest.mark.parametrize(
@@ -292,7 +293,7 @@ def test_a_warmup_stub_is_not_read_until_it_grows(tmp_path: Path, content: Any, 
 def test_other_first_lines_are_read(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "agent-a.jsonl"
     path.write_bytes(data + b"\n")
-    assert len(list(tail.read(source_of(path, SourceKind.SUBAGENT), None))) == 2
+    assert len(list(tail.read(source_of(path, places.SUBAGENT), None, FORM))) == 2
 
 
 def test_a_main_session_may_begin_with_warmup(path: Path) -> None:

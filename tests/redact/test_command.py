@@ -67,7 +67,7 @@ def test_a_finding_in_a_key_says_so() -> None:
 def test_explain_says_which_rule_and_why_and_not_what() -> None:
     out = run("--explain", given=b"a\nDB_PASSWORD=hunter22x\n")
     assert "line 2, column 13, 9 characters: named-secret" in out
-    assert "a name that tells" in out
+    assert "a name that says it is a secret" in out
     assert "hunter22x" not in out
     assert run("--explain", given=b"nothing here") == "Nothing found.\n"
 
@@ -77,9 +77,9 @@ def test_explain_says_which_rule_and_why_and_not_what() -> None:
     [
         (
             b'{"a": 1}\n\n{"a"\n{"b": 2}\n',
-            "Line 3 is no JSON value that can be read: Expecting ':' delimiter at character 5.",
+            "Line 3 is not a valid JSON value: Expecting ':' delimiter at character 5.",
         ),
-        (b'{"a": 1}\n\0{}\n', "Line 2 is no JSON value that can be read: Expecting value at character 1."),
+        (b'{"a": 1}\n\0{}\n', "Line 2 is not a valid JSON value: Expecting value at character 1."),
         (b'{"a": 1}\n[%s]\n' % (b'"password=%06dxX",' * 10_001 % tuple(range(10_001)))[:-1], "too much to redact"),
     ],
 )

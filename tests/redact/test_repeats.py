@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from time import process_time
 
 import pytest
@@ -23,15 +22,16 @@ UNITS = [
 ]
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
-def test_nothing_hides_among_repetitions(redactor: Redactor, python_redactor: Redactor, unit: str) -> None:
+def test_nothing_hides_among_repetitions(redactor: Redactor, python_redactor: Redactor) -> None:
     value = secret("drawn", 3)
-    many = unit * (6000 // len(unit))
-    text = f"{many}\nDB_PASSWORD={value}\n{many}\nDB_PASSWORD={value[::-1]}\n"
-    once, findings = redactor.value(text)
-    assert value not in once
-    assert value[::-1] not in once
-    assert python_redactor.value(text) == (once, findings)
+    survived, different = [], []
+    for unit in UNITS:
+        many = unit * (6000 // len(unit))
+        text = f"{many}\nDB_PASSWORD={value}\n{many}\nDB_PASSWORD={value[::-1]}\n"
+        once, findings = redactor.value(text)
+        survived += [unit] if value in once or value[::-1] in once else []
+        different += [unit] if python_redactor.value(text) != (once, findings) else []
+    assert (survived, different) == ([], [])
 
 
 def test_what_tells_far_behind_a_repetition_is_seen(redactor: Redactor) -> None:
@@ -61,10 +61,12 @@ def test_what_tells_far_before_a_repetition_is_seen(redactor: Redactor, place: i
     assert value not in redactor.text(text[:at].removesuffix(public) + own + text[at:])
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
-def test_four_times_the_repetitions_take_four_times_as_long(redactor: Redactor, unit: str) -> None:
-    short, long = (min(cost(redactor, (unit * size)[:size]) for _ in range(2)) for size in (32_768, 131_072))
-    assert long < 8 * short + 0.005  # were it quadratic, 16 times
+def test_four_times_the_repetitions_take_four_times_as_long(redactor: Redactor) -> None:
+    slow = []
+    for unit in UNITS:
+        short, long = (min(cost(redactor, (unit * size)[:size]) for _ in range(2)) for size in (32_768, 131_072))
+        slow += [(unit, short, long)] if long >= 8 * short + 0.005 else []  # were it quadratic, 16 times
+    assert slow == []
 
 
 def test_every_secret_of_a_repetition_is_found(redactor: Redactor) -> None:
@@ -82,18 +84,6 @@ def test_four_times_as_many_secrets_take_four_times_as_long(redactor: Redactor) 
     many = min(cost(redactor, [{"password": value} for value in values]) for _ in range(2))
     few = min(cost(redactor, [{"password": value} for value in values[:500]]) for _ in range(2))
     assert many < 8 * few + 0.005  # were every value looked for in every string, 16 times
-
-
-def test_many_values_are_found_as_few_are(redactor: Redactor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copies of many values are found in another way than those of few: the same copies."""
-    values = [secret("drawn", seed) + "!" for seed in range(12)] + ["c1ac1ac1a", "1bbb11cbbcc1", "abc12"]
-    text = "".join(f"PASSWORD={value}\n" for value in values) + "".join(values)
-    text += " abc12x abc12 c1bbb11cbbcc1ac1ac1ac1ac1ac1a"
-    one_by_one = redactor.value([text, [*values], {values[0]: values[1]}])
-    monkeypatch.setattr("collector.redact.copies.FEW", 0)
-    assert redactor.value([text, [*values], {values[0]: values[1]}]) == one_by_one
-    assert not any(value in str(one_by_one[0]) for value in values[:12])
-    assert re.search(r" c\[[^]]*\]a\[[^]]*\]c1ac1a$", one_by_one[0][0]), "a copy begins where another one could not be"
 
 
 def cost(redactor: Redactor, value: object) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from collector import settings
+from collector.delivery.sinks import SINKS
 from collector.service.loop import Service
 from tests.agent import Agent, Running
 from tests.build import Home
@@ -45,13 +46,12 @@ def is_watching(agent: Agent, running: Running) -> bool:
 
 
 @contextlib.contextmanager
-def serving(home: Home, sink: Sink, **parts: Any) -> Iterator[Service]:
-    """The service in a thread of this process, with parts of our own."""
+def serving(home: Home, sink: Sink, *, given: dict[str, Any] | None = None, **parts: Any) -> Iterator[Service]:
+    """The service in a thread of this process, with settings and parts of our own."""
     state = home.path.parent / "agent" / "state.json"
-    given = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
-    chosen = settings.load(
-        None, given | {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
-    )
+    places = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
+    quick = {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
+    chosen = settings.load(None, {**places, **quick, **(given or {})}, sinks=SINKS)
     service = Service(chosen, lambda: chosen, **parts)
     thread = threading.Thread(target=service.run)
     thread.start()

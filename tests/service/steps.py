@@ -18,11 +18,12 @@ from typing import Any, Self
 
 from collector import settings
 from collector.assembly import held_state
+from collector.delivery.sinks import SINKS
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
+from collector.service.hints import Waker
 from collector.service.loop import Service
 from collector.service.status_file import status_path
-from collector.service.watch import Wake
 from collector.settings import Settings
 from tests.build import Home
 from tests.sink import Sink
@@ -56,7 +57,7 @@ class NoWatcher:
 
     mode, reason, restarts = "events", "", 0
 
-    def __init__(self, roots: Sequence[Root], wake: Wake, **_: Any) -> None:
+    def __init__(self, roots: Sequence[Root], wake: Waker, **_: Any) -> None:
         self.roots, self.wake = roots, wake
 
     def keep_up(self) -> None:
@@ -83,12 +84,13 @@ class Steps:
         }
         # What would step back here is this process, and it could not step forward again for the tests that follow.
         self.given["run"] = {"nice": 0, **self.given.get("run", {})}
-        self.options: dict[str, Any] = {"make_watcher": NoWatcher, **options}
+        # The longest wait there may be: a test that asks how long is answered the same each time.
+        self.options: dict[str, Any] = {"make_watcher": NoWatcher, "uniform": lambda low, high: high, **options}
         self._open = ExitStack()
 
     def settings(self) -> Settings:
         """The settings as they are in force now."""
-        return settings.load(None, self.given)
+        return settings.load(None, self.given, sinks=SINKS)
 
     def __enter__(self) -> Self:
         chosen = self.settings()

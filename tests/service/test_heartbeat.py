@@ -54,7 +54,7 @@ def test_a_heartbeat_is_sent_every_interval_and_says_how_the_agent_is(
 def test_a_restart_within_the_interval_does_not_count_twice(home: Home, sink: Sink, clock: Clock) -> None:
     for _ in range(2):
         with Steps(home, sink, clock, given={"heartbeat": {"interval": INTERVAL}}) as steps:
-            steps.service.flow.host["id"] = "the same host"
+            steps.service.flow.frame.host["id"] = "the same host"
             steps.until_idle()
             steps.service.passes.beat(steps.service.describe(), 1.0, INTERVAL)
     first, second = beats(sink)

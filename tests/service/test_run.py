@@ -18,6 +18,7 @@ import pytest
 from collector.service.notify import Notifier
 from tests.agent import Agent
 from tests.build import Home
+from tests.scopes import asking
 from tests.service.process import NO_RESCANS, SLOW_RETRIES, is_watching, serving, status_of, texts, wait_until
 from tests.sink import Answer, Sink, only_with_token
 
@@ -261,7 +262,7 @@ def test_the_watchdog_is_fed_while_idle_and_while_a_request_is_in_flight(
 def test_a_main_loop_that_hangs_starves_the_watchdog(home: Home, sink: Sink, manager: socket.socket) -> None:
     hanging, is_over = threading.Event(), threading.Event()
 
-    def hang(project: str) -> bool:
+    def hang() -> bool:
         hanging.set()
         return is_over.wait(60)
 
@@ -270,7 +271,7 @@ def test_a_main_loop_that_hangs_starves_the_watchdog(home: Home, sink: Sink, man
         try:
             sink.wait_for(lambda: texts(sink) == ["one"])
             hear(manager, "^WATCHDOG=1$")
-            service.flow.is_wanted = hang
+            asking(service.flow, hang)
             service.wake.doubt()
             assert hanging.wait(30)
             drain(manager)

@@ -237,7 +237,7 @@ def test_new_sources_are_seen_while_the_sink_is_down(home: Home, sink: Sink, ste
 def test_a_sink_that_is_down_is_asked_more_and_more_rarely_even_where_nothing_waits_for_it(
     home: Home, sink: Sink, steps: Steps, clock: Clock
 ) -> None:
-    assert steps.service.flow.deliverer.max_wait == 0.0
+    assert steps.service.flow.deliverer.policy.max_wait == 0.0
     sink.then = Answer(503)
     home.session().prompt("one")
     for _ in range(8):

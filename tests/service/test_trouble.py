@@ -16,6 +16,7 @@ from collector.service import passes
 from collector.service.notify import Notifier
 from collector.settings import Settings
 from tests.build import Home
+from tests.scopes import asking
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink
 
@@ -27,11 +28,11 @@ def texts(sink: Sink) -> list[str]:
 
 
 def test_surprises_in_a_row_end_the_run_so_that_it_is_started_anew(steps: Steps, clock: Clock) -> None:
-    def surprise(project: str) -> bool:
+    def surprise() -> None:
         raise LookupError("somebody's text")
 
     steps.home.session().prompt("x")
-    steps.service.flow.is_wanted = surprise
+    asking(steps.service.flow, surprise)
     for _ in range(9):
         clock.forward(steps.until_idle())
     with pytest.raises(CollectorError, match=r"LookupError at test_trouble\.py") as caught:
@@ -53,16 +54,15 @@ def test_a_source_that_surprises_does_not_stop_the_others(home: Home, sink: Sink
 
 def test_one_surprise_is_survived(sink: Sink, steps: Steps, clock: Clock) -> None:
     flow = steps.service.flow
-    usual, calls = flow.is_wanted, []
+    calls: list[int] = []
 
-    def surprise_once(project: str) -> bool:
-        calls.append(project)
+    def surprise_once() -> None:
+        calls.append(1)
         if len(calls) == 1:
-            raise LookupError(project)
-        return usual(project)
+            raise LookupError
 
     steps.home.session().prompt("after all")
-    flow.is_wanted = surprise_once
+    asking(flow, surprise_once)
     clock.forward(steps.until_idle())
     steps.until_idle()
     assert texts(sink) == ["after all"]
@@ -135,7 +135,7 @@ def test_a_stop_that_comes_while_a_bad_configuration_is_read_ends_the_next_wait(
         service._reread = stopped_meanwhile
         service.reload()
         service._do_reload(steps.state, parts)
-        assert service.flow.deliverer.stop.is_set()
+        assert service.interrupt.is_set
 
 
 def test_links_that_change_all_the_time_do_not_make_it_walk_all_the_time(

@@ -1,10 +1,9 @@
-"""Hints: real events of a real directory, and every way in which there are none."""
+"""Watching a real directory with real events, and every way in which there are none."""
 
 from __future__ import annotations
 
 import errno
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,14 +12,15 @@ from typing import Any
 import pytest
 from watchdog.observers import Observer
 
-from collector.flow.source import Root
-from collector.service.watch import MAX_PATHS, Wake, Watcher
+from collector.service.hints import Waker
+from collector.service.watch import Watcher
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
+from tests.scopes import scope
 
 
 @pytest.fixture
-def wake() -> Iterator[Wake]:
-    wake = Wake()
+def wake() -> Iterator[Waker]:
+    wake = Waker()
     yield wake
     wake.close()
 
@@ -35,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 class Watching:
     """A watcher on a root, and the observers it made."""
 
-    def __init__(self, root: Path, wake: Wake, **options: Any) -> None:
+    def __init__(self, root: Path, wake: Waker, **options: Any) -> None:
         self.made: list[Any] = []
         make = options.pop("observer", Observer)
 
@@ -44,7 +44,7 @@ class Watching:
             return self.made[-1]
 
         self.wake = wake
-        self.watcher = Watcher([Root(str(root), "r")], wake, observer=observer, **options)
+        self.watcher = Watcher(scope(root), wake, observer=observer, **options)
 
     def heard(self, is_enough: Callable[[set[str]], bool]) -> set[str]:
         """The hints until there are enough of them."""
@@ -58,65 +58,12 @@ class Watching:
 
 
 @pytest.fixture
-def watching(root: Path, wake: Wake) -> Iterator[Watching]:
+def watching(root: Path, wake: Waker) -> Iterator[Watching]:
     watching = Watching(root, wake)
     watching.watcher.keep_up()
     assert (watching.watcher.mode, watching.watcher.reason) == ("events", "")
     yield watching
     watching.watcher.close()
-
-
-# Gathering
-
-
-def test_hints_are_taken_once_and_later_ones_are_gathered_anew(wake: Wake) -> None:
-    wake.hint("/a")
-    wake.hint("/b")
-    wake.hint("/a")
-    assert wake.take() == (frozenset({"/a", "/b"}), False)
-    assert wake.take() == (frozenset(), False)
-    assert wake.since is None
-
-
-def test_the_wait_of_a_hint_counts_from_the_first() -> None:
-    now = [10.0]
-    wake = Wake(lambda: now[0])
-    wake.hint("/a")
-    now[0] = 20.0
-    wake.hint("/b")
-    assert wake.since == 10.0
-    wake.close()
-
-
-def test_too_many_hints_mean_everything(wake: Wake) -> None:
-    for number in range(MAX_PATHS + 1):
-        wake.hint(f"/{number}")
-    hints = wake.take()
-    assert hints.is_everything
-    assert len(hints.paths) == MAX_PATHS
-
-
-def test_a_ring_ends_the_wait_even_when_it_came_before(wake: Wake) -> None:
-    wake.ring()
-    started = time.monotonic()
-    wake.wait(30)
-    assert time.monotonic() - started < 10
-
-
-def test_a_ring_from_another_thread_ends_the_wait(wake: Wake) -> None:
-    threading.Thread(target=wake.ring).start()
-    started = time.monotonic()
-    wake.wait(30)
-    assert time.monotonic() - started < 10
-
-
-def test_a_thousand_rings_fill_nothing_up(wake: Wake) -> None:
-    for _ in range(100_000):
-        wake.ring()
-    wake.wait(30)
-
-
-# Watching
 
 
 def test_an_appended_line_is_a_hint(root: Path, watching: Watching) -> None:
@@ -159,7 +106,7 @@ def test_reading_is_no_hint(root: Path, watching: Watching) -> None:
     assert watching.heard(lambda heard: str(last) in heard) <= {str(second), str(last)}
 
 
-def test_hints_carry_the_name_of_the_root_as_configured(tmp_path: Path, root: Path, wake: Wake) -> None:
+def test_hints_carry_the_name_of_the_root_as_configured(tmp_path: Path, root: Path, wake: Waker) -> None:
     link = tmp_path / "link"
     link.symlink_to(root)
     watching = Watching(link, wake)
@@ -169,7 +116,7 @@ def test_hints_carry_the_name_of_the_root_as_configured(tmp_path: Path, root: Pa
     watching.watcher.close()
 
 
-def test_a_root_that_is_not_there_is_watched_once_it_is(tmp_path: Path, wake: Wake) -> None:
+def test_a_root_that_is_not_there_is_watched_once_it_is(tmp_path: Path, wake: Waker) -> None:
     root = tmp_path / "later"
     watching = Watching(root, wake)
     watching.watcher.keep_up()
@@ -182,7 +129,7 @@ def test_a_root_that_is_not_there_is_watched_once_it_is(tmp_path: Path, wake: Wa
     watching.watcher.close()
 
 
-def test_a_projects_directory_that_comes_later_asks_for_a_look_at_everything(tmp_path: Path, wake: Wake) -> None:
+def test_a_projects_directory_that_comes_later_asks_for_a_look_at_everything(tmp_path: Path, wake: Waker) -> None:
     root = tmp_path / "claude"
     root.mkdir()
     watching = Watching(root, wake)
@@ -203,7 +150,7 @@ def test_while_nothing_changes_it_is_left_alone(watching: Watching) -> None:
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EMFILE])
-def test_at_a_limit_of_the_system_it_says_so_and_tries_again_later(root: Path, wake: Wake, code: int) -> None:
+def test_at_a_limit_of_the_system_it_says_so_and_tries_again_later(root: Path, wake: Waker, code: int) -> None:
     failures = [OSError(code, "inotify limit reached")]
 
     class Limited(Observer):  # type: ignore[misc, valid-type]
@@ -216,14 +163,14 @@ def test_at_a_limit_of_the_system_it_says_so_and_tries_again_later(root: Path, w
     watching.watcher.keep_up()
     assert (watching.watcher.mode, watching.watcher.reason) == (
         "polling",
-        "inotify limit reached; new lines are found by rescans",
+        "inotify limit reached; only rescans find new lines",
     )
     watching.watcher.keep_up()
     assert (watching.watcher.mode, watching.watcher.reason) == ("events", "")
     watching.watcher.close()
 
 
-def test_directories_beyond_the_limit_are_told_of(root: Path, wake: Wake) -> None:
+def test_directories_beyond_the_limit_are_told_of(root: Path, wake: Waker) -> None:
     now, is_limited = [0.0], [True]
     watching = Watching(root, wake, is_limited=lambda _: is_limited[0], clock=lambda: now[0])
     watching.watcher.keep_up()
@@ -258,12 +205,12 @@ def test_a_root_that_was_replaced_is_watched_anew(root: Path, watching: Watching
     watching.heard(lambda heard: str(path) in heard)
 
 
-def test_lost_events_ask_for_a_look_at_everything(watching: Watching, wake: Wake) -> None:
+def test_lost_events_ask_for_a_look_at_everything(watching: Watching, wake: Waker) -> None:
     logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed; filesystem events were lost")
     assert wake.take().is_everything
 
 
-def test_watching_can_be_turned_off(root: Path, wake: Wake) -> None:
+def test_watching_can_be_turned_off(root: Path, wake: Waker) -> None:
     watching = Watching(root, wake, is_wanted=False)
     watching.watcher.keep_up()
     assert (watching.watcher.mode, watching.made) == ("polling", [])

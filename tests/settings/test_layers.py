@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from collector import settings
-from collector.cli.config import commented
+from collector.assembly import roots_of
+from collector.delivery.sinks import SINKS
 from collector.errors import ConfigurationError
+from collector.settings import Settings
 
 
 def write(path: Path, text: str) -> Path:
@@ -20,9 +19,13 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
+def load(path: Path | None = None, flags: dict[str, object] | None = None) -> Settings:
+    return settings.load(path, flags, sinks=SINKS)
+
+
 def complaint(path: Path | None = None, flags: dict[str, object] | None = None) -> str:
     with pytest.raises(ConfigurationError) as caught:
-        settings.load(path, flags)
+        load(path, flags)
     return str(caught.value)
 
 
@@ -32,14 +35,14 @@ def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(
     path = write(tmp_path / "c.toml", "[batch]\nmax_events = 2\nlinger = 2.0\n[retry]\nmax_interval = 2.0\n")
     monkeypatch.setenv("COLLECTOR_BATCH__LINGER", "0.03")
     monkeypatch.setenv("COLLECTOR_RETRY__MAX_INTERVAL", "3")
-    chosen = settings.load(path, {"retry": {"max_interval": 4.0}})
+    chosen = load(path, {"retry": {"max_interval": 4.0}})
     assert (chosen.batch.max_events, chosen.batch.linger, chosen.retry.max_interval) == (2, 0.03, 4.0)
     assert chosen.batch.max_bytes == 1_000_000
 
 
 def test_the_users_file_is_found_without_being_named(scratch_home: Path) -> None:
     write(settings.user_config(), "[batch]\nmax_events = 7\n")
-    assert settings.load().batch.max_events == 7
+    assert load().batch.max_events == 7
 
 
 def test_an_unknown_key_is_named_with_the_file_and_a_guess(tmp_path: Path) -> None:
@@ -118,28 +121,28 @@ def test_a_header_that_cannot_be_sent_is_named_and_its_value_is_not(name: str, v
 
 
 def test_plain_http_is_fine_on_loopback_and_where_it_is_allowed() -> None:
-    assert settings.load(None, {"sink": {"url": "http://127.0.0.1:9/"}}).sink_type == "http"
-    assert settings.load(None, {"sink": {"url": "http://a.example/", "allow_http": True}}).sink_type == "http"
+    assert load(None, {"sink": {"url": "http://127.0.0.1:9/"}}).sink_type == "http"
+    assert load(None, {"sink": {"url": "http://a.example/", "allow_http": True}}).sink_type == "http"
 
 
 def test_without_a_sink_events_go_to_the_embedded_store() -> None:
-    assert settings.load().sink_type == "store"
+    assert load().sink_type == "store"
 
 
 def test_roots_come_from_the_setting_then_claude_config_dir_then_the_usual_places(
     scratch_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (scratch_home / ".config" / "claude").mkdir(parents=True)
-    assert [root.path for root in settings.load().resolved_roots()] == [f"{scratch_home}/.config/claude"]
+    assert [root.path for root in roots_of(load())] == [f"{scratch_home}/.config/claude"]
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/a, /b")
-    assert [root.path for root in settings.load().resolved_roots()] == ["/a", "/b"]
-    named = settings.load(None, {"roots": ["~/c", {"path": "/d", "label": "work"}]}).resolved_roots()
-    assert [tuple(root) for root in named] == [(f"{scratch_home}/c", "c"), ("/d", "work")]
+    assert [root.path for root in roots_of(load())] == ["/a", "/b"]
+    named = roots_of(load(None, {"roots": ["~/c", {"path": "/d", "label": "work"}]}))
+    assert [tuple(root)[:2] for root in named] == [(f"{scratch_home}/c", "c"), ("/d", "work")]
 
 
 def test_a_list_may_be_written_with_commas_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLLECTOR_PROJECTS__EXCLUDE", "a, b")
-    assert settings.load().projects.exclude == ["a", "b"]
+    assert load().projects.exclude == ["a", "b"]
 
 
 def test_broken_toml_is_named_with_its_place(tmp_path: Path) -> None:
@@ -158,49 +161,56 @@ def test_a_file_that_cannot_be_looked_at_is_not_passed_over(tmp_path: Path) -> N
 
 def test_a_secret_is_one_line_of_a_file_and_never_repeated(tmp_path: Path) -> None:
     path = write(tmp_path / "token", "not-a-token\n")
-    assert settings.load(None, {"sink": {"token_file": str(path)}}).sink_token() == "not-a-token"
+    assert load(None, {"sink": {"token_file": str(path)}}).sink_token() == "not-a-token"
     write(path, "one-part\ntwo-part\n")
     with pytest.raises(ConfigurationError) as caught:
-        settings.load(None, {"sink": {"token_file": str(path)}}).sink_token()
+        load(None, {"sink": {"token_file": str(path)}}).sink_token()
     assert "one-part" not in str(caught.value)
 
 
 def test_a_credential_of_systemd_is_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "sink-token", "from-systemd")
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
-    assert settings.load().sink_token() == "from-systemd"
+    assert load().sink_token() == "from-systemd"
+
+
+@pytest.mark.parametrize("kind", ["http", "store"])
+def test_plain_http_is_refused_by_the_url_whatever_the_sink_that_uses_it(kind: str) -> None:
+    """The embedded store does not use it, so there it is not in the way."""
+    flags: dict[str, object] = {"sink": {"type": kind, "url": "http://a.example/"}}
+    if kind == "store":
+        assert load(None, flags).sink_type == "store"
+    else:
+        assert "would send to a.example in the clear" in complaint(None, flags)
+
+
+@pytest.mark.parametrize(
+    ("sink", "part"),
+    [
+        ({"auth": "basic"}, "sink.auth is basic, but sink.auth_user is missing"),
+        ({"auth": "header"}, "sink.auth is header, but sink.auth_header is missing"),
+        ({"auth_user": "ada"}, "sink.auth_user is set, but sink.auth is bearer"),
+        (
+            {"auth": "basic", "auth_user": "a", "auth_header": "X-Key"},
+            "sink.auth_header is set, but sink.auth is basic",
+        ),
+        ({"auth": "basic", "auth_user": "ada:pw"}, "sink.auth_user (in a command line flag): must be printable"),
+        ({"auth": "header", "auth_header": "X Key"}, "sink.auth_header (in a command line flag): "),
+        ({"auth": "header", "auth_header": "Content-Length"}, "sink.auth_header (in a command line flag): "),
+        ({"auth": "digest"}, "sink.auth (in a command line flag): input should be 'bearer', 'basic' or 'header'"),
+    ],
+)
+def test_a_kind_of_authentication_is_told_what_it_needs_and_nothing_else(sink: dict[str, str], part: str) -> None:
+    assert part in complaint(None, {"sink": {"url": "https://a.example/", **sink}})
 
 
 def test_the_effective_values_are_shown_with_what_may_be_secret_hidden() -> None:
-    chosen = settings.load(
-        None, {"sink": {"url": "https://a.example/in?key=not-a-key", "headers": {"X-Key": "not-a-key"}}}
-    )
-    shown = settings.masked(chosen)
+    sink = {
+        "url": "https://a.example/in?key=not-a-key",
+        "headers": {"X-Key": "not-a-key"},
+        "auth": "basic",
+        "auth_user": "not-a-key",
+    }
+    shown = settings.masked(load(None, {"sink": sink}))
     assert "not-a-key" not in str(shown)
     assert shown["sink"]["url"].startswith("https://a.example/in?")
-
-
-def test_the_commented_file_holds_every_option_and_every_line_of_it_is_valid(tmp_path: Path) -> None:
-    text = commented()
-    assert text.count("\n[") == sum(1 for name in settings.Settings.model_fields if name != "roots")
-    options = [
-        line.removeprefix("# ") for line in text.splitlines() if line.startswith(("[", "# ")) and not prose(line)
-    ]
-    data = tomllib.loads("\n".join(options))
-    for section, given in data.items():
-        if section == "roots":
-            continue
-        chosen = settings.Settings.model_fields[section].annotation
-        assert isinstance(chosen, type)
-        assert issubclass(chosen, BaseModel)
-        assert set(given) == set(chosen.model_fields)
-        assert chosen.model_validate(given)
-
-
-def prose(line: str) -> bool:
-    return not re.match(r"(# \w+ = |\[\w+\]$)", line)
-
-
-def test_the_shipped_file_is_the_commented_one() -> None:
-    shipped = Path(__file__).parents[2] / "config" / "collector.toml"
-    assert shipped.read_text() == commented()

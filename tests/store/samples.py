@@ -1,18 +1,23 @@
-"""Events as a sender would make them, and a client that posts them; a test shows only what matters to it."""
+"""Events as a sender would make them, a client that posts them, and receivers with limits of their own."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
 from collector.store import EmbeddedStore
+from collector.store.limits import ReceiverLimits
 from collector.store.report import summarize
 from collector.store.rows import Row, from_value
+from collector.store.server import prepared, running
 
 Event = dict[str, Any]
 NDJSON = "application/x-ndjson"
@@ -88,3 +93,25 @@ class Client:
     def output(self) -> int:
         """The output tokens in all."""
         return int(self.report()["totals"]["output_tokens"])
+
+
+@contextmanager
+def serving(database: Path, token: str | None = None, **limits: Any) -> Iterator[Client]:
+    """A receiver with limits of its own, and a client of it."""
+    bounds = ReceiverLimits()._replace(**limits)
+    with (
+        prepared(database, token, bounds) as server,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        running(server, listener),
+    ):
+        client = Client(f"http://127.0.0.1:{listener.getsockname()[1]}/v1/events", token, database)
+        with client.http:
+            yield client
+
+
+@contextmanager
+def connected(client: Client) -> Iterator[socket.socket]:
+    """A bare connection to the receiver."""
+    address = urlsplit(client.url)
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
+        yield connection

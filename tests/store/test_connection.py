@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from urllib.parse import urlsplit
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
-from collector.store import connection
-from tests.store.samples import Client, event
+from collector.store.limits import ReceiverLimits
+from tests.store.samples import Client, connected, event, serving
 
 HEAD = b"POST /v1/events HTTP/1.1\r\nHost: x\r\n"
-
-
-@contextmanager
-def connected(client: Client) -> Iterator[socket.socket]:
-    address = urlsplit(client.url)
-    with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as opened:
-        yield opened
+TOKEN = "a token of this test"
 
 
 def ended(opened: socket.socket) -> bool:
@@ -33,38 +26,33 @@ def ended(opened: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("said", [b"", b"PO", HEAD, HEAD + b"X: "], ids=["nothing", "a word", "headers", "a header"])
-def test_a_request_whose_headers_never_end_is_given_up(
-    client: Client, monkeypatch: pytest.MonkeyPatch, said: bytes
-) -> None:
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
-    with connected(client) as opened:
-        opened.sendall(said)
-        assert ended(opened)
-    assert client.send(event())["accepted"] == 1
+def test_a_request_whose_headers_never_end_is_given_up(database: Path, said: bytes) -> None:
+    with serving(database, head_seconds=0.1) as client:
+        with connected(client) as opened:
+            opened.sendall(said)
+            assert ended(opened)
+        assert client.send(event())["accepted"] == 1
 
 
-def test_the_rest_of_a_refused_body_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
-    with connected(client) as opened:
+def test_the_rest_of_a_refused_body_is_not_waited_for(database: Path) -> None:
+    with serving(database, TOKEN, head_seconds=0.1) as client, connected(client) as opened:
         opened.sendall(HEAD + b"Content-Length: 100000000\r\n\r\n{")
         assert opened.recv(12) == b"HTTP/1.1 401"
         assert ended(opened)
 
 
-def test_a_request_that_is_worked_on_is_not_cut_off(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.05)
-    token = client.headers["Authorization"].encode()
-    with connected(client) as opened, connected(client) as other:
-        start = HEAD + b"Content-Type: application/x-ndjson\r\nContent-Length: 2\r\nAuthorization: " + token
-        opened.sendall(start + b"\r\n\r\n{")
-        assert ended(other)  # as old as the first one, so the time is over
+def test_a_request_that_is_being_answered_is_not_cut_off(database: Path) -> None:
+    start = HEAD + b"Content-Type: application/x-ndjson\r\nContent-Length: 2\r\n\r\n{"
+    with serving(database, head_seconds=0.05) as client, connected(client) as opened, connected(client) as other:
+        opened.sendall(start)
+        assert ended(other)  # it is as old as the first one, so the time is up for both
         opened.sendall(b"}")
         assert opened.recv(12) == b"HTTP/1.1 200"
 
 
 def test_a_crowd_of_silent_connections_keeps_nobody_out(client: Client) -> None:
     with ExitStack() as crowd:
-        silent = [crowd.enter_context(connected(client)) for _ in range(connection.MAX_CONNECTIONS + 40)]
+        silent = [crowd.enter_context(connected(client)) for _ in range(ReceiverLimits().connections + 40)]
         assert client.send(event())["accepted"] == 1
         assert ended(silent[0])
         silent[-1].sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")

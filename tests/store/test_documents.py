@@ -10,8 +10,8 @@ from pathlib import Path
 import typer.main
 
 from collector.cli import app
-from collector.store import body, connection
 from collector.store.database import Writer
+from collector.store.limits import ReceiverLimits
 from collector.store.report import summarize
 from tests.store.samples import Client, calls, event, reply, row_of
 
@@ -83,10 +83,10 @@ def test_every_option_is_on_the_page() -> None:
 
 
 def test_the_bounds_are_on_the_page(client: Client) -> None:
-    limits = body.BodyLimits()
+    limits = ReceiverLimits()
     assert f"{limits.body_bytes >> 20} MiB a body, {limits.waiting_bytes >> 20} MiB" in PAGE
     assert f"too many events ({limits.events:,})" in PAGE
     assert limits.document_bytes * 4 == limits.body_bytes
     assert f"{limits.seconds:.0f} s for a body" in PAGE
-    assert f"{connection.MAX_CONNECTIONS} connections" in PAGE
-    assert f"{connection.HEAD_SECONDS:.0f} s for headers" in PAGE
+    assert f"{limits.connections} connections" in PAGE
+    assert f"{limits.head_seconds:.0f} s for headers" in PAGE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +15,8 @@ import pytest
 
 from collector.store import EmbeddedStore
 from collector.store.database import StoreError
+from collector.store.limits import ReceiverLimits
+from collector.store.server import prepared, running
 from tests.store.samples import Client, event
 
 
@@ -51,17 +54,23 @@ def test_it_stops_when_the_program_around_it_fails(database: Path) -> None:
     assert threading.active_count() <= threads
 
 
-def test_an_interrupt_while_it_starts_leaves_no_thread_behind(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_it_starts_leaves_no_thread_behind(database: Path) -> None:
+    made: list[threading.Thread] = []
+
     class Interrupted(threading.Thread):
         def start(self) -> None:
             super().start()
-            if self.name == "collector-receiver":
-                raise KeyboardInterrupt
+            made.append(self)
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(threading, "Thread", Interrupted)
-    with pytest.raises(KeyboardInterrupt), EmbeddedStore(database):
-        pass
-    assert not [each for each in threading.enumerate() if each.name == "collector-receiver"]
+    with (
+        prepared(database, None, ReceiverLimits()) as server,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        pytest.raises(KeyboardInterrupt),
+        running(server, listener, Interrupted),
+    ):
+        pytest.fail("it started")
+    assert [thread.is_alive() for thread in made] == [False]
 
 
 def test_a_database_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:

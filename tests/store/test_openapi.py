@@ -7,7 +7,6 @@ from importlib import resources
 from typing import Any
 
 import httpx
-import pytest
 from jsonschema import Draft202012Validator
 
 from collector.flow.event import SCHEMA, json_schema
@@ -20,13 +19,11 @@ def validator(name: str) -> Draft202012Validator:
     return Draft202012Validator({**DOCUMENT, "$ref": f"#/components/schemas/{name}"})
 
 
-def schemas() -> list[str]:
-    return sorted(DOCUMENT["components"]["schemas"])
-
-
-@pytest.mark.parametrize("name", schemas())
-def test_every_schema_is_valid(name: str) -> None:
-    Draft202012Validator.check_schema(DOCUMENT["components"]["schemas"][name])
+def test_every_schema_is_valid() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    assert schemas
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
 
 
 def test_the_receiver_serves_the_document(client: Client) -> None:

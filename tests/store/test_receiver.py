@@ -6,25 +6,20 @@ import gzip
 import json
 import logging
 import resource
-import socket
 import sqlite3
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 import zstandard
 
-from collector.store.body import BodyLimits
-from collector.store.server import prepared, running
-from tests.store.samples import Client, event, lines
+from tests.store.samples import Client, connected, event, lines, serving
 
 MIB = 2**20
 
@@ -41,20 +36,6 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "deflate": zlib.compress,
     "zstd": zstandard.ZstdCompressor().compress,
 }
-
-
-@contextmanager
-def serving(database: Path, token: str | None = None, **limits: Any) -> Iterator[Client]:
-    """A receiver with limits of its own, and a client of it."""
-    bounds = BodyLimits()._replace(**limits)
-    with (
-        prepared(database, token, bounds) as server,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-        running(server, listener),
-    ):
-        client = Client(f"http://127.0.0.1:{listener.getsockname()[1]}/v1/events", token, database)
-        with client.http:
-            yield client
 
 
 def stored(client: Client) -> int:
@@ -262,14 +243,6 @@ def test_a_flood_of_headers_is_cut_off(client: Client) -> None:
     with connected(client) as connection:
         connection.sendall(b"POST /v1/events HTTP/1.1\r\n" + b"X: " + b"y" * 100_000)
         assert connection.recv(1000).startswith(b"HTTP/1.1 400")
-
-
-@contextmanager
-def connected(client: Client) -> Iterator[socket.socket]:
-    """A bare connection to the receiver."""
-    address = urlsplit(client.url)
-    with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
-        yield connection
 
 
 @pytest.mark.parametrize(("method", "path", "status"), [("GET", "/nowhere", 404), ("GET", "/v1/events", 405)])

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from collector.store.body import BodyLimits, Form, Refusal
+from collector.store.body import Form, Refusal
 from collector.store.database import Stored, StoreUnavailable, Writer
+from collector.store.limits import ReceiverLimits
 from collector.store.report import summarize
 from collector.store.rows import Row
 from collector.store.worker import MAX_TOGETHER, Worker
@@ -42,7 +43,7 @@ def body(*events: Event) -> bytes:
 
 
 def test_batches_that_wait_are_committed_together(database: Path) -> None:
-    with closing(SlowDisk(database)) as disk, Worker(disk, BodyLimits()) as worker:
+    with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         first = worker.submit(body(), PLAIN)
         assert disk.begun.wait(10)
         waiting = [worker.submit(body(event(), event()), PLAIN) for _ in range(MAX_TOGETHER + 2)]
@@ -54,14 +55,14 @@ def test_batches_that_wait_are_committed_together(database: Path) -> None:
 
 def test_repeats_across_batches_committed_together_are_seen(database: Path) -> None:
     repeated = event()
-    with closing(SlowDisk(database)) as disk, Worker(disk, BodyLimits()) as worker:
+    with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         futures = [worker.submit(body(repeated), PLAIN) for _ in range(4)]
         disk.may_go_on.set()
         assert [future.result(10).stored for future in futures] == [(1, 0), (0, 1), (0, 1), (0, 1)]
 
 
 def test_an_accident_costs_only_the_batch_that_caused_it(database: Path) -> None:
-    with closing(SlowDisk(database)) as disk, Worker(disk, BodyLimits()) as worker:
+    with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         good = worker.submit(body(), PLAIN)
         assert disk.begun.wait(10)
         bad = worker.submit(body(event(text=BAD)), PLAIN)
@@ -77,7 +78,11 @@ def test_an_accident_costs_only_the_batch_that_caused_it(database: Path) -> None
 
 
 def test_when_the_database_cannot_write_every_batch_learns_it(database: Path) -> None:
-    with closing(SlowDisk(database)) as disk, closing(Writer(database)) as other, Worker(disk, BodyLimits()) as worker:
+    with (
+        closing(SlowDisk(database)) as disk,
+        closing(Writer(database)) as other,
+        Worker(disk, ReceiverLimits()) as worker,
+    ):
         futures = [worker.submit(body(), PLAIN) for _ in range(3)]
         with other._transaction():
             disk.may_go_on.set()
@@ -88,7 +93,7 @@ def test_when_the_database_cannot_write_every_batch_learns_it(database: Path) ->
 
 
 def test_a_batch_whose_sender_is_gone_is_not_stored_and_harms_nobody(database: Path) -> None:
-    with closing(SlowDisk(database)) as disk, Worker(disk, BodyLimits()) as worker:
+    with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         first = worker.submit(body(), PLAIN)
         assert disk.begun.wait(10)
         assert worker.submit(body(), PLAIN).cancel()
@@ -101,7 +106,7 @@ def test_a_batch_whose_sender_is_gone_is_not_stored_and_harms_nobody(database: P
 def test_what_was_submitted_is_stored_before_the_worker_ends(database: Path) -> None:
     with closing(SlowDisk(database)) as disk:
         disk.may_go_on.set()
-        with Worker(disk, BodyLimits()) as worker:
+        with Worker(disk, ReceiverLimits()) as worker:
             futures = [worker.submit(body(), PLAIN) for _ in range(20)]
         assert all(future.done() for future in futures)
     assert summarize(database)["events"] == 20

@@ -1,12 +1,76 @@
-"""Normalize: one parsed line in, exactly one event or one skip out. Pure and total: no JSON object makes it raise.
+"""Claude Code: where its files lie (places, projects) and what their records mean (dispatch and its handlers).
 
-Start at `event` in dispatch.py. To teach it a new record type, write a handler beside the ones it resembles
-(message, attachment, request, bookkeeping, sources) and enter it in the table there.
+To teach it a new record type, write a handler beside the ones it resembles (message, attachment, request, bookkeeping,
+side_files) and enter it in the table of dispatch.py.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from collector.agents.claude_code import places, projects
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
+from collector.agents.claude_code.example import example
+from collector.agents.claude_code.side_files import index_entries
+from collector.agents.claude_code.words import WORD_ATTRIBUTES
+from collector.agents.format import Normalizer
+from collector.flow.frame import Frame
+from collector.flow.line import Reading
+from collector.flow.source import Source, SourceKind
 
-__all__ = ["Context", "event"]
+WARMUP = ("Warmup", [{"type": "text", "text": "Warmup"}])
+
+
+class ClaudeCode:
+    """The format of Claude Code; `AgentFormat` says what each of these is for."""
+
+    name = "claude_code"
+    title = "Claude Code"
+    kinds: Mapping[str, SourceKind] = places.KINDS
+    priorities: Mapping[int, str] = {0: "sessions", 1: "subagents", 2: "prompt history", 3: "statistics"}
+    deleted_after_days = 30
+    usual_roots: tuple[str, ...] = ("~/.claude", "~/.config/claude")
+    root_variable = "CLAUDE_CONFIG_DIR"
+    watched: tuple[str, ...] = (places.PROJECTS,)
+    suffixes: tuple[str, ...] = (".jsonl", ".json")
+    record_keys = frozenset(
+        {"parentUuid", "uuid", "sessionId", "timestamp", "leafUuid", "messageId", "agentId", "display"}
+    )
+    word_attributes = WORD_ATTRIBUTES
+    shapes: Mapping[str, re.Pattern[str]] = {
+        "id": re.compile(
+            r"[0-9a-fA-F]{7,64}|[0-9a-fA-F-]{36}|(?:msg|req|toolu|srvtoolu)_[A-Za-z0-9]{6,40}|a[0-9a-f]{6,16}"
+        ),
+        "model": re.compile(r"claude-[a-z0-9.-]{3,40}|<synthetic>"),
+    }
+
+    enter = staticmethod(places.enter)
+    classify = staticmethod(places.classify)
+    ids = staticmethod(places.ids)
+    companion = staticmethod(places.companion)
+    is_companion = staticmethod(places.is_companion)
+    key_of = staticmethod(projects.key_of)
+    may_name = staticmethod(projects.may_name)
+    directory_of = staticmethod(projects.directory_of)
+    example = staticmethod(example)
+
+    def is_stub(self, source: Source, record: Mapping[str, Any]) -> bool:
+        """A subagent that was started ahead of need: one user record that says Warmup."""
+        message = record.get("message")
+        content = message.get("content") if type(message) is dict else None
+        return source.kind == places.SUBAGENT and record.get("type") == "user" and content in WARMUP
+
+    def entries(self, source: Source, document: Any) -> Iterator[Any]:
+        """Every entry of a session index; statistics are whole."""
+        if source.kind == places.SESSION_INDEX and isinstance(document, dict):
+            yield from index_entries(document)
+        else:
+            yield {"entries": document} if isinstance(document, list) else document
+
+    def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
+        """The events of one open source, with a small memory of what its lines have said."""
+        return partial(event, context=Context(reading, frame))

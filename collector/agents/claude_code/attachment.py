@@ -12,11 +12,12 @@ from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.identity import canonical
 from collector.agents.claude_code.message import ORIGINS
-from collector.agents.claude_code.plain import leaves, omit, plain
+from collector.agents.claude_code.plain import omit, plain
+from collector.flow.leaves import leaves
 
 Record = dict[str, Any]
 
-# Every kind whose rendered text was compared with its fields.
+# The kinds whose rendered text was compared with their fields and found to repeat them.
 RENDERED_FROM_FIELDS = frozenset(
     {
         "agent_listing_delta",
@@ -101,7 +102,7 @@ def attachment(event: Record, record: Record, rest: Record, context: Context) ->
 
 
 def leave_rendered(event: Record, rest: Record, context: Context) -> None:
-    """Leaves out the rendered copies, and remembers them so that the API's copy is known as one."""
+    """Drops the rendered copies, remembering each so that the API's own copy is recognised too."""
     for key in ("rendered", "renderedInHumanTurn"):
         copies = rest.get(key)
         if type(copies) is not list:
@@ -113,7 +114,7 @@ def leave_rendered(event: Record, rest: Record, context: Context) -> None:
 
 
 def body_text(event: Record, body: Record) -> None:
-    """Moves what a person would read to `text`."""
+    """Moves the part a person would read to `text`."""
     content = body.get("content")
     if type(content) is str:
         event["text"] = body.pop("content")
@@ -154,7 +155,7 @@ def queued(event: Record, body: Record, context: Context) -> None:
 
 
 def prompt_snapshot(event: Record, body: Record, context: Context) -> None:
-    """The system prompt and the tools as they stood; what was sent before in this pass is not sent again."""
+    """The system prompt and the tools at this moment; whatever this pass already sent is not sent again."""
     parts = body.get("systemPrompt")
     if type(parts) is list and parts and all(type(part) is str for part in parts):
         del body["systemPrompt"]
@@ -169,7 +170,7 @@ def prompt_snapshot(event: Record, body: Record, context: Context) -> None:
 
 
 def put_tools(event: Record, holder: Record, context: Context) -> None:
-    """Tool definitions: in full the first time in a pass, after that by name."""
+    """Tool definitions: in full the first time in a pass, by name from then on."""
     tools = holder.get("tools")
     if type(tools) is not list or not all(type(tool) is dict for tool in tools):
         return

@@ -1,4 +1,4 @@
-"""System records and the lines by which Claude Code keeps its books: titles, modes, queue, snapshots, totals."""
+"""System records, and the lines Claude Code keeps its books with: titles, modes, queue, snapshots, totals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SYSTEM_KINDS = {
 
 
 def system(event: Record, _record: Record, rest: Record, _context: Context) -> None:
-    """A notice of the program; the subtype says which."""
+    """A notice from the program; the subtype says which."""
     subtype = event.get("record_subtype")
     event["kind"] = SYSTEM_KINDS.get(subtype, "system") if subtype else "system"
     if rest.get("isMeta") is False:
@@ -44,7 +44,7 @@ def take_text(event: Record, rest: Record, key: str) -> None:
 
 
 def simple(kind: str, text_key: str = "") -> Handler:
-    """A handler for records that are a kind, a text and some attributes."""
+    """A handler for records that amount to a kind, a text and some attributes."""
 
     def handle(event: Record, _record: Record, rest: Record, _context: Context) -> None:
         event["kind"] = kind
@@ -55,7 +55,7 @@ def simple(kind: str, text_key: str = "") -> Handler:
 
 
 def file_snapshot(event: Record, _record: Record, rest: Record, _context: Context) -> None:
-    """Which files have a backup; their contents, which some versions put here, stay home."""
+    """Which files have a backup. Some versions put the contents here too; those stay home."""
     event["kind"] = "file_snapshot"
     snapshot = rest.pop("snapshot", None)
     if type(snapshot) is not dict:

@@ -64,19 +64,19 @@ def add_part(
 
 
 def free(kind: str, values: dict[str, Any]) -> dict[str, Any]:
-    """A block nobody knows: its keys as they are."""
+    """A block of unknown shape, its keys unchanged."""
     return {"type": kind, "attributes": plain(values)}
 
 
 def add_rest(blocks: list[dict[str, Any]], block: dict[str, Any], part: dict[str, Any], known: Any) -> None:
-    """Adds a block that exists only for the keys that are not known, such as the citations of a text."""
+    """Adds a block only when there are unknown keys to carry, such as the citations of a text."""
     put_rest(block, part, known)
     if "attributes" in block:
         blocks.append(block)
 
 
 def put_rest(block: dict[str, Any], part: dict[str, Any], known: Any) -> None:
-    """What else a block said, under `attributes`."""
+    """Puts whatever else a block said under `attributes`."""
     rest = {key: plain(value) for key, value in part.items() if key not in known and value is not None}
     if rest:
         block["attributes"] = rest
@@ -95,7 +95,7 @@ def thinking(event: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
 
 
 def call(part: dict[str, Any], kind: str, context: Context) -> dict[str, Any]:
-    """A call of a tool; its name is remembered for the answer."""
+    """A tool call; the tool's name is remembered for the result."""
     block: dict[str, Any] = {"type": "tool_call"}
     call_id, name, given = part.get("id"), part.get("name"), part.get("input")
     if type(call_id) is str and type(name) is str:
@@ -115,7 +115,7 @@ def call(part: dict[str, Any], kind: str, context: Context) -> dict[str, Any]:
 
 
 def answer(event: dict[str, Any], part: dict[str, Any], kind: str, context: Context, depth: int) -> dict[str, Any]:
-    """The answer of a tool, its content sorted the same way."""
+    """A tool result, its content sorted in the same way."""
     block: dict[str, Any] = {"type": "tool_result"}
     known = set(RESULT_KEYS)
     call_id, failed, content = part.get("tool_use_id"), part.get("is_error"), part.get("content")
@@ -179,7 +179,7 @@ def binary_block(event: dict[str, Any], part: dict[str, Any], kind: str) -> dict
 
 
 def sealed(event: dict[str, Any], part: dict[str, Any], kind: str) -> dict[str, Any]:
-    """A block of any other type, without what only the API can read."""
+    """A block of any other type, minus what only the API can read."""
     block: dict[str, Any] = {"type": kind}
     rest: dict[str, Any] = {}
     for key, value in part.items():

@@ -7,14 +7,13 @@ taken from the file, a name is absent, a copy is sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from collector.agents.claude_code.moment import rfc3339
-from collector.flow.event import SCHEMA
+from collector.agents.claude_code.places import JOURNAL
+from collector.flow.frame import Frame
 from collector.flow.line import Reading
-from collector.flow.source import SourceKind
 
 FRAME = ("<system-reminder>", "</system-reminder>")
 MAX_CALLS = 512
@@ -24,40 +23,20 @@ MAX_RENDERED_LENGTH = 32_768
 
 
 class Context:
-    """Everything `event` needs to know besides the line. Level `full` keeps words, any other leaves the metadata."""
+    """Everything `event` needs to know besides the line."""
 
-    def __init__(
-        self, reading: Reading, host: dict[str, str], user: str, level: str, is_wanted: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, reading: Reading, frame: Frame) -> None:
         source = reading.source
         self.reading = reading
-        self.kind: SourceKind = source.kind
-        self.level = level
-        self.is_wanted = is_wanted
-        self.host = host
-        self.path = source.key
+        self.kind = source.kind
+        self.is_journal = source.kind == JOURNAL
+        self.frame = frame
         self.session_id = source.session_id
         self.agent_id = source.agent_id
-        self.prefix: dict[str, Any] = {
-            "id": "",
-            "schema": SCHEMA,
-            "kind": "unknown",
-            "record_type": "",
-            "priority": source.priority,
-            "time": "",
-            "host": host,
-            "user": user,
-            "root": source.root.label,
-            "client": None,
-            "session_id": source.session_id,
-            "agent_id": source.agent_id,
-            "agent_type": text_of(reading.meta, "agentType"),
-            "parent_call_id": text_of(reading.meta, "toolUseId"),
-            "project": source.project,
-        }
-        for name in ("user", "root", "session_id", "agent_id", "agent_type", "parent_call_id", "project"):
-            if not self.prefix[name]:
-                del self.prefix[name]
+        self.prefix = frame.envelope(source)
+        for name, key in (("agent_type", "agentType"), ("parent_call_id", "toolUseId")):
+            if told := text_of(reading.meta, key):
+                self.prefix[name] = told
         self.previous_time = ""
         self.calls: dict[str, str] = {}
         self.seen: dict[Any, None] = {}
@@ -65,19 +44,19 @@ class Context:
         self.rendered: list[str] = []
 
     def remember_call(self, call_id: str, name: str) -> None:
-        """Notes which tool a call is for."""
+        """Remembers which tool a call was for."""
         self.calls[call_id] = name
         if len(self.calls) > MAX_CALLS:
             del self.calls[next(iter(self.calls))]
 
     def remember(self, what: Any) -> None:
-        """Notes that something was seen: the hash of a text, or an id."""
+        """Remembers that something was seen: the hash of a text, or an id."""
         self.seen[what] = None
         if len(self.seen) > MAX_SEEN:
             del self.seen[next(iter(self.seen))]
 
     def remember_rendered(self, text: str) -> None:
-        """Notes the text of an attachment as the model read it; a later system message repeats it without its frame."""
+        """Remembers an attachment as the model read it: a later system message repeats it without its frame."""
         bare = text.strip()
         self.remember(hash(bare))
         if len(bare) <= MAX_RENDERED_LENGTH:

@@ -1,4 +1,4 @@
-"""The way of one record: skip early, put the envelope around it, let its handler fill it, collect the rest.
+"""What happens to one record: skip early, fill the envelope, let its handler do the rest, keep what is left over.
 
 A handler gets the event so far, the record, and `rest`: every key that the envelope did not take. It moves what it
 knows to its place; whatever it leaves in `rest` becomes `attributes`, so nothing is lost by being new (promise 6).
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from collector.agents.claude_code import bookkeeping, request, side_files
+from collector.agents.claude_code import bookkeeping, places, request, side_files
 from collector.agents.claude_code.attachment import attachment
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.identity import identity
 from collector.agents.claude_code.message import assistant, bare_block, progress, unknown, user
 from collector.agents.claude_code.moment import moment
 from collector.agents.claude_code.plain import put_attributes
+from collector.flow.frame import provenance
 from collector.flow.line import Line
-from collector.flow.metadata import to_metadata
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 
@@ -61,9 +61,9 @@ HANDLERS: dict[str, tuple[Handler, frozenset[str]]] = {
 UNKNOWN: tuple[Handler, frozenset[str]] = (unknown, ALWAYS_TAKEN)
 
 BY_SOURCE: dict[SourceKind, tuple[Handler, frozenset[str]]] = {
-    SourceKind.HISTORY: (side_files.history, ALWAYS_TAKEN),
-    SourceKind.SESSION_INDEX: (side_files.session_index, ALWAYS_TAKEN),
-    SourceKind.STATS: (side_files.stats, ALWAYS_TAKEN - {"version"}),
+    places.HISTORY: (side_files.history, ALWAYS_TAKEN),
+    places.SESSION_INDEX: (side_files.session_index, ALWAYS_TAKEN),
+    places.STATS: (side_files.stats, ALWAYS_TAKEN - {"version"}),
 }
 JOURNAL_TYPES = frozenset({"started", "result"})
 
@@ -84,30 +84,30 @@ def event(line: Line, context: Context) -> Record | Skip:
         put_attributes(made, rest)
     settle_session(made, context)
     settle_time(made, context)
-    return made if context.level == "full" else to_metadata(made)
+    return made
 
 
 def handler_of(record: Record, context: Context) -> tuple[Handler, frozenset[str]]:
-    """Who knows this record: by its source, else by its type."""
+    """The handler for this record: by its source, else by its type."""
     by_source = BY_SOURCE.get(context.kind)
     if by_source is not None:
         return by_source
     kind = record.get("type")
     if type(kind) is not str:
         return UNKNOWN
-    if context.kind is SourceKind.JOURNAL and kind in JOURNAL_TYPES:
+    if context.is_journal and kind in JOURNAL_TYPES:
         return side_files.journal, ALWAYS_TAKEN
     return HANDLERS.get(kind, UNKNOWN)
 
 
 def is_plain_progress(record: Record) -> bool:
-    """Whether a progress record is surely without usage: decided before anything is made of it."""
+    """Whether a progress record cannot carry usage; asked before any work is done on it."""
     data = record.get("data")
     return (data if type(data) is dict else record).get("type") != "agent_progress"
 
 
 def envelope(line: Line, record: Record, taken: frozenset[str], context: Context) -> tuple[Record, Record]:
-    """The event with everything that records share, and the rest of the record."""
+    """The event with all that records have in common, and what is left of the record."""
     made = context.prefix.copy()
     rest: Record = {}
     for key, value in record.items():
@@ -123,9 +123,8 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
         else:
             rest[key] = value
     made["id"] = identity(record)
-    made["host"] = context.host.copy()
-    length = line.end - line.offset if line.is_safe else line.end
-    made["source"] = {"path": context.path, "offset": line.offset, "length": length}
+    made["host"] = context.frame.host.copy()
+    made["source"] = provenance(line)
     stamp = record.get("timestamp")
     if stamp is not None:
         made["time"] = moment(stamp)
@@ -144,8 +143,8 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
 
 
 def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]) -> None:
-    """Which program wrote the record; only strings say so."""
-    made["client"] = client = {"name": "claude_code"}
+    """Which program wrote the record; anything but a string is not believed."""
+    made["client"] = client = made["client"].copy()
     for key in ("version", "entrypoint"):
         value = record.get(key)
         if type(value) is str:
@@ -156,7 +155,7 @@ def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]
 
 
 def settle_session(made: Record, context: Context) -> None:
-    """Names the session of the file where the record belongs to another; drops what turned out empty."""
+    """Notes the file's own session when the record belongs to another; drops what turned out empty."""
     own = context.session_id
     if own and made["session_id"] != own:
         made["file_session_id"] = own
@@ -165,7 +164,7 @@ def settle_session(made: Record, context: Context) -> None:
 
 
 def settle_time(made: Record, context: Context) -> None:
-    """Gives a record without a time that of the record before it, else that of the file, and says so."""
+    """Gives a record without a time the previous record's, else the file's, and says which."""
     if made["time"]:
         context.previous_time = made["time"]
     elif context.previous_time:

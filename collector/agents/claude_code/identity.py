@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from collector.agents.claude_code.plain import leaves
+from collector.flow.leaves import leaves
 
 MAX_UUID = 128
 

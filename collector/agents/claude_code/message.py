@@ -38,7 +38,7 @@ OPENINGS = (
 
 
 def put_message(event: Record, message: Any, rest: Record, context: Context) -> list[Record]:
-    """Puts an API message into the event and gives its blocks, which the caller may look through."""
+    """Puts an API message into the event and returns its blocks for the caller to inspect."""
     if type(message) is not dict:
         if message is not None:
             rest["message"] = message
@@ -66,7 +66,7 @@ def put_message(event: Record, message: Any, rest: Record, context: Context) -> 
 
 
 def user(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """A prompt, a tool's answer, or something the program says in the user's role."""
+    """A prompt, a tool result, or something the program says in the user's role."""
     blocks = put_message(event, record.get("message"), rest, context)
     answers = [block for block in blocks if block["type"] == "tool_result"]
     result = record.get("toolUseResult")
@@ -87,7 +87,7 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
 
 
 def origin_of(event: Record, record: Record, rest: Record) -> str:
-    """Who is behind a message in the user's role; the record's own word before any guess."""
+    """Who is behind a message in the user's role; what the record says comes before any guess."""
     is_meta = rest.get("isMeta")
     if type(is_meta) is bool:
         del rest["isMeta"]
@@ -137,7 +137,7 @@ def flag_usage(event: Record, record: Record) -> None:
 
 
 def progress(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
-    """Progress is transient and skipped, except for a subagent's usage: sometimes this is its only copy."""
+    """Progress is transient, so it is skipped, unless it carries a subagent's usage: this may be the only copy."""
     data = record.get("data")
     data = data if type(data) is dict else record
     if data.get("type") != "agent_progress":
@@ -164,7 +164,7 @@ def progress(event: Record, record: Record, rest: Record, context: Context) -> S
 
 
 def bare_block(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """A content block that stands as a record of its own, as one of the descriptions of the format has it."""
+    """A content block as a record of its own, as some descriptions of the format have it."""
     block = {key: value for key, value in record.items() if key in BARE_KEYS}
     put_message(event, {"content": [block]}, rest, context)
     for key in block:
@@ -199,7 +199,7 @@ BARE_KEYS = frozenset(
 
 
 def unknown(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """A record of a type nobody knows: a message in it is read as one, and all the rest is kept."""
+    """A record of unknown type: if it holds a message, that is read as one, and everything else is kept."""
     message = record.get("message")
     if type(message) is dict and ("content" in message or "usage" in message):
         rest.pop("message", None)

@@ -14,12 +14,13 @@ from typing import Any
 
 import orjson
 
+from collector.flow.leaves import SCALARS, leaves, size_of
+
 MAX_DEPTH = 32
 LEAST_BINARY = 1024
 BINARY = re.compile(r"(?:data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[\w=.-]+)*;base64,)?(?P<data>[A-Za-z0-9+/_-]+={0,2})")
 WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 MAX_NAMES = 4096
-SCALARS = frozenset({int, float, bool, type(None)})
 
 names: dict[str, str] = {}
 
@@ -37,7 +38,7 @@ def name_of(key: str) -> str:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """The value with large binary described instead of held, and with what lies too deep written as one string."""
+    """The value with large binary described rather than held, and anything nested too deep as one string."""
     kind = type(value)
     if kind is str:
         return value if len(value) < LEAST_BINARY else binary_or_text(value)
@@ -53,7 +54,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def binary_or_text(text: str) -> Any:
-    """A long string as it is, or what it is when it is base64."""
+    """A long string unchanged, or a description of it if it is base64."""
     if " " in text[:256] or "\n" in text[:256]:
         return text
     match = BINARY.fullmatch(text)
@@ -79,7 +80,7 @@ def binary(data: str) -> dict[str, Any] | None:
 
 
 def one_string(value: Any) -> str:
-    """A value as JSON in one string; where even that nests too deep, its leaves."""
+    """A value as one string of JSON; if it nests too deep even for that, its leaves."""
     try:
         return orjson.dumps(value).decode()
     except (TypeError, ValueError, RecursionError):
@@ -90,42 +91,8 @@ def one_string(value: Any) -> str:
         return "\n".join(str(leaf) for leaf in leaves(value))
 
 
-def leaves(value: Any) -> list[Any]:
-    """Every key and every value that holds nothing else, in order, however deep."""
-    found: list[Any] = []
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if type(part) is dict:
-            for key, inner in reversed(part.items()):
-                waiting += (inner, key)
-        elif type(part) is list:
-            waiting += reversed(part)
-        else:
-            found.append(part)
-    return found
-
-
-def size_of(value: Any) -> int:
-    """Characters of text in a value of any shape, names of keys not counted."""
-    if type(value) is str:
-        return len(value)
-    size = 0
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        kind = type(part)
-        if kind is str:
-            size += len(part)
-        elif kind is dict:
-            waiting += part.values()
-        elif kind is list:
-            waiting += part
-    return size
-
-
 def omit(event: dict[str, Any], name: str, value: Any) -> None:
-    """Notes that a value was left out of the event, and how much text it held."""
+    """Records that a value was left out of the event, and how much text it held."""
     size = size_of(value)
     if size:
         omitted = event.setdefault("omitted", {})
@@ -133,7 +100,7 @@ def omit(event: dict[str, Any], name: str, value: Any) -> None:
 
 
 def put_attributes(event: dict[str, Any], rest: dict[str, Any]) -> None:
-    """Puts what is left of a record under `attributes`: no nulls, nothing empty, no text that already stands."""
+    """Puts what is left of a record under `attributes`: no nulls, nothing empty, no text already in the event."""
     attributes = event.get("attributes") or {}
     text = event.get("text")
     for key, value in rest.items():

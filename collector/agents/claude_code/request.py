@@ -36,7 +36,7 @@ def api_request(event: Record, record: Record, rest: Record, _context: Context) 
 
 
 def api_request_shape(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """The system prompt and the tools of a call, once per shape."""
+    """The system prompt and tools of a call, once for each shape."""
     event["kind"] = "api_request"
     shape = record.get("shape")
     if type(shape) is not dict:
@@ -58,7 +58,7 @@ def api_request_shape(event: Record, record: Record, rest: Record, context: Cont
 
 
 def without_parts(text: str, parts: list[str]) -> str:
-    """A text without the parts of it that this pass already held, longest first."""
+    """A text minus the parts that this pass has already seen, longest first."""
     left = text
     for part in sorted(parts, key=len, reverse=True):
         if part:
@@ -67,7 +67,7 @@ def without_parts(text: str, parts: list[str]) -> str:
 
 
 def api_request_blob(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
-    """A message as it was sent: skipped when all of it was met before, else only what is new in it."""
+    """A message as it was sent: skipped if all of it has been seen, else only what is new in it."""
     message = record.get("message")
     content = message.get("content") if type(message) is dict else None
     if type(message) is not dict:
@@ -98,12 +98,12 @@ def api_request_blob(event: Record, record: Record, rest: Record, context: Conte
 
 
 def is_rendered(text: str, context: Context) -> bool:
-    """Whether a system message is made of nothing but attachments of this pass."""
+    """Whether a system message consists of nothing but attachments seen in this pass."""
     return without_parts(text, context.rendered) == ""
 
 
 def is_copy(part: Any, context: Context) -> bool:
-    """Whether a part of a message stands in a record of this pass."""
+    """Whether this pass has already seen a part of a message in another record."""
     if type(part) is not dict:
         return False
     kind = part.get("type")

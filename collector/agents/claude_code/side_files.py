@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any
 
 from collector.agents.claude_code.bookkeeping import take_text
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.moment import moment
 from collector.agents.claude_code.plain import binary, omit, plain
-from collector.flow.outcome import Skip
+from collector.agents.claude_code.projects import LONGEST, encoded
 
 Record = dict[str, Any]
 
-NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9]")
-LONGEST_KEY = 200
+KNOWN_INDEX_KEYS = {"version", "entries", "originalPath"}
 
 
-def key_of(path: str) -> str:
-    """The project directory of a working directory, as Claude Code names it, before it cuts and hashes long ones."""
-    return NOT_IN_KEYS.sub(lambda match: "--" if match[0] > "\uffff" else "-", path)
+def index_entries(document: Record) -> Iterator[Any]:
+    """The entries of a session index, and whatever else in it has an unknown shape."""
+    entries = document.get("entries")
+    if not isinstance(entries, list):
+        yield document
+        return
+    yield from entries
+    more = {key: value for key, value in document.items() if key != "entries"}
+    if more.keys() - KNOWN_INDEX_KEYS:
+        yield more
 
 
-def is_project_wanted(path: str, context: Context) -> bool:
-    """Whether the project filter lets a path through; a long one must pass whole and cut, since its hash is unknown."""
-    key = key_of(path)
-    if not context.is_wanted(key):
-        return False
-    return len(key) <= LONGEST_KEY or context.is_wanted(key[:LONGEST_KEY])
-
-
-def history(event: Record, _record: Record, rest: Record, context: Context) -> Skip | None:
+def history(event: Record, _record: Record, rest: Record, _context: Context) -> None:
     """One prompt of the history, with what was pasted into it."""
     path = rest.pop("project", None)
     if type(path) is not str:
         if path is not None:
             rest["project"] = path
         path = ""
-    if not is_project_wanted(path, context):
-        return Skip("project")
     event["kind"] = "prompt_history"
     if path:
         event["cwd"] = path
-        key = key_of(path)
-        if len(key) <= LONGEST_KEY:
+        key = encoded(path)
+        if len(key) <= LONGEST:  # of a longer one nobody knows the hash
             event["project"] = key
     take_text(event, rest, "display")
     pasted = rest.pop("pastedContents", None)
@@ -53,7 +49,6 @@ def history(event: Record, _record: Record, rest: Record, context: Context) -> S
             event["blocks"] = blocks
     elif pasted is not None:
         rest["pastedContents"] = pasted
-    return None
 
 
 def paste(event: Record, part: Any) -> Record:

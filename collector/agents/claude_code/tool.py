@@ -37,7 +37,7 @@ EXIT_CODE = re.compile(r"Exit code (\d{1,5})\b")
 
 
 def tool_of_call(event: dict[str, Any], blocks: list[dict[str, Any]]) -> bool:
-    """Puts the first call of a row into `tool`; says whether there was one."""
+    """Puts the first call of a row into `tool`; returns whether there was one."""
     for block in blocks:
         if block["type"] == "tool_call":
             event["tool"] = {key: block[key] for key in ("name", "call_id") if key in block}
@@ -46,7 +46,7 @@ def tool_of_call(event: dict[str, Any], blocks: list[dict[str, Any]]) -> bool:
 
 
 def tool_of_result(event: dict[str, Any], answers: list[dict[str, Any]], result: Any) -> None:
-    """Puts the facts of an answer into `tool`."""
+    """Puts the facts of a result into `tool`."""
     first = answers[0]
     tool: dict[str, Any] = {key: first[key] for key in ("name", "call_id", "ok") if key in first}
     event["tool"] = tool
@@ -120,7 +120,7 @@ def put_number(tool: dict[str, Any], key: str, value: Any) -> bool:
 def put_text(
     event: dict[str, Any], tool: dict[str, Any], details: dict[str, Any], key: str, value: str, told: str
 ) -> None:
-    """A string: a field, a copy of what was told, or a detail."""
+    """A string: a field of its own, a copy of what the model was told, or a detail."""
     if key in STRINGS:
         tool[STRINGS[key]] = value
     elif (len(value) > SHORT or key in OUTPUTS) and is_in(value, told):
@@ -132,7 +132,7 @@ def put_text(
 def put_file(
     event: dict[str, Any], tool: dict[str, Any], details: dict[str, Any], file: dict[str, Any], told: str
 ) -> None:
-    """The `file` of a Read: its text was told with line numbers, its image stands as a block."""
+    """The `file` of a Read: the model was told its text with line numbers; an image is a block already."""
     left: dict[str, Any] = {}
     for key, value in file.items():
         if value is None or value == "":
@@ -148,13 +148,13 @@ def put_file(
 
 
 def is_in(value: str, told: str) -> bool:
-    """Whether a text was told. Comparing the ends first is 4 times faster than searching, and nearly always enough."""
+    """Whether the model was told a text. Comparing the ends first is 4 times faster and nearly always enough."""
     bare = value.strip()
     return told.startswith(bare) or told.endswith(bare) or bare in told
 
 
 def is_told(content: str, told: str) -> bool:
-    """Whether a file's text was told line by line: its first and its last line were."""
+    """Whether the model was told a file line by line: its first line and its last were there."""
     lines = content.strip()
     end, start = lines.find("\n"), lines.rfind("\n")
     first, last = (lines[:end], lines[start + 1 :]) if end >= 0 else (lines, lines)
@@ -162,7 +162,7 @@ def is_told(content: str, told: str) -> bool:
 
 
 def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth: int) -> Any:
-    """A nested value without the strings that were told; None where nothing is left. Short ones are facts and stay."""
+    """A nested value minus the strings the model was told; None if nothing is left. Short ones are facts and stay."""
     kind = type(value)
     if kind is str:
         if (len(value) > SHORT or key in OUTPUTS) and is_in(value, told):
@@ -185,7 +185,7 @@ def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth
 
 
 def are_told(parts: list[str], told: str) -> bool:
-    """Whether all strings of a list, such as the files a search found, were told."""
+    """Whether the model was told every string of a list, such as the files a search found."""
     return "\n".join(parts) in told or (len(parts) <= 200 and all(part in told for part in parts))
 
 
@@ -213,7 +213,7 @@ def put_patch(event: dict[str, Any], tool: dict[str, Any], hunks: Any) -> bool:
 
 
 def drop_preview(event: dict[str, Any], tool: dict[str, Any], block: dict[str, Any]) -> None:
-    """Where the whole output is kept as a detail, the preview of it in the answer is the copy."""
+    """If the whole output is kept as a detail, the preview in the result is the copy."""
     stdout = tool.get("details", {}).get("stdout")
     stub, mark, preview = block["text"].partition(PREVIEW)
     if type(stdout) is str and mark and stdout.strip()[:100] in preview:

@@ -35,7 +35,7 @@ VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
 
 
 def put_usage(event: dict[str, Any], found: dict[str, Any]) -> None:
-    """Puts the usage into the event; what is not known of it goes to the attributes."""
+    """Puts the usage into the event; unknown keys go to the attributes."""
     usage: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in found.items():
@@ -68,7 +68,7 @@ def put_nested(usage: dict[str, Any], rest: dict[str, Any], key: str, found: dic
 
 
 def is_output_unknown(version: Any) -> bool:
-    """Whether a version is one of those that never wrote the final output count."""
+    """Whether this version never wrote the final output count."""
     match = VERSION.match(version) if type(version) is str else None
     if match is None:
         return False

@@ -6,81 +6,56 @@ something else changes nothing: receivers answer 2xx with empty bodies, HTML and
 
 from __future__ import annotations
 
-import email.utils
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import orjson
+from pydantic import Field
 
-from collector.delivery.sink import Accepted, Answer, Halt, Refused, Request, Retry, TooLarge, Verdict
+from collector.delivery.sink import Accepted, Answer, Request, SinkLimits, SinkType, TooLarge, Verdict
+from collector.delivery.statuses import HALT_ADVICE, is_success, verdict_of
 from collector.flow.outcome import Sealed
+from collector.settings.options import Section
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-RETRY_STATUSES = frozenset({408, 425, 429})
-CHECK_ACCESS = "Check the token (sink.token_file) and that it may write there."
-CHECK_URL = "Check sink.url: the host answers, but takes no events at this path."
-HALT_ADVICE = {
-    401: CHECK_ACCESS,
-    403: CHECK_ACCESS,
-    404: CHECK_URL,
-    405: CHECK_URL,
+ADVICE = {
+    **HALT_ADVICE,
     406: "Check sink.format and sink.content_type: the sink does not take this content type.",
-    407: "The proxy wants credentials: set them in the proxy's URL in the environment.",
-    410: CHECK_URL,
-    411: "Something between here and the sink wants a Content-Length; check the proxy.",
     415: "Check sink.format, sink.content_type and sink.compression: the sink does not take this content.",
-    431: "Check sink.headers: the sink finds the request's headers too large.",
 }
+
+
+class HttpOptions(Section):
+    """What can be set for the http sink."""
+
+    format: Literal["ndjson", "json"] = Field(default="ndjson", description="one event a line, or one JSON array")
+    content_type: str | None = Field(
+        default=None, examples=["application/json"], description="overrides the Content-Type that the format implies"
+    )
 
 
 class HttpSink:
     """NDJSON or a JSON array over HTTP."""
 
-    def __init__(
-        self, layout: str = "ndjson", content_type: str | None = None, clock: Callable[[], float] = time.time
-    ) -> None:
-        self.is_array = layout == "json"
-        usual = "application/json" if self.is_array else "application/x-ndjson"
-        self.content_type = content_type or usual
+    limits = SinkLimits()
+
+    def __init__(self, options: HttpOptions | None = None, clock: Callable[[], float] = time.time) -> None:
+        chosen = options or HttpOptions()
+        self._is_array = chosen.format == "json"
+        usual = "application/json" if self._is_array else "application/x-ndjson"
+        self._content_type = chosen.content_type or usual
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed]) -> Request:
+    def render(self, events: Sequence[Sealed], key: str) -> Request:
         """One event a line, or one array."""
         bodies = [event.body for event in events]
-        body = b"[" + b",".join(bodies) + b"]" if self.is_array else b"\n".join(bodies) + b"\n"
-        return Request(body, {"Content-Type": self.content_type})
+        body = b"[" + b",".join(bodies) + b"]" if self._is_array else b"\n".join(bodies) + b"\n"
+        return Request(body, {"Content-Type": self._content_type, "Idempotency-Key": key})
 
     def classify(self, answer: Answer) -> Verdict:
-        """DESIGN section 9, by status; the body only refines a 2xx."""
-        status = answer.status
-        if 200 <= status < 300:
-            return _read_receipt(answer)
-        reason = f"HTTP {status}"
-        if status in HALT_ADVICE:
-            return Halt(reason, HALT_ADVICE[status])
-        if 300 <= status < 400:
-            target = answer.headers.get("location", "").partition("?")[0][:200]  # a query may repeat a token
-            return Halt(
-                f"{reason}, a redirect",
-                f"Redirects are not followed. If {target or 'its target'} is right, use it as sink.url.",
-            )
-        if status == 413:
-            return TooLarge(reason)
-        if status in RETRY_STATUSES or status >= 500 or status < 200:
-            may_be_poison = status >= 500 and status != 503
-            return Retry(reason, retry_after(answer.headers, self._clock()), may_be_poison)
-        return Refused(reason)
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The Retry-After header in seconds, in either form; nonsense is None."""
-    value = headers.get("retry-after", "").strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:12])
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
-    except (TypeError, ValueError, OverflowError):
-        return None
+        """By status; the body only refines a 2xx."""
+        return _read_receipt(answer) if is_success(answer) else verdict_of(answer, self._clock(), ADVICE)
 
 
 def _read_receipt(answer: Answer) -> Accepted | TooLarge:
@@ -101,3 +76,12 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
     }
     duplicates = receipt.get("duplicate")
     return Accepted(named, duplicates if isinstance(duplicates, int) and duplicates > 0 else 0)
+
+
+SINK = SinkType(
+    name="http",
+    summary="NDJSON or a JSON array over HTTP",
+    options=HttpOptions,
+    make=HttpSink,
+    has_own_table=False,  # its options stood in [sink] before other sinks had tables
+)

@@ -1,7 +1,7 @@
-"""Rules people add in their configuration, checked when they are loaded and refused with the reason.
+"""Reads the rules people add in their configuration, and refuses one that cannot be used, with the reason.
 
 A rule must mean the same in both engines, match something of bounded width that is not just any text, and stay within a
-time budget on input made to hurt it (probing.py). What was tried is remembered in the cache directory.
+time budget on input made to hurt it (trial.py). Which rules have passed is remembered in the cache directory.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Described(Protocol):
 
 
 def user_rules(described: Sequence[Described], cache_dir: Path | None) -> tuple[Rule, ...]:
-    """The rules that a configuration describes; raises with the reason where one cannot be used."""
+    """The rules that a configuration describes; raises, with the reason, if one cannot be used."""
     rules = tuple(map(read_rule, described))
     for number, rule in enumerate(rules):
         if any(rule.id == other.id for other in rules[:number]):
@@ -60,7 +60,7 @@ def user_rules(described: Sequence[Described], cache_dir: Path | None) -> tuple[
 
 
 def read_rule(described: Described) -> Rule:
-    """One rule, as far as it can be judged by reading it."""
+    """One rule, as far as reading it is enough to judge it."""
     if isinstance(described, Rule):
         return described
     if not _id.fullmatch(described.id):
@@ -73,11 +73,11 @@ def read_rule(described: Described) -> Rule:
     reason = unseen("".join(keywords)) or refusal(pattern)
     if reason:
         raise ConfigurationError(f"redaction.rules: the rule {described.id} {reason}")
-    return Rule(described.id, "configuration", pattern, keywords, before="", after="")
+    return Rule("configuration", described.id, pattern, keywords, before="", after="")
 
 
 def _try(rules: list[Rule], cache_dir: Path | None) -> None:
-    """Tries the rules that were not tried at an earlier start; raises with the reason where one cannot be used."""
+    """Tries the rules that no earlier start has tried; raises, with the reason, if one cannot be used."""
     path = cache_dir / TRIED if cache_dir else None
     known = set(rule_cache.read(path).decode().split()) if path else set()
     trials = {rule: trial_of(rule) for rule in rules}
@@ -94,18 +94,18 @@ def _try(rules: list[Rule], cache_dir: Path | None) -> None:
 
 
 def trial_of(rule: Rule) -> Trial:
-    """What is to be tried of a rule."""
+    """What has to be tried of a rule."""
     return Trial(rule.pattern, scan_pattern(rule), "".join(rule.keywords[:1]))
 
 
 def name_of(trial: Trial) -> str:
-    """What a trial is remembered by: all that its outcome depends on."""
+    """What a trial is remembered by: a digest of everything its outcome depends on."""
     engine = hyperscan.__version__ if hyperscan else ""
     return hashlib.sha256("\0".join([__version__, sys.version, engine, *trial]).encode()).hexdigest()
 
 
 def unseen(text: str) -> str:
-    """Why a pattern or a keyword with such a character would never be found; empty where there is none."""
+    """Why a pattern or a keyword with such a character would never match; empty if there is none."""
     char = next((char for char in text if char > "\xff" or char == "\0"), "")
     return (
         f"holds the character {char!r}, which no rule can see. Leave it out, or write . in its place." if char else ""
@@ -113,12 +113,12 @@ def unseen(text: str) -> str:
 
 
 def refusal(pattern: str) -> str:
-    """Why a pattern cannot be used; empty where it can."""
+    """Why a pattern cannot be used; empty if it can."""
     if reason := unseen(pattern):
         return reason
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of what other engines read otherwise: [[:alpha:]]
+            warnings.simplefilter("error")  # about what other engines read differently: [[:alpha:]]
             groups = re.compile(pattern.encode("latin-1")).groupindex
             parsed = _parser.parse(pattern)
     except (re.error, FutureWarning, DeprecationWarning, OverflowError, RecursionError, ValueError) as error:
@@ -143,7 +143,7 @@ def refusal(pattern: str) -> str:
 
 
 def _always_holds(sequence: Any, group: int) -> bool:
-    """Whether a group takes part in every match, with a character at least."""
+    """Whether a group takes part in every match, with at least one character."""
     for operation, argument in sequence:
         if operation is _constants.SUBPATTERN:
             if argument[0] == group:

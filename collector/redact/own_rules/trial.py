@@ -1,10 +1,10 @@
-"""Tries patterns on texts made to hurt them, and in both engines; run as a program, in a process of its own.
+"""Tries patterns in both engines, on texts made to hurt them; also a program, to do so in a process of its own.
 
-In: patterns of bounded width. Out: why one cannot be used, or nothing. Neither `re` nor a compilation can be
-interrupted, and a pattern that explodes would keep an agent from ever starting: as a program this is given by its
-path, reads the patterns as JSON from stdin, writes a verdict a line to stdout, and is ended by the kernel when one of
-them has used up its time or memory. It needs only the standard library, and hyperscan where it is installed. Where no
-process can be started, what has too many ways to match is refused without a trial.
+In: patterns of bounded width. Out: for each, why it cannot be used, or nothing. Neither `re` nor a compilation can be
+interrupted, and a pattern that explodes would keep the agent from ever starting. So this file is started by its path,
+reads the patterns as JSON from stdin, writes one verdict a line to stdout, and the kernel ends it when a pattern has
+used up its time or memory. It needs nothing but the standard library, and hyperscan if it is installed. Where no
+process can be started, a pattern with too many ways to match is refused untried.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from re import _constants, _parser  # type: ignore[attr-defined]
 from time import process_time
 from typing import Any, NamedTuple
 
-BUDGET_SECONDS = 0.05  # for 64 kB: 1.3 MB/s, and only where a candidate was seen
+BUDGET_SECONDS = 0.05  # for 64 kB: 1.3 MB/s, and that only where a candidate was seen
 LENGTHS = (*range(8, 34, 2), 40, 48, 64, 96, 128, 256, 512, 1024, 4096, 16_384, 65_536)
-MATCH_SECONDS = 2e-6  # and this for every match: where one is refused, the search goes on inside of it
+MATCH_SECONDS = 2e-6  # on top, for every match: where one is refused, the search goes on inside of it
 CPU_SECONDS = 3.0  # for all trials of one pattern; an honest one needs a tenth of that
 MEGABYTES = 1024  # of address space; 30 are used
-SECONDS = 30  # on a machine that is very busy, and one more for every pattern
+SECONDS = 30  # for all patterns, on a very busy machine, and one more for each
 RANKS = 3  # letters of a class that are tried
 MOST_BRANCHES = 24
 MOST_ATTACKS = 600
-MOST_WAYS = 10_000  # in which a match may be attempted at one place, where it cannot be tried out
+MOST_WAYS = 10_000  # to attempt a match at one place, for a pattern that cannot be tried
 ORDINARY = b"All 12 tests of src/main.py have passed, so the change that you asked for is ready."
 ADVICE = "Avoid repetitions in and beside each other that take the same characters, and begin with fixed ones."
 UNTRIED = f"has more than {MOST_WAYS} ways to match at one place, and no process can be started to try it."
@@ -40,7 +40,7 @@ _categories = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
 
 
 class Trial(NamedTuple):
-    """What is tried: the pattern, what the scanner is to look for, and a keyword that it wants before it."""
+    """What is tried: the pattern, what the scanner is to look for, and a keyword that must stand before it."""
 
     pattern: str
     scanned: str
@@ -77,7 +77,7 @@ Part = Letters | Sequence | Choice | Repeat
 
 
 def verdicts(trials: list[Trial]) -> list[str]:
-    """Why each pattern cannot be used, empty where it can; the last one is the first with a reason."""
+    """Why each pattern cannot be used, empty if it can; nothing follows the first reason."""
     found = _told_elsewhere(trials)
     if found is not None:
         return found
@@ -91,8 +91,8 @@ def verdicts(trials: list[Trial]) -> list[str]:
 
 
 def _told_elsewhere(trials: list[Trial]) -> list[str] | None:
-    """What another process found out; None where none can be started, or it broke."""
-    if getattr(sys, "frozen", False) or not sys.executable:  # then there is no interpreter to start
+    """What another process found out; None if none can be started, or if it broke."""
+    if getattr(sys, "frozen", False) or not sys.executable:  # a self-contained package has no interpreter to start
         return None
     command = [sys.executable, "-P", __file__]
     seconds = SECONDS + len(trials)
@@ -114,12 +114,12 @@ def _told_elsewhere(trials: list[Trial]) -> list[str] | None:
 
 
 def tried(trial: Trial) -> str:
-    """Why a pattern cannot be used; empty where it can."""
+    """Why a pattern cannot be used; empty if it can."""
     return slowness(trial.pattern) or misread(trial) or takes_all(trial)
 
 
 def misread(trial: Trial) -> str:
-    """Why the scanner cannot look for a pattern; it must see every sample that `re` sees."""
+    """Why the scanner cannot look for a pattern: it must see every sample that `re` sees."""
     try:
         import hyperscan
     except ImportError:  # no wheel for this platform
@@ -141,7 +141,7 @@ def misread(trial: Trial) -> str:
 
 
 def takes_all(trial: Trial) -> str:
-    """Why a rule would leave nothing to read, where it would."""
+    """Why a rule would leave nothing to read; empty if it would not."""
     matches = re.finditer(trial.pattern.encode("latin-1"), ORDINARY, re.DOTALL)
     if trial.keyword or sum(len(match[0]) for match in matches) * 2 < len(ORDINARY):
         return ""
@@ -179,8 +179,8 @@ def slowness(pattern: str) -> str:
 
 
 def _is_slow(search: Any, text: str) -> bool:
-    """Whether a text, or 64 kB of it where that may well be, takes more than the budget; what is just a little above
-    is measured again, for other work may have been in the way."""
+    """Whether a text, or 64 kB of it if it is suspicious, takes more than the budget. What is only a little above is
+    measured again, as other work may have been in the way."""
     data = text.encode("latin-1")
     took = _seconds(search, data)
     copies = LENGTHS[-1] // len(data)
@@ -194,7 +194,7 @@ def _is_slow(search: Any, text: str) -> bool:
 
 
 def _seconds(search: Any, data: bytes) -> float:
-    """What the search takes where every match is refused, for want of a keyword; less what each of them may take."""
+    """What a search takes if every match is refused, for want of a keyword, less what each of them is granted."""
     before = process_time()
     at = count = 0
     while match := search(data, at):
@@ -264,8 +264,8 @@ Ranking = dict[frozenset[str], str]
 
 
 def _ranking(part: Part) -> Ranking:
-    """A few letters of every class that differ in which other classes they are in; first those that are in most, for
-    where two classes share letters, a pattern hesitates."""
+    """A few letters of every class, which differ in what other classes they are in; those in most come first, because a
+    pattern hesitates where two classes share letters."""
     known = dict.fromkeys(sets := _sets(part))
     seen: dict[tuple[bool, ...], str] = {}
     for char in sorted(map(chr, range(128)), key=lambda char: (not char.isalnum(), not char.isprintable(), char)):
@@ -283,7 +283,7 @@ def _units(part: Part, rank: Ranking) -> list[str]:
 
 
 def _sample(part: Part, rank: Ranking, number: int = 0, branch: int = 0, least: int = 0) -> str:
-    """A text that a part matches: with the letters of this number, this branch, and each repetition this often."""
+    """A text that a part matches: with the letters of this rank, this branch, and each repetition this often."""
     if isinstance(part, Letters):
         letters = rank[part.chars] or "?"
         return letters[min(number, len(letters) - 1)]
@@ -330,7 +330,7 @@ def _most_branches(part: Part) -> int:
 
 
 def ways(part: Part) -> int:
-    """At most how many ways there are to attempt a match at one place; one more than allowed stands for all above."""
+    """An upper bound of the ways to attempt a match at one place; one more than allowed stands for any number above."""
     if isinstance(part, Letters):
         return 1
     if isinstance(part, Repeat):

@@ -1,7 +1,7 @@
-"""Compiles the patterns of all rules into one hyperscan database; run as a program, it does so in a process of its own.
+"""Compiles the patterns of all rules into one hyperscan database; also a program, to do so in a process of its own.
 
-Compiling takes 45 MB at its peak, and 10 of them would stay with an agent that lives for months. As a program it is
-given by its path, reads a JSON list of patterns from stdin, and writes the database to the file that is named to it.
+Compiling takes 45 MB at its peak, and 10 of them would stay with an agent that lives for months. The program is started
+by its path, reads a JSON list of patterns from stdin, and writes the database to the file named on its command line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SECONDS = 120
 
 
 def compile_patterns(patterns: list[str]) -> Any:
-    """The database of all patterns, in one scan."""
+    """One database that looks for all patterns in one scan."""
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
         expressions=[pattern.encode("latin-1") for pattern in patterns],
@@ -35,8 +35,8 @@ def compile_patterns(patterns: list[str]) -> Any:
 
 
 def compiled_elsewhere(patterns: list[str]) -> bytes:
-    """The serialized database, compiled by another process; empty where none can be started."""
-    if getattr(sys, "frozen", False):  # then there is no interpreter to start
+    """The serialized database, compiled by another process; empty if none can be started."""
+    if getattr(sys, "frozen", False):  # a self-contained package has no interpreter to start
         return b""
     with tempfile.NamedTemporaryFile() as made:
         command = [sys.executable, "-P", __file__, made.name]

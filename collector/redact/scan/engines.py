@@ -1,7 +1,7 @@
 """The two engines that say where a rule may match: hyperscan, and plain Python where its wheel is missing.
 
-Both give windows per rule (see matching.py). The compiled database is cached in a file named after the rules and the
-version of hyperscan (cached.py); a damaged or foreign file only costs a new compilation.
+In: a text. Out: for each rule that may match, its zones (see matching.py). The compiled database is cached in a file
+named after the rules and the version of hyperscan (rule_cache.py); a damaged or foreign one only costs a compilation.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample
 from collector.redact.scan import rule_cache
 from collector.redact.scan.compiling import compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.scan.literals import needles
-from collector.redact.scan.matching import Windows, blocks, scan_pattern, scan_widths
+from collector.redact.scan.matching import Zones, scan_pattern, scan_widths, stretches
+from collector.redact.scan.segments import KEY_END
 
 MARKERS = -1
-KEY_END = b"\x91"  # see segments.py
 CANARIES = 8  # that a cached database must report before it is used
-MOST_ENDS = 500  # that one scan of a text may give, and one more for every 256 characters; few texts give so many
+MOST_ENDS = 500  # that one scan may report, and one more for every 256 characters; few texts have so many
+_key_end = KEY_END.encode("latin-1")
 _key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # of one key, or many in a row
 
 
 class Engine(Protocol):
-    """Says where rules may match: {index of the rule: windows}; MARKERS is among them where markers may be."""
+    """Says where rules may match: {index of the rule: zones}; MARKERS is among them where markers may be."""
 
     name: str
 
-    def windows(self, text: bytes) -> dict[int, Windows]:
-        """The windows of every rule that may match somewhere."""
+    def zones(self, text: bytes) -> dict[int, Zones]:
+        """The zones of every rule that may match somewhere."""
 
 
 class Hyperscan:
@@ -56,22 +57,23 @@ class Hyperscan:
         self._sharing.setdefault(re.escape(OPENING.decode()), []).append(MARKERS)
         self._indexes = list(self._sharing.values())
         self._database = _database(list(self._sharing), rules, cache_dir)
-        # How far an end can be from where the scanner, or the rule, begins.
-        widths = [scan_widths(rule)[1] for rule in rules if not rule.examples]  # the user's: they may be wider
+        # How far an end can be from where the scanner, or the rule, begins. People's own rules, the ones without
+        # examples, may be wider than the table's.
+        widths = [scan_widths(rule)[1] for rule in rules if not rule.examples]
         reach = max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
         self._widest = max(WIDEST, *widths, 0) + reach
         self._local = threading.local()
 
-    def windows(self, text: bytes) -> dict[int, Windows]:
-        """Scans once, and turns the ends of the candidates into windows of begins."""
+    def zones(self, text: bytes) -> dict[int, Zones]:
+        """Scans once, and turns the ends of the candidates into zones of begins."""
         ends: list[tuple[int, int]] = []
         most = MOST_ENDS + len(text) // 256
         try:
             self._scan(text, (ends, most))
-            windows = self._merge(ends) if ends else {}
+            zones = self._merge(ends) if ends else {}
         except hyperscan.ScanTerminated:
-            windows = self._windows_of_repeats(text)
-        return windows | _windows_at_keys(text, self._at_keys) if KEY_END in text else windows
+            zones = self._zones_of_repeats(text)
+        return zones | _zones_at_keys(text, self._at_keys) if _key_end in text else zones
 
     def _scan(self, text: bytes, into: tuple[list[tuple[int, int]], int]) -> None:
         try:
@@ -80,13 +82,13 @@ class Hyperscan:
             scratch = self._local.scratch = hyperscan.Scratch(self._database)
         self._database.scan(text, match_event_handler=_collect, context=into, scratch=scratch)
 
-    def _windows_of_repeats(self, text: bytes) -> dict[int, Windows]:
-        """Scans block by block a text that is full of candidates, for it may well repeat itself: then a block like one
-        that was scanned, with what follows it, is not scanned again."""
-        scanned: dict[tuple[int, bytes], dict[int, Windows]] = {}
-        found: dict[int, Windows] = {}
+    def _zones_of_repeats(self, text: bytes) -> dict[int, Zones]:
+        """Scans a text full of candidates stretch by stretch, as it may well repeat itself: a stretch that equals one
+        before, together with what follows it, is not scanned again."""
+        scanned: dict[tuple[int, bytes], dict[int, Zones]] = {}
+        found: dict[int, Zones] = {}
         low = 0
-        for number, last in enumerate(blocks(text, 0, len(text) - 1)):
+        for number, last in enumerate(stretches(text, 0, len(text) - 1)):
             seen = (last - low, text[low : last + self._widest])
             does_not_repeat = len(scanned) > 16 + number // 4
             is_rest = seen not in scanned and (does_not_repeat or last + self._widest >= len(text))
@@ -94,52 +96,52 @@ class Hyperscan:
                 ends: list[tuple[int, int]] = []
                 self._scan(text[low:] if is_rest else seen[1], (ends, sys.maxsize))
                 scanned[seen] = self._merge(ends)
-            for rule, windows in scanned[seen].items():
-                found.setdefault(rule, []).extend((low + begin, low + end) for begin, end in windows)
+            for rule, zones in scanned[seen].items():
+                found.setdefault(rule, []).extend((low + begin, low + end) for begin, end in zones)
             if is_rest:
                 break
             low = last + 1
-        return {rule: _joined(sorted(windows)) for rule, windows in found.items()}
+        return {rule: _joined(sorted(zones)) for rule, zones in found.items()}
 
-    def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Windows]:
+    def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Zones]:
         by_pattern: dict[int, list[int]] = {}
         for pattern, end in ends:
             by_pattern.setdefault(pattern, []).append(end)
         return {
-            rule: self._windows_of(rule, sorted(found))
+            rule: self._zones_of(rule, sorted(found))
             for pattern, found in by_pattern.items()
             for rule in self._indexes[pattern]
         }
 
-    def _windows_of(self, rule: int, ends: list[int]) -> Windows:
+    def _zones_of(self, rule: int, ends: list[int]) -> Zones:
         if rule == MARKERS:
             return []
         if rule not in self._widths:
             self._widths[rule] = scan_widths(self._rules[rule])
-        return _windows(ends, *self._widths[rule])
+        return _zones(ends, *self._widths[rule])
 
 
-def _windows(ends: list[int], shortest: int, longest: int) -> Windows:
-    """Where matches may begin whose ends, at these distances, were seen; windows that touch are one."""
+def _zones(ends: list[int], shortest: int, longest: int) -> Zones:
+    """Where matches may begin whose ends were seen, at these distances. Zones that touch are joined."""
     return _joined((end - longest, end - shortest) for end in ends)
 
 
-def _joined(found: Iterable[tuple[int, int]]) -> Windows:
-    windows: Windows = []
+def _joined(found: Iterable[tuple[int, int]]) -> Zones:
+    zones: Zones = []
     for low, high in found:
-        if windows and low <= windows[-1][1] + 1:
-            windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
+        if zones and low <= zones[-1][1] + 1:
+            zones[-1] = (zones[-1][0], max(high, zones[-1][1]))
         else:
-            windows.append((max(0, low), high))
-    return windows
+            zones.append((max(0, low), high))
+    return zones
 
 
 def _rules_at_keys(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:
     return [(index, rule) for index, rule in enumerate(rules) if rule.trigger == AT_KEYS]
 
 
-def _windows_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Windows]:
-    """The windows of the rules for the values of telling keys; too rare and too little for a scanner to look for."""
+def _zones_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Zones]:
+    """The zones of the rules for values of telling keys: too rare, and too little, for a scanner to look for."""
     places = [(place.start() + 2, place.end()) for place in _key_places.finditer(text)]
     return (
         {index: _joined((first - rule.reach_back, last - 1) for first, last in places) for index, rule in rules}
@@ -149,7 +151,7 @@ def _windows_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Wi
 
 
 def _collect(rule: int, _begin: int, end: int, _flags: int, into: tuple[list[tuple[int, int]], int]) -> bool:
-    """Notes one end; stops the scan where there are too many."""
+    """Notes one end; stops the scan when there are too many."""
     ends, most = into
     ends.append((rule, end))
     return len(ends) > most
@@ -174,21 +176,21 @@ class Python:
             if not literals and rule.trigger != AT_KEYS:
                 self._everywhere.append(index)
 
-    def windows(self, text: bytes) -> dict[int, Windows]:
+    def zones(self, text: bytes) -> dict[int, Zones]:
         """The whole text, for every rule that cannot be ruled out by its literals."""
         everywhere = [(0, len(text))]
-        windows = dict.fromkeys(self._everywhere, everywhere)
+        zones = dict.fromkeys(self._everywhere, everywhere)
         if OPENING in text:
-            windows[MARKERS] = []
+            zones[MARKERS] = []
         for searched, known in ((text, self._exact), (text.lower(), self._folded)):
             for literal, rules in known.items():
                 if literal in searched:
-                    windows |= dict.fromkeys(rules, everywhere)
-        return windows | _windows_at_keys(text, self._at_keys) if KEY_END in text else windows
+                    zones |= dict.fromkeys(rules, everywhere)
+        return zones | _zones_at_keys(text, self._at_keys) if _key_end in text else zones
 
 
 def _needles(rule: Rule) -> tuple[bytes, ...]:
-    """Literals one of which is in every text the rule matches in, if case does not matter to the rule in lower case."""
+    """Literals of which every text that the rule matches in has one; in lower case where the rule ignores case."""
     own = needles(rule.pattern)
     words = frozenset(rule.keywords)
     best = max((own, words), key=lambda found: min(map(len, found), default=0))
@@ -196,7 +198,7 @@ def _needles(rule: Rule) -> tuple[bytes, ...]:
 
 
 def make_engine(choice: str, rules: Sequence[Rule], cache_dir: Path | None = None) -> Engine:
-    """The engine asked for; `auto` takes hyperscan where it can be imported."""
+    """The engine that was asked for; `auto` takes hyperscan if it can be imported."""
     if choice == "python" or (choice == "auto" and hyperscan is None):
         return Python(rules)
     if hyperscan is None:
@@ -220,7 +222,7 @@ def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None
 
 
 def _canaries(patterns: list[str], rules: Sequence[Rule]) -> list[rule_cache.Canary]:
-    """Texts in which a sound database reports a pattern: a marker, and samples of rules from all over the table."""
+    """Texts in which a sound database reports a pattern: a marker, and samples of rules from across the table."""
     plain = [rule for rule in rules if rule.examples and not rule.keywords and rule.trigger != AT_KEYS]
     texts = {re.escape(OPENING.decode()): OPENING}
     for rule in plain[:: len(plain) // CANARIES + 1]:

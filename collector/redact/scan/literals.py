@@ -1,4 +1,4 @@
-"""Which literals a pattern cannot match without: lets the Python engine skip most rules with a substring search."""
+"""Which literals a pattern cannot match without: with them the Python engine rules out most rules by a plain search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def needles(pattern: str) -> frozenset[str]:
-    """Literals, as they are written, one of which is in every match; empty where nothing can be said."""
+    """Literals, in their own case, one of which is in every match; empty if that is true of none."""
     return _of_sequence(_parser.parse(pattern, re.DOTALL))
 
 

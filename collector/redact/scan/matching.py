@@ -1,8 +1,7 @@
-"""Confirms a rule on the places where an engine saw a candidate, by `re`, and says exactly which spans are secret.
+"""Confirms with `re` what an engine saw, and says exactly which spans are secret.
 
-An engine gives windows: ranges of places where a match may begin. Both engines' windows hold every place where a match
-does begin, and the search resumes by the same rule after every match, so their findings are identical however wide
-the windows are.
+An engine gives zones: ranges of places where a match may begin. However wide they are, they hold every place where one
+does begin, and the search always resumes at the same place after a match: so both engines' findings are identical.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from time import monotonic
 from collector.redact.rule import Rule, Spans, width
 from collector.redact.words.placeholders import is_filler
 
-Windows = list[tuple[int, int]]
-_Read = dict[object, tuple[int, Spans]]  # how far a block was read and what it holds, both counted from its end
-BLOCK = 512  # characters of a long window that are looked at together
-FEW = 50
+Zones = list[tuple[int, int]]
+_Read = dict[object, tuple[int, Spans]]  # how far a stretch was read and what it holds, both counted from its end
+STRETCH = 512  # characters of a long zone that are looked at together
+FEW = 50  # zones in which a rule with a `locate` may be looked for without stretches
 
 _boundary_escapes = (
     rb"(?<=\\[nrtbfv0])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2})"
@@ -33,7 +32,7 @@ class TimeOut(Exception):
 
 
 class Matcher:
-    """A rule made ready to search; its pattern is compiled when it is first needed, as most never are."""
+    """A rule made ready to search. Its pattern is compiled when it is first needed: most never are."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -58,66 +57,68 @@ class Matcher:
         """The length of the longest match."""
         return self.rule.widths[1]
 
-    def spans(self, text: bytes, folded: bytes, windows: Windows, starts: list[int], deadline: float) -> Spans:
-        """The secrets of this rule in the windows; `starts` are where the pieces of the text begin, and `folded` is the
+    def spans(self, text: bytes, folded: bytes, zones: Zones, starts: list[int], deadline: float) -> Spans:
+        """The secrets of this rule in the zones. `starts` are where the segments of the text begin; `folded` is the
         text in lower case."""
         texts = (text, folded if self.folds else text)
         found: Spans = []
         read: _Read = {}
         at = 0
-        for low, high in windows:
+        for low, high in zones:
             at = max(at, low)
             index = bisect_right(starts, at) - 1
             while index < len(starts) and starts[index] <= high:
                 stop = (starts[index + 1] if index + 1 < len(starts) else len(text) + 1) - 1
-                piece = (starts[index], stop)
+                segment = (starts[index], stop)
                 at = max(at, starts[index])
-                if high - at > BLOCK or (len(windows) > FEW and self.rule.locate):
-                    for last in blocks(text, at, min(high, stop)):
-                        at = self._in_block(texts, at, last, piece, found, read)
+                if high - at > STRETCH or (len(zones) > FEW and self.rule.locate):
+                    for last in stretches(text, at, min(high, stop)):
+                        at = self._in_stretch(texts, at, last, segment, found, read)
                         _check_time(deadline, self.rule.id)
                 else:
-                    at = self._in_piece(texts, at, high, piece, found)
+                    at = self._in_segment(texts, at, high, segment, found)
                 index += 1
             _check_time(deadline, self.rule.id)
         return found
 
-    def _in_block(
+    def _in_stretch(
         self,
         texts: tuple[bytes, bytes],
         at: int,
         last: int,
-        piece: tuple[int, int],
+        segment: tuple[int, int],
         found: Spans,
         read: _Read,
     ) -> int:
-        """A part of a window. One that is like another, in itself and in all that is looked at around it, holds what
-        that one holds: a text that repeats itself a thousand times is read once."""
+        """Part of a zone. If it equals one that was read before, in itself and in all that is looked at around it, it
+        holds the same: a text that repeats itself a thousand times is read once."""
         if not self.rule.sight or at > last:
-            return self._in_piece(texts, at, last, piece, found)
+            return self._in_segment(texts, at, last, segment, found)
         before, after = self.rule.sight
-        low = max(piece[0], at - before)
-        seen = (at - low, last - at, texts[0][low : min(piece[1], last + after)])
+        low = max(segment[0], at - before)
+        seen = (at - low, last - at, texts[0][low : min(segment[1], last + after)])
         if seen in read:
             end, spans = read[seen]
             found += [(last + low, last + high) for low, high in spans]
             return last + end
         known = len(found)
-        end = self._in_piece(texts, at, last, piece, found)
+        end = self._in_segment(texts, at, last, segment, found)
         spans = [(low - last, high - last) for low, high in found[known:]]
         if end + self.rule.beyond <= last + after:
             read[seen] = (end - last, spans)
         return end
 
-    def _in_piece(self, texts: tuple[bytes, bytes], at: int, high: int, piece: tuple[int, int], found: Spans) -> int:
+    def _in_segment(
+        self, texts: tuple[bytes, bytes], at: int, high: int, segment: tuple[int, int], found: Spans
+    ) -> int:
         text, searched = texts
-        start, stop = piece
+        start, stop = segment
         limit = min(stop, high + self.widest + 1)
         while at <= high and (match := self.search(searched, at, limit)) and match.start() <= high:
             if spans := self._accept(text, match, start, stop):
                 found += [span for span in spans if span[0] < span[1]]
                 at = max(end for _, end in spans)
-            else:  # look on inside of what was refused, for the next may begin there
+            else:  # go on inside of what was refused: the next match may begin there
                 at = max(match.start() + 1, match.start("first") if self.has_first else 0)
         return max(at, min(high, stop) + 1)
 
@@ -138,12 +139,12 @@ class Matcher:
         return any(word in lower for word in self.keywords)
 
 
-def blocks(text: bytes, low: int, high: int) -> Iterator[int]:
-    """Where the blocks of a long window end. Each begins like the one before it where it can, so that they are alike
+def stretches(text: bytes, low: int, high: int) -> Iterator[int]:
+    """Where the stretches of a long zone end. Each begins like the one before it, if it can, so that they are equal
     where the text repeats itself."""
-    while high - low > BLOCK:
-        repeated = text.find(text[low : low + 16], low + BLOCK, low + 2 * BLOCK)
-        low = repeated if repeated >= 0 else low + BLOCK
+    while high - low > STRETCH:
+        repeated = text.find(text[low : low + 16], low + STRETCH, low + 2 * STRETCH)
+        low = repeated if repeated >= 0 else low + STRETCH
         yield min(low - 1, high)
     yield high
 
@@ -160,7 +161,7 @@ def _before(inside: str) -> Callable[[bytes, int], re.Match[bytes] | None] | Non
 
 
 def trimmed(pattern: str) -> str:
-    """The pattern with its last repetition at its least, so that a scanner reports one end and not hundreds."""
+    """The pattern with its last repetition at its minimum, so that the scanner reports one end and not hundreds."""
     return _open_end.sub(lambda found: f"{{{found[1]}}}{found[2]}", pattern)
 
 

@@ -1,8 +1,8 @@
-"""The compiled rules, and which of a user's were tried, kept in the cache directory from one start to the next.
+"""Keeps the compiled rules, and which of people's own rules were tried, in the cache directory between starts.
 
-In: a path, the compiled body, canaries. Out: a database, or None where there is none that can be trusted. What lies
-there is native code's input, and whoever replaces it turns redaction off; its checksum only tells damage. So it is read
-only where nobody but this user (or root) can have written it, and only used when it finds what it must find.
+In: a path, the compiled body, canaries. Out: a database, or None if there is none that can be trusted. It is input for
+native code, and whoever replaces it turns redaction off; its checksum only reveals damage. So it is read only if nobody
+but this user (or root) can have written it, and used only if it finds what it must find.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from collector.files import created, make_private_directory
 from collector.redact.scan.compiling import hyperscan
 
 OTHERS_WRITE = 0o022
-ADVICE = "Make it this user's own and writable to nobody else (chown, chmod 700), or remove it: it is made anew."
+ADVICE = "Make it this user's own and writable by nobody else (chown, chmod 700), or remove it: it is made anew."
 Canary = tuple[bytes, int]  # a text, and the number of the pattern that must be reported in it
 
 
 def load(path: Path, canaries: list[Canary]) -> Any:
-    """The cached database, or None where there is none that can be used."""
+    """The cached database, or None if there is none that can be used."""
     body = read(path)
     if not body:
         return None
@@ -37,12 +37,14 @@ def load(path: Path, canaries: list[Canary]) -> Any:
 
 
 def read(path: Path) -> bytes:
-    """What was saved, if only this user or root can have written it; else nothing."""
+    """What was saved, if only this user or root can have written it; else empty."""
     return _body(_read(path))
 
 
 def save(path: Path, body: bytes) -> None:
     """Writes something for the next start; a cache that cannot be written costs only time."""
+    # A crash before the rename leaves a `.new` file that nobody reads. Nothing is synced, so after a power failure the
+    # file may be cut short: its checksum tells, and it is made again.
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     with contextlib.suppress(OSError):
         make_private_directory(path.parent)
@@ -54,17 +56,17 @@ def save(path: Path, body: bytes) -> None:
 
 
 def danger(directory: Path) -> str:
-    """Why nothing may be read from this directory, for others can put files there; empty where they cannot."""
+    """Why nothing may be read from this directory: others can put files there. Empty if they cannot."""
     try:
         return _danger(directory.stat())
-    except OSError:  # nothing is there, or nothing can be
+    except OSError:  # there is nothing to read, or no way to read it
         return ""
 
 
 @lru_cache
 def say_unused(directory: Path, reason: str) -> None:
     """Says that this directory is not used; once, however often rules are loaded."""
-    from collector.log import get_logger  # takes twice as long as all of redaction, and is rarely needed here
+    from collector.log import get_logger  # takes twice as long to import as all of redaction, and is rarely needed
 
     get_logger().warning(
         "the cache is not used, rules are compiled at every start", path=str(directory), reason=reason, advice=ADVICE
@@ -72,7 +74,8 @@ def say_unused(directory: Path, reason: str) -> None:
 
 
 def _read(path: Path) -> bytes:
-    """The file, if only this user or root can have written it; what was looked at is what is read."""
+    """The file, if only this user or root can have written it. What was checked is what is read: nothing can be swapped
+    in between."""
     try:
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -97,7 +100,7 @@ def _danger(found: os.stat_result) -> str:
 
 
 def _body(data: bytes) -> bytes:
-    """What the checksum vouches for; nothing where it does not."""
+    """What follows the checksum, if the checksum is right; else empty."""
     digest, _, body = data.partition(b"\n")
     return body if hashlib.sha256(body).hexdigest().encode() == digest else b""
 

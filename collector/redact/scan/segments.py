@@ -1,8 +1,8 @@
 """All strings of an event as one text to scan, and the way back from that text into the event.
 
-`gather` is the walk of the hot path: it only collects. Keys are judged once and remembered; only a key that tells
-something about its value, or that is not a plain word, is put before it. Where something was found, `pieces` walks the
-event again, in the same order, and says where each part of the text came from.
+`gather` is the walk on the hot path: it only collects. Every key is judged once and remembered; only one that says
+something about its value, or is not a plain word, is put before it. Where something was found, `segments_of` walks the
+event again, in the same order, and says where each segment of the text came from.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from collector.redact.words.names import Promise, promise
 
-# Control characters that no text has a use for. What stands in a marker already is SHIELD to the rules.
-PIECE_END = "\x90"
+# Control characters that no text has a use for; marker.SHIELD is another.
+SEGMENT_END = "\x90"
 KEY_END = "\x91"
-SHIELD = b"\x8f"
 MOST_KEYS = 20_000
 
 PLAIN, TELLING, SIBLING, CONTEXT = range(4)
@@ -30,7 +29,7 @@ _scalars = frozenset({int, float, bool, type(None)})
 
 
 class KeyBook:
-    """What each key asks for: nothing, to stand before its value, or to look at its sibling. Judged once a key."""
+    """What each key asks for: nothing, to stand before its value, or a look at its sibling. Each is judged once."""
 
     def __init__(self, keywords: frozenset[str]) -> None:
         self.known: dict[str, int] = {}
@@ -56,14 +55,14 @@ class KeyBook:
         return PLAIN if is_plain and not self._keywords.search(key.lower()) else CONTEXT
 
 
-class Piece(NamedTuple):
-    """A part of the scanned text: a key, KEY_END and its value, or a value alone."""
+class Segment(NamedTuple):
+    """One string of the event in the scanned text: a key, KEY_END and its value, or a value alone."""
 
     text: str
     node: Any  # the dict or list that holds the value
     key: Any  # its key or index there
     value_at: int  # where in `text` the value begins
-    owns_key: bool  # whether the part before is the key itself
+    owns_key: bool  # whether what stands before the value is its own key
     path: tuple[Any, ...]
 
 
@@ -103,7 +102,7 @@ def gather(event: Any, book: KeyBook) -> list[str]:
 
 
 def _refuse(value: Any, add: Any, push: Any) -> None:
-    """Kinds of value that JSON does not have: strings in disguise are read, the rest is a fault (fail closed)."""
+    """Types that JSON does not have: subclasses are read as what they are, anything else is an error (fail closed)."""
     if isinstance(value, str):
         add(str(value))
     elif isinstance(value, dict | list):
@@ -115,7 +114,7 @@ def _refuse(value: Any, add: Any, push: Any) -> None:
 def prefix_of(node: dict[str, Any], key: str, verdict: int) -> str:
     """What is put before a value: its key, or what a sibling calls it ({"name": "X", "value": ...}).
 
-    A key that tells nothing by itself is followed by two marks: it is context for rules with keywords.
+    A key that says nothing by itself is followed by two KEY_ENDs: it is context for rules with keywords.
     """
     if verdict == TELLING:
         return key + KEY_END
@@ -149,7 +148,7 @@ def _tell(node: dict[str, Any], key: str, value: Any, verdict: int, into: tuple[
 
 
 def _is_whole_number(value: Any) -> bool:
-    """A password may be a number; one of more than 19 digits has become a float when it comes here."""
+    """A password may be a number; one of more than 19 digits has been parsed as a float."""
     return type(value) is int or (type(value) is float and 2**63 <= value < float("inf"))
 
 
@@ -166,9 +165,9 @@ def _tell_items(prefix: str, items: list[Any], into: tuple[Any, Any]) -> None:
             _refuse(item, add, push)
 
 
-def pieces(event: Any, book: KeyBook) -> list[Piece]:
-    """The same walk with places: `[p.text for p in pieces(e, b)] == gather(e, b)` for plain JSON."""
-    found: list[Piece] = []
+def segments_of(event: Any, book: KeyBook) -> list[Segment]:
+    """The same walk with places: `[s.text for s in segments_of(e, b)] == gather(e, b)` for plain JSON."""
+    found: list[Segment] = []
     nodes: list[tuple[Any, tuple[Any, ...]]] = [(event, ())]
     for node, path in nodes:
         is_dict = isinstance(node, dict)
@@ -179,14 +178,14 @@ def pieces(event: Any, book: KeyBook) -> list[Piece]:
             owns = verdict in (TELLING, CONTEXT)
             place = (*path, key)
             if isinstance(value, str) or (verdict == TELLING and _is_whole_number(value)):
-                found.append(Piece(name + str(value), node, key, len(name), owns, place))
+                found.append(Segment(name + str(value), node, key, len(name), owns, place))
                 continue
             if verdict:
-                found.append(Piece(name, node, key, len(name), owns, place))
+                found.append(Segment(name, node, key, len(name), owns, place))
             if isinstance(value, list) and verdict:
                 for index, item in enumerate(value):
                     if isinstance(item, str):
-                        found.append(Piece(name + item, value, index, len(name), False, (*place, index)))
+                        found.append(Segment(name + item, value, index, len(name), False, (*place, index)))
                     elif isinstance(item, dict | list):
                         nodes.append((item, (*place, index)))
             elif isinstance(value, dict | list):
@@ -195,9 +194,9 @@ def pieces(event: Any, book: KeyBook) -> list[Piece]:
 
 
 def encode(texts: list[str]) -> bytes:
-    """One byte a character, so that places in the scanned text are places in the strings.
+    """One byte a character, so that a place in the scanned text is a place in a string.
 
-    Characters outside Latin-1 become `?`, lone surrogates too. Where a string holds one of the control characters that
-    have a meaning here, it is two strings to the rules, in both engines alike.
+    Characters outside Latin-1 become `?`, lone surrogates too. A string that itself holds one of our control characters
+    is two strings to the rules, in both engines alike.
     """
-    return PIECE_END.join(texts).encode("latin-1", "replace")
+    return SEGMENT_END.join(texts).encode("latin-1", "replace")

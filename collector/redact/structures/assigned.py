@@ -1,25 +1,24 @@
 """The rules for values beside a telling name: assignments, JSON, YAML, flags, headers, tables, tags, prose.
 
-The pattern finds a telling word and a separator; `locate` reads the whole name and the value as it is written (quoted
-at any level of escaping, bare, or the value of a key) and asks `values` whether it is a secret. Linear in the text:
-a name is at most 80 characters, a value at most WIDEST_VALUE.
+The pattern finds a telling word and a separator; `locate` reads the whole name and the value in its notation (quoted at
+any level of escaping, bare, or the value of a key) and asks `values` whether it is a secret. Linear in the text: a name
+is at most 80 characters, a value at most WIDEST_VALUE.
 """
 
 from __future__ import annotations
 
 import re
 
+from collector.redact.marker import SHIELD, SHIELDED
 from collector.redact.rule import AT_KEYS, Rule, Spans
-from collector.redact.scan.segments import SHIELD
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.structures.not_a_name import is_no_name, is_one_of_several, is_taken_out
 from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
-from collector.redact.words.names import TELLING, Promise, hands_over, promise, words, words_of
+from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Written, app_password, has_random_part, is_salt, is_secret, looks_random
+from collector.redact.words.values import Notation, app_password, has_random_part, is_salt, is_secret, looks_random
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
-SHIELDED = b"[" + SHIELD  # how a marker looks to a rule
 
 _QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
@@ -33,8 +32,8 @@ _DIRECT = (
     r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|!==?|[.?+|]{1,2}=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
     rf"|\s(?:is|was|to|are):?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
 )
-# The value is quoted, and something stands between: a type, a comma, a bracket, a word (name: string = "x"), or where
-# else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
+# The value is quoted, and something stands in between: a type, a comma, a bracket, a word (name: string = "x"), or
+# where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
 _LITERAL = (
     rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
     rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?"
@@ -48,7 +47,7 @@ _SIBLING = (
     r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
     r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>"
 )
-# The value stands in an object of its own, perhaps after what else is said of it: "name": {"type": "s", "value": "x"
+# The value stands in an object of its own, perhaps after other members: "name": {"type": "s", "value": "x"
 _INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
 _INSIDE = (
     rf":[ \t]?\{{{_INDENT}"
@@ -61,7 +60,7 @@ _NAMED = (
     rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
     rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
 )
-# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole.
+# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern.
 _TRIGGER = (
     rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}"
     r"|>|[ \t]\(|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\)"
@@ -105,7 +104,7 @@ _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
 _compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
-_SETTERS = words_of(
+_SETTERS = word_set(
     """
     set with put add define use password passwd secret token new basic setenv credentials
     """
@@ -135,7 +134,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return []
     if several := _several_words(text, first, stop, promised, name):
         return several
-    written = _written(text, name, match, stop)
+    notation = _notation(text, name, match, stop)
     promised = min(promised, Promise.KEY) if is_taken_out(text, match) else promised
     escaped = _escaped_quote.match(text, first, stop)
     first = escaped.end() if escaped else first
@@ -143,13 +142,13 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
     first, last = bare_span(text, first, stop)
-    if text[last : last + 1] in (b"(", b"[") and written is Written.BARE:
+    if text[last : last + 1] in (b"(", b"[") and notation is Notation.BARE:
         return []
     if separator.endswith(b"- ") and b":" in separator:
-        promised = min(promised, Promise.KEY)  # a list, as likely of names
+        promised = min(promised, Promise.KEY)  # just as likely a list of names
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
-    return _judge(text, first, last, promised, written, stop)
+    return _judge(text, first, last, promised, notation, stop)
 
 
 def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
@@ -161,7 +160,7 @@ def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: 
 
 
 def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
-    """`key` alone says too little: `cache key` is none, so the word before belongs to the name."""
+    """`key` alone says too little, as a `cache key` opens nothing: the word before is part of the name."""
     if name.lower() not in ("key", "keys"):
         return name
     word = _word_before.search(text[max(start, begin - 24) : begin])
@@ -169,33 +168,33 @@ def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
-    """The content of an element: one value, or what is no word in `{folder AQAAABAAA... rest}`."""
+    """The content of an element: one value, or whatever is no word in `{folder AQAAABAAA... rest}`."""
     content = _element.match(text, first, min(stop, first + WIDEST_VALUE))
     if not content:
         end = cut_end(text, first, stop)
-        return _judge(text, first, end, promised, Written.ENVIRONMENT, stop) if end > 0 else []
+        return _judge(text, first, end, promised, Notation.ENVIRONMENT, stop) if end > 0 else []
     parts = list(_element_part.finditer(text, first, content.end(1)))
     if len(parts) == 1 and not is_placeholder(parts[0][0].rstrip(b":0123456789").decode("latin-1")):
-        return _judge(text, *parts[0].span(), promised, Written.ENVIRONMENT)
-    return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Written.BARE)]
+        return _judge(text, *parts[0].span(), promised, Notation.ENVIRONMENT)
+    return [part.span() for part in parts if is_secret(part[0].decode("latin-1"), Promise.KEY, Notation.BARE)]
 
 
 def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
-    """What follows a name without any separator: only what nobody writes as a word, and rarely a hash."""
+    """What follows a name without any separator: only what nobody would write as a word, and rarely a hash."""
     first, last = bare_span(text, first, stop)
     value = text[first:last].decode("latin-1")
     if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
         return []
-    return _judge(text, first, last, min(promised, Promise.KEY), Written.BARE)
+    return _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE)
 
 
 def _is_key_in_hex(value: str) -> bool:
-    """Hex digits or a uuid as keys are made of, and no fingerprint of one: those are 40 in capitals, or 16."""
+    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
     return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The value of a dict key: all of it, however long."""
+    """The value of a dict key, all of it, however long."""
     first = match.start("first")
     end = text.rfind(b"\x91", start, first)
     promised = promise(text[max(start, end - 161) : end].decode("latin-1"))  # `promise` looks at the last 160
@@ -205,7 +204,7 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
         return cookie_spans(text, first, stop)
     spans: Spans = []
     for part in _parts.finditer(text, first, stop):
-        spans += _judge(text, part.start(), part.end(), promised, Written.KEY)
+        spans += _judge(text, part.start(), part.end(), promised, Notation.DICT_VALUE)
     return [*spans, (stop, stop)]
 
 
@@ -215,7 +214,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
     is_call = separator.strip().startswith(b"(")
-    if is_call and words(name.rpartition(".")[2])[0] not in _SETTERS:
+    if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
         promised = min(promised, Promise.KEY)
     is_choice = separator.strip() in (b"|", b":") and separator[:1] == b" " and is_one_of_several(text, match, name)
     is_vague = (
@@ -226,19 +225,19 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     )
     if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
-    spans = _judge(text, first, end, promised, Written.BARE if is_vague else Written.QUOTED, stop)
+    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop)
     if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
         last = quoted_end(text, change.end(), stop, match["open"].rstrip())
         is_near = 0 <= last <= first + WIDEST_VALUE
-        spans += _judge(text, change.end(), last, promised, Written.QUOTED) if is_near else []
+        spans += _judge(text, change.end(), last, promised, Notation.QUOTED) if is_near else []
     if spans and b"[" in separator:
         for further, last in listed(text, end, stop, match["open"].rstrip()):
-            spans += _judge(text, further, last, promised, Written.QUOTED)
+            spans += _judge(text, further, last, promised, Notation.QUOTED)
     return spans
 
 
 def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
-    """Whether a string in a list after a telling one is another name, or code, rather than what the name promises."""
+    """Whether the string that follows a telling one in a list is just another name, or code."""
     decoded = value.decode("latin-1")
     if is_salt(decoded):
         return False
@@ -262,8 +261,8 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
     return text[at:last].decode("latin-1")
 
 
-def _judge(text: bytes, first: int, end: int, promised: Promise, written: Written, stop: int = 0) -> Spans:
-    """The value, if it is a secret; with the rest of it up to `stop` where it is longer than what is judged."""
+def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0) -> Spans:
+    """The value, if it is a secret; with all the rest of it, up to `stop`, if it is longer than what is judged."""
     while first < end and text[first] == 0x20:
         first += 1
     while first < end and text[end - 1] in b" \r":
@@ -272,21 +271,21 @@ def _judge(text: bytes, first: int, end: int, promised: Promise, written: Writte
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if _is_shielded(text, first, end) or not is_secret(value, promised, written):
+    if _is_shielded(text, first, end) or not is_secret(value, promised, notation):
         return []
     return [(first, whole_end(text, first, end, stop))]
 
 
 def _is_shielded(text: bytes, first: int, end: int) -> bool:
-    """Whether a marker stands in a value; one letter is found ten times faster than two."""
+    """Whether a marker stands in a value. The search for one byte is ten times faster than for two."""
     return text.find(SHIELD, first, end) >= 0 and SHIELDED in text[first:end]
 
 
-def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Written:
+def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Notation:
     """How a bare value stands beside its name."""
     separator, first = match["sep"], match.start("first")
     if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
-        return Written.ENVIRONMENT
+        return Notation.ENVIRONMENT
     is_constant = name.upper() == name
     if separator == b"=":
         at = match.end("name") - len(name)
@@ -294,9 +293,10 @@ def _written(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Writt
         is_parameter = before in (b";", b"?", b"&") or name.startswith("-") or (before == b":" and name[0] == "_")
         limit = min(stop, first + WIDEST_VALUE)
         is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, first, limit)
-        return Written.ENVIRONMENT if is_constant or is_parameter or is_line else Written.BARE
+        return Notation.ENVIRONMENT if is_constant or is_parameter or is_line else Notation.BARE
     is_compound = bool(_compound.search(name)) and b"=" not in separator
-    return Written.CONFIGURATION if (is_constant or is_compound) and separator.strip() in (b":", b"=") else Written.BARE
+    is_setting = (is_constant or is_compound) and separator.strip() in (b":", b"=")
+    return Notation.CONFIGURATION if is_setting else Notation.BARE
 
 
 ASSIGNED_RULES = (
@@ -310,7 +310,7 @@ ASSIGNED_RULES = (
         trigger=_TRIGGER,
         before="",
         after="",
-        about="a value beside a name that tells that it is a secret",
+        about="a value beside a name that says it is a secret",
         examples=(
             "DB_PASSWORD={a-z:8}{0-9:3}",
             '{"password": "{a-z:8}{0-9:3}"}',
@@ -343,7 +343,7 @@ ASSIGNED_RULES = (
         folds=True,
         before="",
         after="",
-        about="what looks like a key, beside a name that ends in key",
+        about="something that looks like a key, beside a name that ends in key",
         examples=('acmeKey = "{A-Za-z0-9:32}"', "acmeKey={a-z0-9:40}", '"acmeKey": "{A-Za-z0-9:32}"'),
         near_misses=('cacheKey = "users/profile/settings/page"', "cache key: {0-9a-f:64}", "monkey={a-z0-9:40}"),
     ),
@@ -356,7 +356,7 @@ ASSIGNED_RULES = (
         folds=True,
         before="0-9A-Za-z-",
         after="",
-        about="the argument of a flag or a directive whose name tells that it is a secret",
+        about="the argument of a flag or a directive whose name says it is a secret",
         examples=("tool --password {a-z:8}{0-9:3}", "ENV DB_PASSWORD {a-z:8}{0-9:3}"),
         near_misses=("mysql --password", "--token-file token.txt", "--max-tokens 4096"),
     ),
@@ -371,7 +371,7 @@ ASSIGNED_RULES = (
         reach_back=162,
         before="",
         after="",
-        about="the value of a key whose name tells that it is a secret",
+        about="the value of a key whose name says it is a secret",
         examples=("password\x91{a-z:8}{0-9:3}", "x-api-key\x91{A-Za-z0-9:24}"),
         near_misses=("input_tokens\x914096", "password\x91${DB_PASSWORD}"),
     ),

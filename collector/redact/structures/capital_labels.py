@@ -1,15 +1,16 @@
-"""The rule for values beside a telling word in capitals and little else: `acme SECRET 1f0c...`, `acme_ACCESS=8dKq...`.
+"""The rule for values beside a telling word in capitals, and little else: `acme SECRET 1f0c...`, `acme_ACCESS=8dKq...`.
 
-What shouts is a label, so a value that looks drawn is taken for what it says, hex digits and uuids too, where the same
-words in small letters would stand in prose. What `assigned` already judges (NAME_KEY=x) it judges alike.
+In capitals such a word is a label, while in small letters it would be prose. So a value that looks drawn is taken for
+what the label says, hex digits and uuids too. Where `assigned` judges as well (NAME_KEY=x), both come to the same.
 """
 
 from __future__ import annotations
 
 import re
 
-from collector.redact.formats.shapes import UUID, has_digit_and_letter
+from collector.redact.formats.shapes import UUID
 from collector.redact.rule import Rule, Spans
+from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import entropy, looks_random
@@ -20,7 +21,7 @@ _AROUND = 40
 
 
 def _labelled(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
-    """The value, if the label is one: TOKEN, KEY, PRIVATE and ACCESS need the name of something before them."""
+    """The value, if the label is one: before TOKEN, KEY, PRIVATE and ACCESS something must be named."""
     label, value = match["label"].decode(), match["secret"].decode()
     is_hash = bool(_hash_or_uuid.fullmatch(value))
     if match["sep"] in (b"-", b".") and not is_hash:
@@ -34,24 +35,24 @@ def _labelled(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Sp
 
 
 def _owns(owner: str, label: str) -> bool:
-    """Whether something with a name of its own has this key, rather than a table, a request or a lock."""
+    """Whether this is the key of something with a name of its own, and not of a table, a request or a lock."""
     if label in ("ACCESS", "PRIVATE"):
         return not owner.isupper()
     promised = promise(f"{owner} key")
     return (label != "TOKEN" and promised is Promise.OWNED) if owner.isupper() else promised >= Promise.OWNED
 
 
-SHOUTED_RULES = (
+CAPITAL_LABEL_RULES = (
     Rule(
-        "shouted-secret",
         "structure",
+        "shouted-secret",
         r"(?P<label>(?:SECRET|PRIVATE|ACCESS|TOKEN|KEY)(?:[ _-]?(?:SECRET|PRIVATE|ACCESS|TOKEN|KEY|[Kk]ey|token))?)"
         rf"(?P<sep>[ .-]| ?[:=] ?)(?P<secret>{UUID}|[A-Za-z0-9]{{20,160}})",
         locate=_labelled,
         around=_AROUND,
         before="",
         after="0-9A-Za-z_/+=-",
-        about="what looks drawn, beside a label in capitals",
+        about="something that looks drawn at random, beside a label in capitals",
         examples=("acme KEY {0-9a-f:64}", "acmePRIVATE={0-9a-f:40}", "acme_ACCESS={A-Za-z0-9:32}"),
         near_misses=("PRIMARY KEY {0-9a-f:32}", "KEY {0-9A-F:40}", "INVALID TOKEN {0-9a-f:32}", "SECRET {a-z:24}"),
     ),

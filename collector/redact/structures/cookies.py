@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.marker import SHIELDED
 from collector.redact.rule import Spans
 from collector.redact.words.placeholders import is_placeholder
 
@@ -17,7 +18,7 @@ _attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite"
 
 
 def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
-    """The spans of the cookie values from `start` on, and an empty one where the header ends."""
+    """The spans of the cookie values from `start` on, and an empty one at the end of the header."""
     spans: Spans = []
     at = start
     while at < stop and (part := _part.match(text, at, stop)):
@@ -28,7 +29,7 @@ def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
             and len(value) >= SHORTEST
             and (value[:1] != b"/" or len(value) > 20)
             and part[1].lower() not in _attributes
-            and not value.startswith(b"[\x8f")
+            and not value.startswith(SHIELDED)
         ):
             is_word = value.isalpha() and len(value) < 16
             if not is_word and not is_placeholder(value.decode("latin-1")):

@@ -1,4 +1,4 @@
-"""Rules for blocks of secrets: Kubernetes Secrets, where the kind tells and not the name, and Terraform variables."""
+"""Rules for whole groups of secrets: Kubernetes Secrets, given away by their kind, and Terraform's variables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Written, is_secret
+from collector.redact.words.values import Notation, is_secret
 
 WIDEST_MANIFEST = 16_384
 
@@ -26,7 +26,7 @@ _entry = re.compile(
 
 
 def _manifest(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """Every value below `data` and `stringData` of a Secret, before or after its kind."""
+    """Every value below `data` and `stringData` of a Secret, whether before or after its kind."""
     low, high = max(start, match.start() - WIDEST_MANIFEST), min(stop, match.end() + WIDEST_MANIFEST)
     above = max(text.rfind(b"\n---", low, match.start()), low)
     below = text.find(b"\n---", match.end(), high)
@@ -44,7 +44,7 @@ def _manifest(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
 
 
 def _block_end(text: bytes, data: re.Match[bytes], above: int, high: int) -> int:
-    """Where what stands below `data` ends: at a bracket, or at a line that is indented no further."""
+    """The end of what stands below `data`: a bracket, or a line that is indented no further."""
     end = _end.search(text, data.end(), high)
     limit = end.start() if end else high
     if text[data.end() - 1 : data.end()] == b"{":
@@ -74,7 +74,7 @@ def _default(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
     if end < 0 or promised is Promise.NOTHING:
         return []
     value = text[match.end("quote") : end].decode("latin-1")
-    return [(match.end("quote"), end)] if is_secret(value, promised, Written.QUOTED) else []
+    return [(match.end("quote"), end)] if is_secret(value, promised, Notation.QUOTED) else []
 
 
 MANIFEST_RULES = (

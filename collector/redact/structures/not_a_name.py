@@ -1,6 +1,6 @@
-"""Where a telling word names nothing: in a path, in the subject of a commit, as one string of several, in a diff.
+"""Where a telling word is no name: in a path, in the subject of a commit, as one string of several, in a diff.
 
-In goes what `assigned` matched, with the length of the whole name; out comes whether its value is to be left alone.
+In: what `assigned` matched, and the length of the whole name. Out: whether its value is to be left alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 
 
 def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
-    """Whether what looks like a name is a part of a path, of the subject of a commit or of what a test prints."""
+    """Whether what looks like a name is part of a path, of the subject of a commit or of a test's output."""
     begin = match.end("name") - length
     if text[max(0, begin - 4) : match.end("name")] == b"--- PASS":  # TestName/of_a_case
         return True
@@ -20,7 +20,7 @@ def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
 
 
 def is_taken_out(text: bytes, match: re.Match[bytes]) -> bool:
-    """`-Secret rotation` at the begin of a line is no flag, but what a diff takes out."""
+    """`-Secret rotation` at the beginning of a line is no flag, but a line that a diff takes out."""
     begin = match.start("name")
     return match["sep"] == b"" and bool(_diff_line.search(text[max(0, begin - 3) : begin + 1]))
 
@@ -43,7 +43,7 @@ def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool
 
 
 def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`"secret" | "folder"` and `x ? "secret" : "folder"`: a string among others, and no name."""
+    """`"secret" | "folder"` and `x ? "secret" : "folder"`: a string among others, not a name."""
     begin = match.end("name") - len(name)
     quote = text[max(0, begin - 1) : begin]
     is_quoted = quote in (b'"', b"'") and text[match.end("name") : match.end("name") + 1] in (quote, b"\\")

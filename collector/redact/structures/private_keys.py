@@ -1,8 +1,8 @@
 """Private keys in every shape they take in transcripts.
 
-Newlines as they are or escaped once or twice, line numbers of a reader, diff and grep prefixes, quotes of a
+Newlines as they are or escaped once or twice, a reader's line numbers, prefixes of diff and grep, quotes of a
 concatenation, everything on one line, the END cut off, or only the tail. Certificates and public keys stay.
-The walk over a block is bounded by WIDEST_BLOCK and stops at the first line that cannot be part of a key.
+The walk over a key is bounded by WIDEST_KEY and stops at the first line that cannot be part of one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from collector.redact.rule import Rule, Spans
 
-WIDEST_BLOCK = 32_768
+WIDEST_KEY = 32_768
 
 _LABEL = r"(?:[A-Z0-9]{1,12}[ _]){0,4}PRIVATE[ _]KEY(?:[ _]BLOCK)?"
 _BEGIN = rf"-{{2,5}}\s?BEGIN[ _]{_LABEL}\s?-{{2,5}}"
@@ -23,7 +23,7 @@ _folded = re.compile(
     rb"[A-Za-z0-9+/]{16,}={0,2}(?:(?:\r?\n|\\{1,3}n)[ \t]{0,24}(?:[A-Za-z0-9+/]{48,}={0,2}|[A-Za-z0-9+/]{2,47}={1,2}))*"
 )
 _newline = re.compile(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
-# A line of a key: anything that a reader, a diff, a search or a language puts before it, base64, what closes it.
+# A line of a key: anything that a reader, a diff, a search or a language puts before it, base64, and what closes it.
 _body = re.compile(
     rb"(?:[^\n]{0,200}?[^A-Za-z0-9+/=\n])??([A-Za-z0-9+/]{16,}={0,2}(?: [A-Za-z0-9+/]{4,}={0,2})*)[\s\"'`,;+\\.)}\]]*\Z"
 )
@@ -46,9 +46,9 @@ def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
 
 
 def _from_begin(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """A block from its BEGIN to its END, or to where its lines stop looking like a key."""
+    """A key from its BEGIN to its END, or to where its lines stop looking like one."""
     first, after = match.start(), match.end("begin")
-    limit = min(stop, after + WIDEST_BLOCK)
+    limit = min(stop, after + WIDEST_KEY)
     another = _begin.search(text, after, limit)
     if another:
         limit = another.start()
@@ -91,8 +91,8 @@ def _is_rest(short: re.Match[bytes], indent: int, *, is_cut: bool) -> bool:
 def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
     """A tail whose BEGIN is missing: the lines before END that look like a key."""
     last = match.start("end")
-    low = max(start, last - WIDEST_BLOCK)
-    low = max(low, text.rfind(b"-----", low, last) + 5)  # what stands before is another block
+    low = max(start, last - WIDEST_KEY)
+    low = max(low, text.rfind(b"-----", low, last) + 5)  # what stands before that is another key
     first, shorts, indent = -1, 0, -1
     for begin, end in reversed(_lines(text, low, last)):
         line = text[begin:end]
@@ -102,15 +102,15 @@ def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Span
             short = _short.match(line)
             if not short or shorts or (first >= 0 and begin != low):
                 break
-            shorts += 1  # the last line of a key is short, and so is its first one where it is cut off
+            shorts += 1  # the last line of a key is short, and so is its first one if it is cut off
             is_in_line = first < 0 or abs(short.start(1) - indent) <= 2
             first = begin + short.start(1) if begin == low and first >= 0 and is_in_line else first
     return [(first, match.end())] if first >= 0 else [(match.end(), match.end())]
 
 
 def _from_body(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """A key without BEGIN, recognised by how its first bytes are always encoded."""
-    limit = min(stop, match.end() + WIDEST_BLOCK)
+    """A key without BEGIN, recognised by its first bytes, which are always the same."""
+    limit = min(stop, match.end() + WIDEST_KEY)
     last = _follow(text, match.start(), limit, stop)
     end = _end.search(text, match.end(), limit)
     run = _run.match(text, match.start(), stop)
@@ -178,7 +178,7 @@ PRIVATE_KEY_RULES = (
         locate=_whole_run,
         before="0-9A-Za-z+/",
         after="",
-        about="a private key, encoded once more",
+        about="a private key, encoded once more as base64",
         examples=(
             "LS0tLS1CRUdJTiBSU0EgUFJJVkFURS{A-Za-z0-9+/:2000}==",
             "LS0tLS1CRUdJTiBPUEVOU1NIIFBS{A-Za-z0-9+/:48}\n{A-Za-z0-9+/:76}\n{A-Za-z0-9+/:30}==",

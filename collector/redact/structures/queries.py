@@ -1,16 +1,14 @@
 """The rules for what signs a URL or comes back in one, and for command lines that join a user and a password.
 
-Whoever has a signed URL may do what it was signed for; a code in the query of a redirect can be changed into a token.
+Whoever holds a signed URL may do what it was signed for; a code in a redirect's query can be exchanged for a token.
 """
 
 from __future__ import annotations
 
-import re
-
-from collector.redact.rule import Rule, Spans
-from collector.redact.words.names import Promise
+from collector.redact.rule import Rule
+from collector.redact.structures.credentials import chosen
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Written, is_secret, looks_random
+from collector.redact.words.values import looks_random
 
 _IN_QUERY = "(?:[A-Za-z0-9+/=_.~-]|%[0-9A-Fa-f]{2})"
 _VALUE = r"""[^\s"'`<>\\\x91\x90]"""
@@ -18,11 +16,6 @@ _VALUE = r"""[^\s"'`<>\\\x91\x90]"""
 
 def _is_random(secret: str) -> bool:
     return looks_random(secret) and not is_placeholder(secret)
-
-
-def _chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    value = match["secret"].decode("latin-1")
-    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Written.ENVIRONMENT) else []
 
 
 QUERY_RULES = (
@@ -48,7 +41,7 @@ QUERY_RULES = (
         check=_is_random,
         before="",
         after="",
-        about="a code in a URL that can be changed into a token",
+        about="a code in a URL that can be exchanged for a token",
         examples=("https://app.acme.test/callback?code={A-Za-z0-9_-:43}&state=x",),
         near_misses=("https://app.acme.test/callback?code=E1001", "?code=authentication-is-required-here"),
     ),
@@ -59,7 +52,7 @@ QUERY_RULES = (
             rf"(?:sqlplus|sqlldr|expdp|impdp|rman target)\s(?:-[A-Za-z]{{1,8}}\s){{0,3}}[\"']?"
             rf"[A-Za-z0-9_$#]{{1,40}}/\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,80}}?)\\{{0,3}}[\"']?@"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="a login of Oracle's tools",
@@ -73,7 +66,7 @@ QUERY_RULES = (
             rf"(?:smbclient|smbget|rpcclient|smbcacls|net ads|winexe)\s[^\n\x91\x90]{{0,200}}?"
             rf"(?:-U|--user=)\s?\\{{0,3}}[\"']?[A-Za-z0-9_.\\-]{{1,60}}%(?P<secret>{_VALUE}{{4,80}})"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="a login of Samba's tools",
@@ -84,7 +77,7 @@ QUERY_RULES = (
         id="openssl-passphrase",
         provider="structure",
         pattern=rf"openssl enc [^\n\x91\x90]{{0,200}}?-k\s\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,80}})",
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
         about="the passphrase of openssl",
@@ -98,10 +91,10 @@ QUERY_RULES = (
             rf"(?:--with-token|--password-stdin|--stdin|sudo -S|passwd)[^\n|<\x91\x90]{{0,120}}<<<\s?\\{{0,3}}[\"']?"
             rf"(?P<secret>{_VALUE}{{6,200}})"
         ),
-        locate=_chosen,
+        locate=chosen,
         around=0,
         after="",
-        about="what a command that reads a password is given as its input",
+        about="the input of a command that reads a password",
         examples=('gh auth login --with-token <<< "{A-Za-z0-9:32}"',),
         near_misses=('gh auth login --with-token <<< "$TOKEN"',),
     ),

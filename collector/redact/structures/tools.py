@@ -1,19 +1,20 @@
-"""The rules for secrets that tools print or are handed, where only the sentence or the command around them tells.
+"""The rules for secrets that tools print or are given, where only the sentence or the command around them tells.
 
 `Please use the following password to proceed:` and the next line; `vault operator unseal ...`; `aws ssm put-parameter`
-with a SecureString. A value that refers to one (`$TOKEN`, `<value>`) stays, as everywhere.
+with a SecureString. A mere reference (`$TOKEN`, `<value>`) stays, as everywhere.
 """
 
 from __future__ import annotations
 
 import re
 
-from collector.redact.formats.shapes import A_UUID, UUID, has_digit_and_letter
+from collector.redact.formats.shapes import A_UUID, UUID
 from collector.redact.rule import Rule, Spans
-from collector.redact.structures.headers import BARE, chosen
+from collector.redact.structures.credentials import BARE, chosen
+from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import is_made_of_words
 from collector.redact.words.names import Promise
-from collector.redact.words.values import Written, is_secret, looks_random
+from collector.redact.words.values import Notation, is_secret, looks_random
 
 _LINE = 240  # how far a command is read
 _QUOTE = r"\\{0,7}[\"']"
@@ -40,9 +41,9 @@ def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 
 
 def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What nobody writes as a word, with nothing behind it."""
+    """What nobody would write as a word, with nothing behind it."""
     value = match["secret"].decode("latin-1")
-    is_drawn = is_secret(value, Promise.KEY, Written.ENVIRONMENT) and not is_made_of_words(value)
+    is_drawn = is_secret(value, Promise.KEY, Notation.ENVIRONMENT) and not is_made_of_words(value)
     is_drawn = is_drawn and looks_random(value) and value[-1] not in ":,;."
     return [match.span("secret")] if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
 
@@ -106,8 +107,8 @@ TOOL_RULES = (
         near_misses=("requirepass <password>",),
     ),
     Rule(
-        "announced-password",
         "structure",
+        "announced-password",
         rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}(?P<secret>{_VALUE}{{10,64}})",
         trigger=rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}[a-z0-9]",
         locate=_alone_on_its_line,
@@ -120,14 +121,14 @@ TOOL_RULES = (
         near_misses=("password:\n  description: {0-9a-f:32}", "Enter the password:\nPermission denied"),
     ),
     Rule(
-        "generated-password",
         "structure",
+        "generated-password",
         rf"(?:password is generated for [^\s:]{{1,60}}:|successfully reset\.{_BREAK}{{1,2}}New value:) {{1,4}}"
         r"(?P<secret>[^\s\"'<>\\\x90\x91]{8,64})",
         locate=_printed,
         around=80,
         after="",
-        about="a password that a server made and printed",
+        about="a password that a server generated and printed",
         examples=(
             "A temporary password is generated for root@localhost: {A-Za-z0-9:6}#{A-Za-z0-9:5}7",
             "Password for the [elastic] user successfully reset.\nNew value: {A-Za-z0-9_*+=-:19}7",
@@ -135,47 +136,47 @@ TOOL_RULES = (
         near_misses=("New value: {A-Za-z0-9:20}", "successfully reset.\nNew value: enabled"),
     ),
     Rule(
-        "unseal-key",
         "HashiCorp Vault",
+        "unseal-key",
         r"operator unseal(?: -[a-z-]{2,20}(?:=[^\s]{1,60})?){0,3} (?P<secret>[A-Za-z0-9+/]{43}=|[0-9a-f]{64,66})",
         examples=("vault operator unseal {A-Za-z0-9+/:43}=", "bao operator unseal -non-interactive {0-9a-f:66}"),
         near_misses=("vault operator unseal", "vault operator unseal -reset"),
     ),
     Rule(
-        "acl-secret-id",
         "HashiCorp",
+        "acl-secret-id",
         rf"Secret ?ID {{0,16}}[=:] {{1,4}}(?P<secret>{UUID})",
         before="0-9A-Za-z",
         examples=(f"Secret ID    = {A_UUID}",),
         near_misses=(f"Accessor ID  = {A_UUID}", "Secret ID = <secret>"),
     ),
     Rule(
-        "vault-write",
         "HashiCorp Vault",
+        "vault-write",
         rf"(?:vault|bao) (?:kv (?:put|patch)|write)[^\n=|;&\x90\x91]{{1,120}}=(?P<secret>{_VALUE}{{6,200}})",
         trigger="(?:vault|bao) (?:kv (?:put|patch)|write)",
         locate=chosen,
         around=0,
         after="",
-        about="what is written to a store of secrets",
+        about="a value written to a store of secrets",
         examples=("vault kv put secret/app value={A-Za-z0-9:24}",),
         near_misses=("vault kv put secret/app value=@file.txt", "vault kv put secret/app value=$VALUE"),
     ),
     Rule(
-        "secure-parameter",
         "AWS",
+        "secure-parameter",
         rf"put-parameter[^\n|;&\x90\x91]{{0,{_LINE}}}?--value[ =](?:{_QUOTE})?(?P<secret>{_VALUE}{{4,200}})",
         trigger="put-parameter",
         locate=_secure_parameter,
         around=_LINE,
         after="",
-        about="the value of a parameter that is to be kept secret",
+        about="the value of a parameter about to be stored as a secret",
         examples=("aws ssm put-parameter --name x --type SecureString --value {A-Za-z0-9:24}",),
         near_misses=("aws ssm put-parameter --name x --type String --value {A-Za-z0-9:24}",),
     ),
     Rule(
-        "secure-parameter-value",
         "AWS",
+        "secure-parameter-value",
         rf"(?:SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value{_QUOTE}\s{{0,4}}:\s{{0,4}}{_QUOTE}"
         r"(?P<secret>[^\"\\\x90\x91]{4,2000}))",
         trigger=rf"SecureString{_QUOTE}\s{{0,8}},{_BLANKS}{_QUOTE}Value",
@@ -183,20 +184,20 @@ TOOL_RULES = (
         around=0,
         before="",
         after="",
-        about="the value of a parameter that is kept secret",
+        about="the value of a parameter that is stored as a secret",
         examples=('"Type": "SecureString",\n    "Value": "{A-Za-z0-9:24}"',),
         near_misses=('"Type": "SecureString", "Value": "${{PASSWORD}}"', '"Type": "String", "Value": "{A-Za-z0-9:24}"'),
     ),
     Rule(
-        "stored-secret",
         "structure",
+        "stored-secret",
         rf"(?:keyvault secret set|gh secret set)[^\n|;&\x90\x91]{{0,{_LINE}}}?\s(?:--value|--body|-b)[ =]"
         rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,200}})",
         trigger="(?:keyvault|gh) secret set",
         locate=chosen,
         around=0,
         after="",
-        about="what is put into a store of secrets",
+        about="a value put into a store of secrets",
         examples=(
             "az keyvault secret set --vault-name v --name x --value {A-Za-z0-9:24}",
             'gh secret set DEPLOY --body "{A-Za-z0-9:24}"',
@@ -204,8 +205,8 @@ TOOL_RULES = (
         near_misses=("gh secret set DEPLOY --body $DEPLOY", "gh secret set DEPLOY < key.pem"),
     ),
     Rule(
-        "secret-on-stdin",
         "structure",
+        "secret-on-stdin",
         rf"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{{0,120}}<<<[ ]?(?:{_QUOTE})?"
         rf"(?P<secret>{_VALUE}{{4,200}})",
         trigger=r"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{0,120}<<<",
@@ -213,45 +214,45 @@ TOOL_RULES = (
         around=0,
         before="",
         after="",
-        about="what a store of secrets reads from its input",
+        about="the input of a command that stores a secret",
         examples=('wrangler secret put API <<< "{A-Za-z0-9:24}"', "vercel env add API production <<< {A-Za-z0-9:24}"),
         near_misses=('wrangler secret put API <<< "$API"', "grep x <<< {A-Za-z0-9:24}"),
     ),
     Rule(
-        "encrypted-string",
         "Ansible",
+        "encrypted-string",
         rf"ansible-vault encrypt_string(?: --?[a-z-]{{1,20}}[ =][^\s\"']{{1,60}}){{0,4}} {_QUOTE}"
         r"(?P<secret>[^\"'\\\n\x90\x91]{4,200})",
         locate=chosen,
         around=0,
         after="",
-        about="what is to be encrypted",
+        about="a string about to be encrypted",
         examples=("ansible-vault encrypt_string '{A-Za-z0-9:24}' --name x",),
         near_misses=("ansible-vault encrypt_string '$SECRET' --name x",),
     ),
     Rule(
-        "community-string",
         "structure",
+        "community-string",
         rf"(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)\s[^\n\x90\x91]{{0,80}}?-c\s?"
         rf"|snmp-server community |r[ow]community6? )(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,64}})",
         trigger="(?:snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap)|snmp-server community |r[ow]community6? )",
         locate=chosen,
         around=0,
         after="",
-        about="the community that opens SNMP",
+        about="a community string of SNMP",
         examples=("snmpwalk -v2c -c {a-z:6}{0-9:4} host", "snmp-server community {a-z:6}{0-9:4} RO"),
         near_misses=("snmpwalk -v2c -c public host", "rocommunity public localhost"),
     ),
     Rule(
-        "remote-desktop-password",
         "structure",
+        "remote-desktop-password",
         rf"(?:xfreerdp3?|wfreerdp|sdl-freerdp|signtool sign)\s[^\n\x90\x91]{{0,160}}?\s/p[: ]"
         rf"(?:{_QUOTE})?(?P<secret>{_VALUE}{{4,100}})",
         trigger="(?:xfreerdp|wfreerdp|sdl-freerdp|signtool sign)",
         locate=chosen,
         around=0,
         after="",
-        about="a password in the way of Windows",
+        about="a password argument in Windows style",
         examples=("xfreerdp /u:ci /p:{A-Za-z0-9:14} /v:host", "signtool sign /f a.pfx /p {A-Za-z0-9:14} a.exe"),
         near_misses=("xfreerdp /u:ci /p:%PASSWORD% /v:host",),
     ),

@@ -1,7 +1,7 @@
-"""How far a value reaches, however it is written: quoted at any level of escaping, bare, in a list, or very long.
+"""How far a value reaches in any notation: quoted at any level of escaping, bare, in a list, or very long.
 
-In goes a text and the place where a value begins, out comes where it ends. What is looked at to judge a value is at
-most WIDEST_VALUE characters; what is taken out is all of it.
+In: a text, and where in it a value begins. Out: where it ends. To judge a value, at most WIDEST_VALUE characters are
+looked at; all of it is taken out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ WIDEST_VALUE = 768
 MOST_LISTED = 50
 
 _bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
-_SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # which what ends a bare value begins with
+_SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # the first of what may end a bare value
 _bare_without_signs = re.compile(rb"[^\s\"'`<>\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)"
@@ -26,7 +26,7 @@ _line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
 
 
 def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
-    """Where a quoted value ends: before a quote at the same level of escaping. -1 where it is too long.
+    """Where a quoted value ends: before a quote at the same level of escaping. -1 if it is too long.
 
     At level L a quote has 2**L - 1 backslashes before it; an escaped backslash adds 2**(L+1).
     """
@@ -47,7 +47,7 @@ def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
 
 
 def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
-    """A value without quotes: up to a blank, a bracket, an escape or the next parameter."""
+    """A value without quotes: it ends at a blank, a bracket, an escape or the next parameter."""
     if text[first : first + 1] == b",":
         return first, first
     limit = min(stop, first + WIDEST_VALUE)
@@ -64,25 +64,25 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
 
 
 def _run(pattern: re.Pattern[bytes], text: bytes, first: int, limit: int) -> int:
-    """Where a run of characters ends that may be empty."""
+    """Where a run of characters, perhaps an empty one, ends."""
     found = pattern.match(text, first, limit)
     return found.end() if found else first
 
 
 def cut_end(text: bytes, first: int, stop: int) -> int:
-    """Where to stop looking at a quoted value that is too long to see its end; -1 where it is no token."""
+    """Where to stop looking at a quoted value that is too long to see its end; -1 if it is no token."""
     run = _long_run.match(text, first, stop)
     return run.end() if run else -1
 
 
 def whole_end(text: bytes, first: int, end: int, stop: int) -> int:
-    """The end of a value that was judged by what stands before `end`: the same, or far behind it where it was cut."""
+    """Where a value really ends that was judged by what stands before `end`: there, or far behind if it was cut."""
     rest = _rest.match(text, end, stop) if end - first >= WIDEST_VALUE - 1 else None
     return rest.end() if rest else end
 
 
 def listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
-    """The further strings of a list that begins with a secret."""
+    """The other strings of a list that begins with a secret."""
     spans: Spans = []
     for _ in range(MOST_LISTED):
         following = re.compile(rb"\s{0,4}" + re.escape(quote) + rb"\s{0,4},\s{0,40}" + re.escape(quote)).match(

@@ -1,7 +1,7 @@
-"""Whether letters read like words: most pairs of neighbours in words are common ones, of drawn letters few.
+"""Whether letters read like words: most neighbouring pairs in words are common ones, few in letters drawn at random.
 
-The pairs are the 200 most frequent in identifiers of code: 4 % of random strings pass for words, 1 % of identifiers
-do not.
+The pairs are the 200 most frequent ones in identifiers of code: 4 % of random strings pass for words, and 1 % of
+identifiers do not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _chunk = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]{2}|[A-Z]{4,}")
 
 
 def is_made_of_words(value: str) -> bool:
-    """True where most of a value is words, however they are joined and numbered: `0007_alter_validators`."""
+    """Whether most of a value is words, however they are joined and numbered: `0007_alter_validators`."""
     return share_of_words(value) >= 0.6
 
 
@@ -32,7 +32,7 @@ def share_of_words(value: str) -> float:
 
 
 def reads_like_words(letters: str) -> bool:
-    """True where at least three of five pairs of letters are common in words."""
+    """Whether at least three in five pairs of letters are common in words."""
     lower = letters[:64].lower()
     pairs = len(lower) - 1
     return pairs < 1 or sum(lower[at : at + 2] in _COMMON for at in range(pairs)) * 5 >= pairs * 3

@@ -1,7 +1,7 @@
-"""Which names tell that the value beside them is a secret: `DB_PASSWORD`, `x-api-key`, `clientSecret`.
+"""Which names give away that the value beside them is a secret: `DB_PASSWORD`, `x-api-key`, `clientSecret`.
 
-In goes a key, a variable, a header or a flag; out comes what it promises about its value. Names that only count,
-measure or describe secrets (`max_tokens`, `token_url`, `passwordField`, `nextPageToken`) promise nothing.
+In: a key, a variable, a header or a flag. Out: what it promises about its value. Names that only count, measure or
+describe secrets (`max_tokens`, `token_url`, `passwordField`, `nextPageToken`) promise nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ class Promise(IntEnum):
 
     NOTHING = 0
     WEAK = 1  # a key or an authorization: only what looks like one is a secret
-    OWNED = 2  # the key of something with a name: a hash or a uuid beside it is one, too
+    OWNED = 2  # the key of something with a name: a hash or a uuid beside it counts, too
     KEY = 3  # a token or an API key: random-looking values are secrets
     COOKIE = 4
-    PASSWORD = 5  # whatever is no placeholder is a secret
+    PASSWORD = 5  # anything but a placeholder is a secret
 
 
-# Where a telling name may be hiding in a text; `promise` then decides. By first letter, so that `re` can skip to one;
+# Where a telling name may hide in a text; `promise` then decides. By first letter, so that `re` can skip to one, and in
 # lower case, for texts in lower case.
 _BEGINNINGS = (
     "p(?:ass(?:word|wd|phrase|code|wort|e)?|wd?|sw|sk|rivate[-_ ]?key|rojectkey)",
@@ -51,8 +51,8 @@ _BEGINNINGS = (
 TELLING = f"(?:{'|'.join(f'{beginning}[a-z0-9_-]{{0,24}}' for beginning in _BEGINNINGS)}|_pat|-pat)"
 
 
-def words_of(text: str) -> frozenset[str]:
-    """A list of words, written as a text."""
+def word_set(text: str) -> frozenset[str]:
+    """A set of words, written as a text."""
     return frozenset(text.split())
 
 
@@ -60,7 +60,7 @@ _escaped_n = re.compile(r"\\+u00f1")  # the tilde of contrase\u00f1a, in JSON
 _camel = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _split = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d+$)")
 
-_PASSWORDS = words_of(
+_PASSWORDS = word_set(
     """
     password passwd passwort pwd passphrase passcode passwords pass pw psw psswd secret secrets kennwort senha
     contrasena contrasenia mnemonic passw passwrd privatekey secretkey userpass contrase passe wachtwoord psk
@@ -71,19 +71,19 @@ _PASSWORD_ENDS = re.compile(
     r"(?:password|passwd|passphrase|passwort|pswd|(?<!o|y)pwd|secret|secretkey|privatekey"
     r"|(?:db|user|admin|root|mysql|pg|sql|ssh|smtp|mail|ftp|redis|my|rabbitmq|ldap|key|store)pass)$"
 )
-_KEY_WORDS = words_of(
+_KEY_WORDS = word_set(
     """
     token tokens apikey apikeys accesskey jwt pat credential credentials creds cred accountkey authtoken accesstoken
     refreshtoken idtoken bearertoken apitoken bearer skey
     """
 )
 _KEY_ENDS = re.compile(r"(?:token|apikey|accesskey|authkey|accountkey|storagekey|tokenkey)$")
-_SECRET_KEYS = words_of(
+_SECRET_KEYS = word_set(
     """
     secret private signing encryption master crypt cipher decryption fernet hmac aes des rsa ssh jwt session cookie
     """
 )
-_KEYS = words_of(
+_KEYS = word_set(
     """
     api access account auth app application shared service deploy consumer storage license licence subscription
     admin client server root ingest integration webhook write read rest publishable project personal developer
@@ -91,26 +91,26 @@ _KEYS = words_of(
     ingestion instrumentation insights report tunnel sas primary secondary maps search query
     """
 )
-# What these mean no name of a product before them changes (LABEL_STUDIO_API_KEY), only what is done to them.
+# No product's name in front changes what these mean (LABEL_STUDIO_API_KEY), only a word for what is done to them does.
 _PAIRS = frozenset((one, two) for one in ("api", "access", "auth", "bot", "refresh") for two in ("key", "token"))
-# What is handed over under such a name is drawn, even where it looks like a hash: `api key 1f0c...`.
+# What is handed over under such a name was drawn, even if it looks like a hash: `api key 1f0c...`.
 _CREDENTIAL_PAIRS = _PAIRS | {
     ("secret", "key"), ("private", "key"), ("client", "secret"), ("secret", "id"), ("secret", "token"),
     ("personal", "token"), ("master", "key"), ("encryption", "key"), ("session", "token"), ("reset", "token"),
 }  # fmt: skip
-# Whose tokens and secrets are numbers that requests and locks go by.
-_PASSING = words_of("request csrf xsrf cancel cancellation sync state lock fencing page next continuation resume id")
-_MEASURES = words_of(
+# Their tokens and secrets are numbers that identify requests and locks.
+_PASSING = word_set("request csrf xsrf cancel cancellation sync state lock fencing page next continuation resume id")
+_MEASURES = word_set(
     "count counts counter max min num number total hash hashed digest fingerprint checksum public cache"
 )
 _CREDENTIALS = frozenset(["credential", "credentials", "cred", "creds"])
 _COOKIES = frozenset(["cookie", "cookies", "setcookie"])
-_WEAK = words_of(
+_WEAK = word_set(
     """
     key auth authorization authentication sig sas salt dsn webhook sid session sessionid otp
     """
 )
-_QUALIFIERS = words_of(
+_QUALIFIERS = word_set(
     """
     prod production dev development test testing stage staging live local value val plaintext plain text clear
     cleartext b64 base64 raw str string old new current default main primary secondary backup env envvar v id2
@@ -118,7 +118,7 @@ _QUALIFIERS = words_of(
     us one two a b x super secure any fallback override data base header bytes
     """
 )
-_DESCRIBERS = words_of(
+_DESCRIBERS = word_set(
     """
     count counts counter usage used limit limits max min num number total input output cached budget type types
     url uri endpoint name names expires expiry expiration expire length len size index public foreign partition
@@ -129,8 +129,8 @@ _DESCRIBERS = words_of(
     by compass bypass surpass object device routing row hot shortcut keyboard press code event websocket
     """
 )
-# Whose keys are places in a structure, parts of a program or of a keyboard, and not what opens a door.
-_PLACES = words_of(
+# Their keys are places in a structure, in a program or on a keyboard, and open no door.
+_PLACES = word_set(
     """
     lock group dedupe dedup map dict item row entry record tree node lookup param query config setting settings
     storage state translation i18n message locale redis memcache memcached queue topic job task build artifact asset
@@ -146,9 +146,9 @@ _PLACES = words_of(
     symbol cell sheet pivot facet filter lru weak strong cert certificate x509 ca thumbprint
     """
 )
-_END_IN_KEY = words_of("monkey donkey turkey whiskey hockey jockey hotkey passkey lackey smokey mickey rickey dickey")
+_END_IN_KEY = word_set("monkey donkey turkey whiskey hockey jockey hotkey passkey lackey smokey mickey rickey dickey")
 # A describer in front of a password changes nothing: `max_password`, but `first_password` is one.
-_PASSWORD_DESCRIBERS = words_of(
+_PASSWORD_DESCRIBERS = word_set(
     """
     count limit max min num number type types name names expires expiry expiration length len
     label hint rule rules policy field column regex pattern format ref arn filename hash hashed
@@ -157,8 +157,8 @@ _PASSWORD_DESCRIBERS = words_of(
 )
 
 
-def words(name: str) -> list[str]:
-    """A name in its words: `x-apiKey2` is x, api, key, 2."""
+def split_name(name: str) -> list[str]:
+    """A name as its words: `x-apiKey2` is x, api, key, 2."""
     return [word for word in _split.split(_camel.sub("_", name).lower()) if word]
 
 
@@ -167,10 +167,10 @@ def promise(name: str) -> Promise:
     """What a name says about its value."""
     if len(name) > 160:
         name = name[-160:]
-    parts = words(_escaped_n.sub("n", name))
+    parts = split_name(_escaped_n.sub("n", name))
     while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
         parts.pop()
-    if not parts or parts[-3:] == ["web", "socket", "key"]:  # a number used once
+    if not parts or parts[-3:] == ["web", "socket", "key"]:  # a nonce
         return Promise.NOTHING
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if _is_password(last, before, parts):
@@ -217,8 +217,8 @@ def _is_password(last: str, before: str, parts: list[str]) -> bool:
 
 @lru_cache(maxsize=5_000)
 def hands_over(name: str) -> bool:
-    """Whether what stands behind a name without any sign between, and looks like a hash, is what the name says."""
-    parts = words(name)
+    """Whether what follows a name with no sign in between, and looks like a hash, is what the name says."""
+    parts = split_name(name)
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if _PASSING.intersection(parts[:-1]) or before == "signing":
         return False

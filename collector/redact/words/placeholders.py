@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from collector.redact.words.names import words_of
+from collector.redact.words.names import word_set
 
-# What refers to a value that stands somewhere else.
+# A reference to a value that is kept somewhere else.
 _reference = re.compile(
     r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$
     |\#\{|@\{|@[A-Z]\w+$|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
@@ -16,15 +16,15 @@ _reference = re.compile(
     )""",
     re.VERBOSE,
 )
-_ALONE = words_of(
+_ALONE = word_set(
     """
     fake dummy sample mock todo fixme tbd null none undefined masked hidden omitted removed elided truncated foobar
     lorem
     """
 )
-_NUMBERED = words_of("fake dummy sample mock none null")
-# What documents and templates write in place of a value, wherever in it these words stand; for lower case. Every branch
-# begins with a character, and what must not stand before it is looked for from behind: `re` is five times faster so.
+_NUMBERED = word_set("fake dummy sample mock none null")
+# What documents and templates write in place of a value, anywhere in it; for lower case. Every branch begins with a
+# character, and what must not stand before it is looked for from behind: that makes `re` five times faster.
 _placeholder = re.compile(
     r"""your(?:(?<![a-z]your)[-_ ]|key|token|api|pass|secret|own|app|user|db|host|name|domain|server)
     |placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
@@ -38,7 +38,7 @@ _placeholder = re.compile(
     ),
     re.VERBOSE,
 )
-# Values made of nothing but such words: `my-secret-token`, `test_api_key`, `YourPasswordHere`.
+# Values made of nothing but words like these: `my-secret-token`, `test_api_key`, `YourPasswordHere`.
 _vocabulary = re.compile(
     r"(?:(?:my|your|the|an?|some|any|super|top|very|new|old|test|testing|secret|password|passwd|pass|token|api|access"
     r"|auth|key|db|database|user|username|client|admin|root|app|bot|service|private|public|long|random|strong|weak|here"
@@ -47,7 +47,7 @@ _vocabulary = re.compile(
     r"|expired|bad|good|correct|incorrect|bearer|cookie|hash|hashed|encrypted|field|input|confirm|reset)[-_. ]?)+",
     re.IGNORECASE,
 )
-_WORDS = words_of(
+_WORDS = word_set(
     """
     password passwd passwort pass pwd secret token key apikey string str text varchar char bytes int integer
     number bool boolean float object array list dict map any unknown never void null none nil undefined true
@@ -69,7 +69,7 @@ _filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder
 
 
 def is_placeholder(value: str) -> bool:
-    """True for what stands in documents and templates where a secret would go."""
+    """Whether this is what documents and templates have where a secret would go."""
     bare = value.strip(" \t'\"`\\*,;")
     if len(set(bare)) < 3 and len(bare) != 2:
         return True
@@ -83,5 +83,5 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_filler(value: str) -> bool:
-    """True where the body of a provider's token says itself that it is none: `xxxx`, `****`, `your-key`."""
+    """Whether the body of a provider's token itself says that it is none: `xxxx`, `****`, `your-key`."""
     return bool(_filler.search(value))

@@ -1,4 +1,4 @@
-"""What a value must look like to be a secret, given what its name promises and how it was written.
+"""What a value must look like to be a secret, given what its name promises and the notation it stands in.
 
 Placeholders (`<your-key>`, `${TOKEN}`, `changeme`, `xxxx`), code (`getToken()`, `process.env.X`), types and prose stay
 readable: they are what people read transcripts for.
@@ -16,10 +16,10 @@ from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
 
 
-class Written(IntEnum):
+class Notation(IntEnum):
     """How a value stands beside its name, from the surest to the vaguest."""
 
-    KEY = 0  # the value of a dict key
+    DICT_VALUE = 0  # the value of a dict key
     QUOTED = 1  # "name": "value"
     ENVIRONMENT = 2  # NAME=value
     CONFIGURATION = 3  # db_password: value
@@ -82,14 +82,14 @@ def entropy(value: str) -> float:
 
 
 def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
-    """Where a password for one application ends, as Google and Apple draw them: four times four letters."""
+    """The span of an app password, as Google and Apple draw them: four times four letters."""
     groups = _app_password.match(text, first, stop)
     letters = re.sub("[ -]", "", groups[0].decode()) if groups else ""
     return groups.span() if groups and len(set(letters)) >= 6 and not reads_like_words(letters) else None
 
 
-def is_secret(value: str, promise: Promise, written: Written) -> bool:
-    """Whether a value is a secret, given what its name promises and how it was written."""
+def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
+    """Whether a value is a secret, given what its name promises and the notation it stands in."""
     if len(value) < 3 or _repeats(value) or _is_names(value):
         return False
     if _url.match(value) or _digest_name.match(value):
@@ -98,12 +98,12 @@ def is_secret(value: str, promise: Promise, written: Written) -> bool:
         return True
     if _is_path(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
-    is_one = _is_password(value, written) if promise is Promise.PASSWORD else _is_key(value, promise, written)
+    is_one = _is_password(value, notation) if promise is Promise.PASSWORD else _is_key(value, promise, notation)
     return is_one and not is_placeholder(value)
 
 
 def _is_path(value: str) -> bool:
-    """The name of a file, and not base64 that happens to begin with a slash, as one in 64 does."""
+    """The name of a file, rather than base64 that happens to begin with a slash, as one in 64 does."""
     if not _path.match(value):
         return False
     is_drawn = _base64.fullmatch(value) and share_of_words(value) < 0.4 and looks_random(value.replace("/", ""))
@@ -116,42 +116,43 @@ def _repeats(value: str) -> bool:
 
 
 def _is_names(value: str) -> bool:
-    """Names that wait for a value of their own: what stands between two quotes that both open, `password="token="x`."""
+    """Names still waiting for a value: what stands between two opening quotes, as in `password="token="x`."""
     return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
 
 
-def _is_password(value: str, written: Written) -> bool:
+def _is_password(value: str, notation: Notation) -> bool:
     if " " in value or "\n" in value:
         return _is_phrase(value)
-    if written is Written.BARE:
+    if notation is Notation.BARE:
         return _looks_chosen(value)
     if _is_jumble(value):
         return True
-    if written is Written.CONFIGURATION and (_index.match(value) or _names_a_type(value)):
+    if notation is Notation.CONFIGURATION and (_index.match(value) or _names_a_type(value)):
         return False
-    if _looks_like_code(value, written) or _type.match(value):
+    if _looks_like_code(value, notation) or _type.match(value):
         return False
     if _words_joined.fullmatch(value) or _version.match(value):
         return False
-    is_sum = _sum if written is Written.CONFIGURATION else _setting
-    if written in (Written.CONFIGURATION, Written.ENVIRONMENT) and (is_sum.fullmatch(value) or _term.fullmatch(value)):
+    is_sum = _sum if notation is Notation.CONFIGURATION else _setting
+    is_assigned = notation in (Notation.CONFIGURATION, Notation.ENVIRONMENT)
+    if is_assigned and (is_sum.fullmatch(value) or _term.fullmatch(value)):
         return False
     if _identifier.match(value) and _telling_identifier.search(value) and not _shuffled(value):
-        return any(c.isdigit() for c in value) and written is not Written.QUOTED
+        return any(c.isdigit() for c in value) and notation is not Notation.QUOTED
     if _words_with_dashes.match(value) and not value.isalpha() and not value.isalnum():
-        return written <= Written.ENVIRONMENT and _is_passphrase(value)
+        return notation <= Notation.ENVIRONMENT and _is_passphrase(value)
     if value.isdigit():
-        return len(value) >= (16 if written is Written.CONFIGURATION else 4)
+        return len(value) >= (16 if notation is Notation.CONFIGURATION else 4)
     return len(value) >= 4
 
 
 def _is_passphrase(value: str) -> bool:
-    """Words and a number, joined, that say nothing of what they are for."""
+    """Words and a number, joined, that do not say what they are for."""
     return bool(_passphrase.fullmatch(value)) and not _telling_identifier.search(value)
 
 
 def _is_jumble(value: str) -> bool:
-    """Letters of both cases that change too often, and go together too oddly, for words and for names in code."""
+    """Letters whose case changes too often, and that go together too oddly, for words and for names in code."""
     turns = len(_turn.findall(value[:128]))
     if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or _call.match(value) or "a-z" in value:
         return False
@@ -175,15 +176,15 @@ def _names_a_type(value: str) -> bool:
     return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
 
 
-def _looks_like_code(value: str, written: Written = Written.BARE) -> bool:
+def _looks_like_code(value: str, notation: Notation = Notation.BARE) -> bool:
     if _chain.match(value) and not has_random_part(value):
         return True
-    is_cut = written >= Written.ENVIRONMENT and value.count("(") > value.count(")")  # at a blank or a quote
+    is_cut = notation >= Notation.ENVIRONMENT and value.count("(") > value.count(")")  # at a blank or a quote
     return bool(_call.match(value)) and (value[-1] in ")]}>;,`(" or is_cut) and _is_nested(value)
 
 
 def _is_nested(value: str) -> bool:
-    """Every bracket that closes has one like it that opened last."""
+    """Whether every closing bracket matches the one opened last."""
     opened: list[str] = []
     for character in value:
         if character in _closing:
@@ -228,45 +229,45 @@ def _looks_chosen(value: str) -> bool:
     return value[0] not in "[({" and not (value[0] in "!=<>&|+-*/)}]" and not any(c.isdigit() for c in value))
 
 
-def _is_key(value: str, promise: Promise, written: Written) -> bool:
+def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
     shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.OWNED: 20, Promise.WEAK: 20}[promise]
     if is_salt(value) or (promise is Promise.KEY and len(value) >= 16 and " " not in value and _is_jumble(value)):
         return True
-    if promise <= Promise.OWNED and _is_no_key(value, promise, written):
+    if promise <= Promise.OWNED and _is_no_key(value, promise, notation):
         return False
-    if written is Written.BARE:
+    if notation is Notation.BARE:
         shortest = max(shortest, 12)
-    if promise is Promise.OWNED and written in (Written.QUOTED, Written.ENVIRONMENT, Written.CONFIGURATION):
+    if promise is Promise.OWNED and notation in (Notation.QUOTED, Notation.ENVIRONMENT, Notation.CONFIGURATION):
         shortest = 16
     if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
         return False
     if value.isupper() and _constant.fullmatch(value) and _telling_end.search(value) and not has_random_part(value):
         return False
     is_code = _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
-    if written >= Written.CONFIGURATION and is_code:
+    if notation >= Notation.CONFIGURATION and is_code:
         return False
-    if written is Written.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
+    if notation is Notation.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
         return False
-    if _looks_like_code(value, written) or (_plain_number.match(value) and not value.isdigit()):
+    if _looks_like_code(value, notation) or (_plain_number.match(value) and not value.isdigit()):
         return False
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY
     if not _key_letters.fullmatch(value):
         is_odd = not _is_nested(value) or (len(value) >= 32 and entropy(value) >= 4.5 and has_random_part(value))
-        return written <= Written.QUOTED and len(value) >= 16 and _mixes(value) and is_odd
+        return notation <= Notation.QUOTED and len(value) >= 16 and _mixes(value) and is_odd
     if len(value) < 16 and _hex.fullmatch(value):
         return False
     if (
         promise is Promise.WEAK
         and entropy(value) < (3.0 if _hex.fullmatch(value) else 3.5)
-        and written not in (Written.ENVIRONMENT, Written.KEY)
+        and notation not in (Notation.ENVIRONMENT, Notation.DICT_VALUE)
     ):
         return False
     return looks_random(value)
 
 
-def _is_no_key(value: str, promise: Promise, written: Written) -> bool:
-    """What stands beside `key` and is none: a path, an id, words, a public key, a name in code."""
+def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
+    """What stands beside `key` without being one: a path, an id, words, a public key, a name in code."""
     is_owned = promise is Promise.OWNED
     if (
         len(value) > 512
@@ -278,12 +279,12 @@ def _is_no_key(value: str, promise: Promise, written: Written) -> bool:
     ):
         return True
     if _uuid.fullmatch(value) or _hex.fullmatch(value):
-        return not is_owned and written in (Written.BARE, Written.CONFIGURATION)  # a hash, as likely
-    return is_made_of_words(value) or (written is Written.BARE and ("(" in value or bool(_chain.match(value))))
+        return not is_owned and notation in (Notation.BARE, Notation.CONFIGURATION)  # just as likely a hash
+    return is_made_of_words(value) or (notation is Notation.BARE and ("(" in value or bool(_chain.match(value))))
 
 
 def is_salt(value: str) -> bool:
-    """Drawn from all there is on a keyboard, blanks included, as the salts and keys of web applications are."""
+    """Drawn from a whole keyboard, blanks included, as the salts and keys of web applications are."""
     return (
         40 <= len(value) <= 160
         and len(set(_keyboard.findall(value))) >= 7
@@ -309,7 +310,7 @@ def looks_random(value: str) -> bool:
 
 
 def _is_drawn(value: str) -> bool:
-    """Letters and digits alone, whose letters read like no words."""
+    """Nothing but letters and digits, and the letters do not read like words."""
     if len(value) < 10 or not value.isalnum():
         return False
     letters = "".join(filter(str.isalpha, value))
@@ -318,6 +319,6 @@ def _is_drawn(value: str) -> bool:
 
 def _shuffled(value: str) -> bool:
     """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
-    if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # of fewer letters it cannot be more
+    if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # few letters cannot have more
         return False
     return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))

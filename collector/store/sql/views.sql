@@ -1,7 +1,7 @@
--- What the store knows, ready to be asked. Made again whenever the database is opened by a newer collector.
+-- What the store knows, ready to be asked. Created anew by every migration.
 
--- The rows that carry the usage of a message. Kinds that hold running totals are no messages, nor is what Claude Code
--- makes up itself.
+-- The rows that carry the usage of a message. Kinds that hold running totals are not messages, and neither is what
+-- Claude Code makes up itself.
 CREATE VIEW message_rows AS
 SELECT coalesce(message_id, id) AS message, *
 FROM events
@@ -9,10 +9,10 @@ WHERE coalesce(output_tokens, input_tokens, cache_read_tokens, cache_creation_to
     AND kind NOT IN ('session_cost', 'session', 'session_index', 'stats')
     AND coalesce(model, '') <> '<synthetic>';
 
--- One row a message: the truth about tokens (promise 4). One API message is written as several rows, and copies of a
--- transcript repeat them. Input and cache figures are equal on all of them, output grows and the largest is the truth;
--- so the row with the most output speaks for the message, and the earliest row says when and where it happened.
--- A row without a message id stands for itself.
+-- One row for each message: the truth about tokens (promise 4). One API message is written as several rows, and copies
+-- of a transcript repeat them. Input and cache figures are the same on all of them; output grows, and the largest is
+-- right. So the row with the most output speaks for the message, and the earliest row says when and where it happened.
+-- A row without a message id is a message of its own.
 --
 -- Two passes joined, each with one min() or max(): SQLite then takes the other columns from the row that has it. The
 -- same with window functions takes twenty times as long.
@@ -45,7 +45,7 @@ JOIN (
     GROUP BY message
 ) AS earliest USING (message);
 
--- One row a tool call, however many rows and copies repeat it.
+-- One row for each tool call, however many rows and copies repeat it.
 CREATE VIEW tool_calls AS
 SELECT call_id, name, min(time) AS time, day, session_id, project
 FROM (
@@ -57,7 +57,7 @@ FROM (
 )
 GROUP BY call_id;
 
--- One row a session that left a transcript. The prompt history and the session index only mention sessions.
+-- One row for each session that left a transcript. The prompt history and the session index only mention sessions.
 CREATE VIEW sessions AS
 SELECT
     session_id, min(time) AS time, max(time) AS last_time, min(project) AS project, min(host_name) AS host_name,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import jsonschema
 import orjson
 
-from collector.agents.claude_code import Context, event
+from collector.agents.claude_code import places
+from collector.agents.claude_code.context import Context
+from collector.agents.claude_code.dispatch import event
 from collector.flow.event import json_schema
+from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
+from collector.flow.metadata import to_metadata
 from collector.flow.outcome import Skip
-from collector.flow.source import Root, Source, SourceKind, Stamp
+from collector.flow.source import Source, SourceKind, Stamp
 from tests.agents.claude_code.sample_shapes import SESSION
+from tests.scopes import FORM, root_of
 
 Record = dict[str, Any]
 
@@ -23,29 +27,35 @@ MTIME_NS = 1_772_359_200_123_000_000  # 2026-03-01T10:00:00.123Z
 
 
 def context(
-    kind: SourceKind = SourceKind.SESSION,
+    kind: SourceKind = places.SESSION,
     *,
     session_id: str = SESSION,
     agent_id: str = "",
     meta: Record | None = None,
-    level: Any = "full",
-    is_wanted: Callable[[str], bool] = lambda _: True,
+    level: str = "full",
     path: str = "~/.claude/projects/-work-app/session.jsonl",
-) -> Context:
+) -> Leveled:
     """The context of a freshly opened source."""
     source = Source(
-        root=Root("/home/dev/.claude", "main"),
+        root=root_of("/home/dev/.claude", "main"),
         path=path,
         key=path,
         kind=kind,
-        priority=0,
-        project="" if kind is SourceKind.HISTORY else "-work-app",
+        project="" if kind == places.HISTORY else "-work-app",
         session_id=session_id,
         agent_id=agent_id,
         stamp=Stamp(1000, MTIME_NS, 7),
     )
     reading = Reading(source, b"", source.stamp, meta or {})
-    return Context(reading, {"id": "machine-1", "name": "laptop"}, "dev", level, is_wanted)
+    return Leveled(reading, level)
+
+
+class Leveled(Context):
+    """A context that knows at which level its events are wanted, as the pipeline does."""
+
+    def __init__(self, reading: Reading, level: str) -> None:
+        super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev"))
+        self.level = level
 
 
 def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Record | Skip:
@@ -54,6 +64,8 @@ def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Recor
     made = event(Line(where.reading, offset, offset + 100, copy_of(record), "", b"", b""), where)
     if isinstance(made, Skip):
         return made
+    if isinstance(where, Leveled) and where.level != "full":
+        made = to_metadata(made, FORM.word_attributes)
     problems = [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(made)]
     assert not problems, problems[:3]
     return made

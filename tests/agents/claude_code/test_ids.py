@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from collector.flow.source import SourceKind
+from collector.agents.claude_code import places
 from tests.agents.claude_code.reader import context, copy_of, normalized
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES
 
@@ -63,7 +63,7 @@ def test_a_lone_surrogate_and_a_huge_number_have_a_stable_id() -> None:
     from collector.agents.claude_code.identity import identity
 
     assert identity(record) == identity(dict(reversed(record.items())))
-    assert where.kind is SourceKind.SESSION
+    assert where.kind is places.SESSION
 
 
 def test_content_nested_beyond_every_serializer_has_an_id() -> None:
@@ -79,12 +79,12 @@ def test_content_nested_beyond_every_serializer_has_an_id() -> None:
 
 def test_an_index_entry_that_changed_is_a_new_event() -> None:
     entry = INDEX_ENTRIES["index_entry"]
-    old = id_of(entry, kind=SourceKind.SESSION_INDEX)
-    assert id_of(entry | {"messageCount": 15}, kind=SourceKind.SESSION_INDEX) != old
-    assert id_of(copy_of(entry), kind=SourceKind.SESSION_INDEX) == old
+    old = id_of(entry, kind=places.SESSION_INDEX)
+    assert id_of(entry | {"messageCount": 15}, kind=places.SESSION_INDEX) != old
+    assert id_of(copy_of(entry), kind=places.SESSION_INDEX) == old
 
 
 def test_the_same_prompt_at_another_time_is_another_event() -> None:
     line = HISTORY_LINES["history"]
     later = line | {"timestamp": line["timestamp"] + 1}
-    assert id_of(line, kind=SourceKind.HISTORY) != id_of(later, kind=SourceKind.HISTORY)
+    assert id_of(line, kind=places.HISTORY) != id_of(later, kind=places.HISTORY)

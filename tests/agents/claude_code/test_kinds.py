@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from collector.agents.claude_code import places
 from collector.flow.event import KINDS
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
@@ -119,10 +120,10 @@ def test_the_schema_refuses_a_field_that_is_not_documented() -> None:
 
 
 OTHER_SOURCES = [
-    *((SourceKind.HISTORY, "prompt_history", name, record) for name, record in HISTORY_LINES.items()),
-    *((SourceKind.JOURNAL, "workflow", name, record) for name, record in JOURNAL_LINES.items()),
-    *((SourceKind.SESSION_INDEX, "session_index", name, record) for name, record in INDEX_ENTRIES.items()),
-    (SourceKind.STATS, "stats", "stats", STATS),
+    *((places.HISTORY, "prompt_history", name, record) for name, record in HISTORY_LINES.items()),
+    *((places.JOURNAL, "workflow", name, record) for name, record in JOURNAL_LINES.items()),
+    *((places.SESSION_INDEX, "session_index", name, record) for name, record in INDEX_ENTRIES.items()),
+    (places.STATS, "stats", "stats", STATS),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from collector.agents.claude_code import places
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import context, normalized, outcome, written
@@ -44,9 +45,9 @@ def test_no_words_leave(name: str) -> None:
 @pytest.mark.parametrize(
     ("source", "record"),
     [
-        *((SourceKind.HISTORY, record) for record in HISTORY_LINES.values()),
-        *((SourceKind.JOURNAL, record) for record in JOURNAL_LINES.values()),
-        *((SourceKind.SESSION_INDEX, record) for record in INDEX_ENTRIES.values()),
+        *((places.HISTORY, record) for record in HISTORY_LINES.values()),
+        *((places.JOURNAL, record) for record in JOURNAL_LINES.values()),
+        *((places.SESSION_INDEX, record) for record in INDEX_ENTRIES.values()),
     ],
 )
 def test_no_words_of_other_sources_leave(source: SourceKind, record: Any) -> None:

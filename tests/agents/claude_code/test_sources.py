@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from collector.agents.claude_code import event
+from collector.agents.claude_code import places
+from collector.agents.claude_code.dispatch import event
 from collector.flow.line import Line
 from collector.flow.outcome import Skip
-from collector.flow.source import SourceKind
-from tests.agents.claude_code.reader import context, normalized, outcome, written
+from tests.agents.claude_code.reader import context, normalized, written
 from tests.agents.claude_code.sample_shapes import PNG
 from tests.agents.claude_code.samples import HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
 
@@ -26,48 +24,20 @@ LINE = HISTORY_LINES["history"]
         ("/work/\U0001f600", "-work---"),
     ],
 )
-def test_a_path_of_the_history_is_filtered_by_its_project_key(path: str, key: str) -> None:
-    asked: list[str] = []
-
-    def is_wanted(project: str) -> bool:
-        asked.append(project)
-        return True
-
-    made = normalized(LINE | {"project": path}, context(SourceKind.HISTORY, is_wanted=is_wanted))
-    assert asked == [key]
+def test_a_path_of_the_history_tells_its_project(path: str, key: str) -> None:
+    made = normalized(LINE | {"project": path}, context(places.HISTORY))
     assert (made["project"], made["cwd"]) == (key, path)
 
 
-def test_a_prompt_of_an_unwanted_project_is_skipped() -> None:
-    where = context(SourceKind.HISTORY, is_wanted=lambda key: key != "-work-app")
-    assert outcome(LINE, where) == Skip("project")
-    assert normalized(LINE | {"project": "/work/other"}, where)["kind"] == "prompt_history"
-
-
-def test_a_long_path_must_be_wanted_whole_and_cut() -> None:
-    path = "/work/" + "x" * 300 + "/secret"
-    key = path.replace("/", "-")
-    assert outcome(LINE | {"project": path}, context(SourceKind.HISTORY, is_wanted=lambda k: k != key)) == Skip(
-        "project"
-    )
-    cut = key[:200]
-    assert outcome(LINE | {"project": path}, context(SourceKind.HISTORY, is_wanted=lambda k: k != cut)) == Skip(
-        "project"
-    )
-    made = normalized(LINE | {"project": path}, context(SourceKind.HISTORY))
+def test_the_project_of_a_long_path_is_not_known_because_its_name_is_hashed() -> None:
+    path = "/work/" + "x" * 300
+    made = normalized(LINE | {"project": path}, context(places.HISTORY))
     assert "project" not in made
     assert made["cwd"] == path
 
 
-@pytest.mark.parametrize("project", [None, 7, [], ""])
-def test_a_prompt_without_a_project_passes_only_an_open_filter(project: Any) -> None:
-    only = context(SourceKind.HISTORY, is_wanted=lambda key: key == "-work-app")
-    assert outcome(LINE | {"project": project}, only) == Skip("project")
-    assert normalized(LINE | {"project": project}, context(SourceKind.HISTORY))["text"] == "Fix the login bug"
-
-
 def test_what_was_pasted_is_kept_as_blocks() -> None:
-    made = normalized(HISTORY_LINES["history_pasted"], context(SourceKind.HISTORY))
+    made = normalized(HISTORY_LINES["history_pasted"], context(places.HISTORY))
     assert made["blocks"][0] == {
         "type": "paste",
         "text": "first\nsecond\nthird",
@@ -78,13 +48,13 @@ def test_what_was_pasted_is_kept_as_blocks() -> None:
 
 def test_a_pasted_image_is_described() -> None:
     pasted = {"1": {"id": 1, "type": "image", "content": PNG, "mediaType": "image/png"}, "2": "odd"}
-    made = normalized(LINE | {"pastedContents": pasted}, context(SourceKind.HISTORY))
+    made = normalized(LINE | {"pastedContents": pasted}, context(places.HISTORY))
     assert (made["blocks"][0]["bytes"], made["blocks"][0]["media_type"]) == (2056, "image/png")
     assert PNG[:50] not in written(made)
 
 
 def test_the_result_of_a_workflow_agent_is_text_or_an_object() -> None:
-    where = context(SourceKind.JOURNAL)
+    where = context(places.JOURNAL)
     assert normalized(JOURNAL_LINES["journal_result"], where)["text"] == "Three files use the old name."
     made = normalized(JOURNAL_LINES["journal_result_object"], where)
     assert made["attributes"]["result"]["files"] == 3
@@ -96,7 +66,7 @@ def test_a_result_in_a_session_is_not_one_of_a_workflow() -> None:
 
 
 def test_an_index_entry_names_its_session() -> None:
-    made = normalized(INDEX_ENTRIES["index_entry"], context(SourceKind.SESSION_INDEX, session_id=""))
+    made = normalized(INDEX_ENTRIES["index_entry"], context(places.SESSION_INDEX, session_id=""))
     assert made["session_id"] == INDEX_ENTRIES["index_entry"]["sessionId"]
     assert (made["text"], made["cwd"]) == ("Login bug fixed", "/work/app")
     assert made["attributes"]["message_count"] == 14
@@ -104,15 +74,15 @@ def test_an_index_entry_names_its_session() -> None:
 
 
 def test_an_entry_of_a_whole_file_says_how_long_the_file_is() -> None:
-    where = context(SourceKind.SESSION_INDEX)
+    where = context(places.SESSION_INDEX)
     line = Line(where.reading, 3, 900, {"sessionId": "x"}, "", b"", b"", is_safe=False)
     made = event(line, where)
     assert not isinstance(made, Skip)
-    assert made["source"] == {"path": where.path, "offset": 3, "length": 900}
+    assert made["source"] == {"path": where.reading.source.key, "offset": 3, "length": 900}
 
 
 def test_statistics_are_whole() -> None:
-    made = normalized(STATS, context(SourceKind.STATS, session_id=""))
+    made = normalized(STATS, context(places.STATS, session_id=""))
     assert made["attributes"]["version"] == 2
     assert made["attributes"]["model_usage"] == STATS["modelUsage"]
     assert made["client"] == {"name": "claude_code"}

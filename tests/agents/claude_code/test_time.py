@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from collector.flow.source import SourceKind
+from collector.agents.claude_code import places
 from tests.agents.claude_code.reader import context, normalized
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES
 
@@ -66,12 +66,12 @@ def test_a_snapshot_keeps_its_time_inside() -> None:
 
 def test_an_index_entry_happened_when_the_session_was_changed() -> None:
     entry = INDEX_ENTRIES["index_entry"]
-    assert normalized(entry, context(SourceKind.SESSION_INDEX))["time"] == "2026-01-13T00:24:01.280Z"
+    assert normalized(entry, context(places.SESSION_INDEX))["time"] == "2026-01-13T00:24:01.280Z"
     bare = {"sessionId": "x", "fileMtime": 1768263841305}
-    assert normalized(bare, context(SourceKind.SESSION_INDEX))["time"] == "2026-01-13T00:24:01.305Z"
+    assert normalized(bare, context(places.SESSION_INDEX))["time"] == "2026-01-13T00:24:01.305Z"
 
 
 def test_history_counts_milliseconds() -> None:
-    made = normalized(HISTORY_LINES["history"], context(SourceKind.HISTORY))
+    made = normalized(HISTORY_LINES["history"], context(places.HISTORY))
     assert made["time"] == "2026-03-01T10:00:00.123Z"
     assert "time_from" not in made

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from collector.agents.claude_code import places
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import context, copy_of, outcome, written
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
+from tests.scopes import kinds
 
 SCALARS = (
     st.none()
@@ -62,7 +64,7 @@ def check(record: Any, kind: SourceKind, level: str) -> None:
 @PROFILE
 @given(
     record=st.dictionaries(KEYS, JSON, max_size=6),
-    kind=st.sampled_from(list(SourceKind)),
+    kind=st.sampled_from(kinds()),
     level=st.sampled_from(["full", "metadata"]),
 )
 def test_any_object_becomes_an_event_or_a_skip(record: Any, kind: SourceKind, level: str) -> None:
@@ -75,7 +77,7 @@ def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: 
     name = data.draw(st.sampled_from(sorted(SAMPLES)))
     path = data.draw(st.sampled_from(paths(SAMPLES[name])))
     record = replaced(SAMPLES[name], path, data.draw(JSON))
-    for kind in (SourceKind.SESSION, SourceKind.HISTORY, SourceKind.JOURNAL, SourceKind.SESSION_INDEX):
+    for kind in (places.SESSION, places.HISTORY, places.JOURNAL, places.SESSION_INDEX):
         check(record, kind, level)
 
 
@@ -83,16 +85,16 @@ def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: 
 def test_each_place_of_each_record_bears_each_type(value: Any) -> None:
     for record in SAMPLES.values():
         for path in paths(record):
-            check(replaced(record, path, value), SourceKind.SESSION, "full")
+            check(replaced(record, path, value), places.SESSION, "full")
 
 
 @pytest.mark.parametrize("value", ["\ud800", 10**40, math.nan, math.inf])
 @pytest.mark.parametrize("key", ["uuid", "type", "text", "count", "timestamp", "cwd", "message", "content"])
 def test_what_the_reader_should_have_cleaned_does_no_harm(key: str, value: Any) -> None:
-    from collector.agents.claude_code import event
+    from collector.agents.claude_code.dispatch import event
     from collector.flow.line import Line
 
-    for kind in SourceKind:
+    for kind in kinds():
         where = context(kind)
         assert event(Line(where.reading, 0, 9, {"type": "user", key: value}, "", b"", b""), where)
 
@@ -105,7 +107,7 @@ def test_what_the_reader_should_have_cleaned_does_no_harm(key: str, value: Any) 
     "kind", ["user", "assistant", "attachment", "progress", "new", "file-history-snapshot", "api-request-shape"]
 )
 def test_depth_does_no_harm(kind: str, key: str, depth: int) -> None:
-    from collector.agents.claude_code import event
+    from collector.agents.claude_code.dispatch import event
     from collector.flow.line import Line
 
     lists: Any = "leaf"

@@ -10,7 +10,6 @@ from collector.redact.formats import PROVIDER_RULES, checksums
 from collector.redact.redactor import Redactor
 from collector.redact.rule import sample
 
-RULES = {rule.id: rule for rule in PROVIDER_RULES}
 # Made-up tokens that were published with their checksums, in two parts: (of whom, what is signed, checksum).
 PUBLISHED = [
     ("npm_", "qkJaB6MffYVzZXWqmcoF49yrUxP3wf", "0LsakP"),
@@ -47,10 +46,21 @@ def test_stellars_seed_begins_with_s_and_is_refused_when_one_letter_differs() ->
     assert not checksums.stellar(seed[:-1] + ("A" if seed[-1] != "A" else "B"))
 
 
-@pytest.mark.parametrize("rule_id", sorted(checksums.CHECKSUMS))
-def test_a_checksum_belongs_to_a_rule_that_has_an_example_of_it(rule_id: str) -> None:
-    made = [sample(template, 1) for template in RULES[rule_id].examples if callable(template)]
-    assert any(checksums.holds(rule_id, text.split()[-1].split("=")[-1]) for text in made)
+def explained(redactor: Redactor, rule_id: str, text: str) -> str:
+    """Why a rule found something in a text."""
+    return next(redactor.reason(finding) for finding in redactor.value(text)[1] if finding.rule == rule_id)
+
+
+def test_a_finding_whose_checksum_holds_is_explained_as_certain_and_no_other(redactor: Redactor) -> None:
+    signed = [rule for rule in PROVIDER_RULES if rule.checksum]
+    assert len(signed) >= 7
+    certain = "its checksum is right, so this is certain"
+    for rule in signed:
+        right = next(sample(template, 1) for template in rule.examples if callable(template))
+        wrong = right[:-1] + ("2" if right[-1] != "2" else "3")
+        assert certain in explained(redactor, rule.id, right), rule.id
+        assert certain not in explained(redactor, rule.id, wrong), rule.id
+    assert certain not in explained(redactor, "slack-token", sample("xoxb-{0-9:12}-{0-9:13}-{A-Za-z0-9:24}", 1))
 
 
 def test_a_token_with_a_wrong_checksum_is_taken_out_all_the_same(redactor: Redactor) -> None:
@@ -60,5 +70,8 @@ def test_a_token_with_a_wrong_checksum_is_taken_out_all_the_same(redactor: Redac
         assert token not in redactor.text(f"token {token}")
 
 
-def test_a_format_without_a_checksum_is_neither_right_nor_wrong() -> None:
-    assert checksums.holds("slack-token", "anything") is None
+def test_what_is_no_token_at_all_has_no_right_checksum() -> None:
+    """A finding may hold more than the token: two that overlap are one."""
+    for rule in PROVIDER_RULES:
+        for text in ("", "1", "_", "\udc80." * 20, "glsa_\udc80", "\u20ac" * 40):
+            assert not (rule.checksum and rule.checksum(text)), (rule.id, text)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import random
 import string
 
-import pytest
-
 from collector.redact import Redactor
 from tests.redact.secrets import ALNUM, pick
 
@@ -53,21 +51,29 @@ BESIDE_PASSWORDS = [
 ]
 
 
-@pytest.mark.parametrize("name", TOKENS)
-@pytest.mark.parametrize("context", BESIDE_TOKENS)
-def test_a_drawn_token_is_found(redactor: Redactor, name: str, context: str) -> None:
-    assert missed(redactor, *TOKENS[name], context) <= 1
+def test_a_drawn_token_is_found(redactor: Redactor) -> None:
+    assert missed_more_than(1, redactor, TOKENS, BESIDE_TOKENS) == {}
 
 
-@pytest.mark.parametrize("name", PASSWORDS)
-@pytest.mark.parametrize("context", BESIDE_PASSWORDS)
-def test_a_drawn_password_is_found(redactor: Redactor, name: str, context: str) -> None:
-    assert missed(redactor, *PASSWORDS[name], context) <= 3
+def test_a_drawn_password_is_found(redactor: Redactor) -> None:
+    assert missed_more_than(3, redactor, PASSWORDS, BESIDE_PASSWORDS) == {}
 
 
-@pytest.mark.parametrize("context", BESIDE_TOKENS)
-def test_a_token_that_begins_with_a_slash_is_no_path(redactor: Redactor, context: str) -> None:
-    assert missed(redactor, ALNUM + "/", 39, context.replace("@", "/@")) <= 5
+def test_a_token_that_begins_with_a_slash_is_no_path(redactor: Redactor) -> None:
+    tokens = {"a slash, letters and digits": (ALNUM + "/", 39)}
+    assert missed_more_than(5, redactor, tokens, [text.replace("@", "/@") for text in BESIDE_TOKENS]) == {}
+
+
+def missed_more_than(
+    most: int, redactor: Redactor, kinds: dict[str, tuple[str, int]], contexts: list[str]
+) -> dict[tuple[str, str], int]:
+    """How many of a hundred values are missed, where it is more than that."""
+    counts = {
+        (name, context): missed(redactor, letters, size, context)
+        for name, (letters, size) in kinds.items()
+        for context in contexts
+    }
+    return {where: count for where, count in counts.items() if count > most}
 
 
 def missed(redactor: Redactor, letters: str, size: int, context: str) -> int:

@@ -1,0 +1,88 @@
+"""The seam: everything that the house has to know about one coding agent whose files it reads.
+
+A format is pure. It is asked where files lie, what they are, and what their records mean; it opens nothing, keeps
+nothing, and knows neither sinks nor secrets. To read another agent, write one such package and add it to the registry.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from collector.flow.frame import Frame
+from collector.flow.line import Line, Reading
+from collector.flow.outcome import Skip
+from collector.flow.source import Place, Source, SourceKind
+
+Normalizer = Callable[[Line], "dict[str, Any] | Skip"]
+
+
+class AgentFormat(Protocol):
+    """How one coding agent writes, in the order in which the house asks: find, read, filter, understand."""
+
+    name: str
+    """What the state, the events (`client.name`) and the roots of the configuration call it: `claude_code`."""
+    title: str
+    """What a person calls it: `Claude Code`."""
+    kinds: Mapping[str, SourceKind]
+    """The kinds of its files, by name."""
+    priorities: Mapping[int, str]
+    """What a person calls the sources of each priority: `sessions`."""
+    deleted_after_days: int
+    """After how many days it deletes its own files, so that what is not sent by then is lost; 0 where it never does."""
+
+    usual_roots: tuple[str, ...]
+    """Where its files lie when nobody says otherwise; those that exist are read, else the first is waited for."""
+    root_variable: str
+    """An environment variable that names its roots, separated by commas; empty where there is none."""
+    watched: tuple[str, ...]
+    """The directories below a root that are watched with all that is below them; the root itself is watched alone."""
+    suffixes: tuple[str, ...]
+    """How the names of its files end."""
+
+    def enter(self, place: Place, name: str) -> Place | None:
+        """What a directory of this name is; None where nothing in it is ever read."""
+
+    def classify(self, place: Place, name: str) -> SourceKind | None:
+        """What a file of this name is; None where it is never read."""
+
+    def ids(self, place: Place, name: str, kind: SourceKind) -> tuple[str, str]:
+        """The session and the subagent that a file is of, as far as its name says."""
+
+    def companion(self, source: Source) -> str:
+        """The name of a small JSON file beside a source that says more about it; empty where there is none."""
+
+    def is_companion(self, name: str) -> bool:
+        """Whether a file of this name is such a companion, and so is not counted among what is never read."""
+
+    record_keys: frozenset[str]
+    """Keys that a record has and an object inside of a record has not: they tell a torn line's whole records."""
+
+    def is_stub(self, source: Source, record: Mapping[str, Any]) -> bool:
+        """Whether a source that holds this one record holds nothing yet. It is looked at again when it grows."""
+
+    def entries(self, source: Source, document: Any) -> Iterable[Any]:
+        """What of a source that is one JSON document becomes an event each."""
+
+    def key_of(self, directory: str) -> str:
+        """What a project is called whose working directory is this one (`Source.project`)."""
+
+    def may_name(self, project: str, glob: str) -> bool:
+        """Whether a project of this name may lie in a directory that a glob matches, or below one. True in doubt."""
+
+    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
+        """Where a record happened; empty where it does not say, None where it belongs to no project at all."""
+
+    def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
+        """What turns the lines of one open source into events, in their order. No JSON object makes it raise."""
+
+    def example(self, secret: str, chance: random.Random, now: datetime) -> Mapping[str, bytes]:
+        """A small, realistic root for `collector demo`: files by name, with this secret somewhere in them."""
+
+    word_attributes: frozenset[str]
+    """The attributes of its events whose values are words of a fixed vocabulary: all that the metadata level keeps."""
+    shapes: Mapping[str, re.Pattern[str]]
+    """How ids and names of models look: all that is kept of an event whose text could not be redacted."""

@@ -1,0 +1,97 @@
+"""Channel: the way to one sink. Events in; what the answer to them means, out. No retries here.
+
+What a sink says is cleaned in this one place, before anybody can log, save or raise it: the transport's own secrets are
+masked, and the rest goes through the redactor (promise 5).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import NamedTuple
+
+from collector.delivery.sink import Accepted, Answer, Halt, Sink, TooLarge, Verdict
+from collector.delivery.transport import Transport
+from collector.delivery.waiting import Waiting
+from collector.errors import Stopped
+from collector.flow.outcome import Sealed
+
+
+class Posted(NamedTuple):
+    """What came of one request: the verdict, the bytes that went out, and the answer if there was one."""
+
+    verdict: Verdict
+    sent: int = 0
+    answer: Answer | None = None
+    was_asked: bool = True  # False: the sink's own limits decided, so this says nothing of the sink
+
+
+class Channel:
+    """A sink, and the transport to it. Used by several threads at once."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        transport: Transport,
+        *,
+        address: str = "",
+        clean: Callable[[str], str] = str,
+        max_rate: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.sink = sink
+        self.address = address or transport.address
+        self._transport = transport
+        self._clean = clean
+        self._max_rate = max_rate
+        self._clock = clock
+        self._free_at = 0.0
+        self._lock = threading.Lock()
+
+    def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
+        """One request, as soon as the upload ceiling allows it; raises Stopped when nobody waits for it any more."""
+        request = self.sink.render(events, idempotency_key(events))
+        most = self.sink.limits.body
+        if most is not None and len(request.body) > most:
+            return Posted(TooLarge(f"the sink takes {most} bytes at most"), was_asked=False)
+        waiting.pause(self._seconds_until_free(len(request.body)))
+        if waiting.is_over:
+            raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
+        answer, sent = self._transport.post(request)
+        if isinstance(answer, Answer):
+            return Posted(self._cleaned(self.sink.classify(answer)), sent, answer)
+        return Posted(self._cleaned(answer), sent)
+
+    def _seconds_until_free(self, size: int) -> float:
+        """Keeps the upload below max_rate: a request waits for the time that those before it used up."""
+        if not self._max_rate:
+            return 0.0
+        with self._lock:
+            start = max(self._clock(), self._free_at)
+            self._free_at = start + size / self._max_rate
+        return start - self._clock()
+
+    def _cleaned(self, verdict: Verdict) -> Verdict:
+        match verdict:
+            case Accepted():
+                rejected = {name: self._said(reason) for name, reason in verdict.rejected.items()}
+                return replace(verdict, rejected=rejected) if rejected else verdict
+            case Halt():
+                return Halt(self._said(verdict.reason), self._said(verdict.advice))
+            case _:
+                return replace(verdict, reason=self._said(verdict.reason))
+
+    def _said(self, text: str) -> str:
+        return self._clean(self._transport.without_secrets(text))
+
+
+def idempotency_key(events: Sequence[Sealed]) -> str:
+    """Names a request by what it holds: equal for a repeat, different as soon as an event is another or was cut."""
+    key = blake2b(digest_size=16)
+    for event in events:
+        key.update(event.id.encode())
+        key.update(len(event.body).to_bytes(8, "big"))
+    return key.hexdigest()

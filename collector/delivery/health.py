@@ -1,0 +1,65 @@
+"""Health: what is known of the sink, across threads and passes.
+
+In: the verdict on every request. Out: since when it has been failing and why, how large a request may be, an event that
+it is known to take (the canary), and how many it refused one after another.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from collector.delivery.sink import Accepted, Halt, Retry, Verdict
+from collector.flow.outcome import Sealed
+
+TRY_LARGER_AFTER = 50  # accepted requests
+
+
+@dataclass(slots=True)
+class Health:
+    """One lives as long as the agent, so what was learned of the sink stays known."""
+
+    clock: Callable[[], float] = time.monotonic
+    canary: Sealed | None = None
+    tries: int = 0
+    failing_since: float | None = None
+    reason: str = ""
+    size_limit: int = 0
+    _refused_in_a_row: int = 0
+    _taken_since: int = 0  # requests accepted since the limit was learned or raised
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self) -> None:
+        """A pass begins: how long it waits for a failing sink counts from its own first failure."""
+        self.failing_since = None
+
+    def note(self, verdict: Verdict, events: Sequence[Sealed]) -> None:
+        """Remembers the newest answer."""
+        with self._lock:
+            if isinstance(verdict, Retry | Halt):
+                self.failing_since = self.failing_since or self.clock()
+                self.reason = verdict.reason
+                self.tries += 1
+                return
+            self.failing_since, self.tries, self.reason = None, 0, ""
+            rejected = verdict.rejected if isinstance(verdict, Accepted) else {event.id for event in events}
+            taken = [event for event in events if event.id not in rejected]
+            if taken:
+                self._refused_in_a_row = 0
+                self.canary = min(taken[:10], key=lambda event: len(event.body))
+                self._taken_since += 1
+                if self._taken_since >= TRY_LARGER_AFTER:  # a limit may have been somebody's mistake, and be gone
+                    self.size_limit, self._taken_since = self.size_limit * 2, 0
+
+    def note_too_large(self, size: int) -> None:
+        """Remembers that requests of this size are not taken."""
+        with self._lock:
+            self.size_limit, self._taken_since = min(self.size_limit or size, size), 0
+
+    def note_refused(self) -> int:
+        """Counts an event that is blamed; returns how many were, one after another with none accepted between."""
+        with self._lock:
+            self._refused_in_a_row += 1
+            return self._refused_in_a_row

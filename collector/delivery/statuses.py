@@ -1,0 +1,67 @@
+"""What an HTTP status means where the sink does not know better, and what the Retry-After header asks for.
+
+A receiver that hides a permanent error in a 500, or stores the good rows of a 400, is its sink's own business: the sink
+reads such answers first and comes here with the rest.
+"""
+
+from __future__ import annotations
+
+import email.utils
+from collections.abc import Mapping
+
+from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
+
+RETRY_STATUSES = frozenset({408, 425, 429})
+CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth), and that they grant write access there."
+CHECK_URL = "Check sink.url: the host answers, but takes no events at this path."
+CHECK_CONTENT = "Check sink.type and its options: the sink does not take this content type."
+HALT_ADVICE: Mapping[int, str] = {
+    401: CHECK_ACCESS,
+    403: CHECK_ACCESS,
+    404: CHECK_URL,
+    405: CHECK_URL,
+    406: CHECK_CONTENT,
+    407: "The proxy wants credentials: set them in the proxy's URL in the environment.",
+    410: CHECK_URL,
+    411: "Something between here and the sink wants a Content-Length; check the proxy.",
+    415: CHECK_CONTENT,
+    431: "Check sink.headers: the sink finds the request's headers too large.",
+}
+
+
+def is_success(answer: Answer) -> bool:
+    """2xx. Whether that acknowledges anything is for the sink to say."""
+    return 200 <= answer.status < 300
+
+
+def verdict_of(
+    answer: Answer, now: float, halt_advice: Mapping[int, str] = HALT_ADVICE
+) -> Retry | TooLarge | Refused | Halt:
+    """What an answer other than 2xx means; `now` is the time of day, which Retry-After may refer to."""
+    status = answer.status
+    reason = f"HTTP {status}"
+    if status in halt_advice:
+        return Halt(reason, halt_advice[status])
+    if 300 <= status < 400:
+        target = answer.headers.get("location", "").partition("?")[0][:200]  # a query may repeat a token
+        return Halt(
+            f"{reason}, a redirect",
+            f"Redirects are not followed. If {target or 'its target'} is right, use it as sink.url.",
+        )
+    if status == 413:
+        return TooLarge(reason)
+    if status in RETRY_STATUSES or status >= 500 or status < 200:
+        may_be_poison = status >= 500 and status != 503
+        return Retry(reason, retry_after(answer.headers, now), may_be_poison)
+    return Refused(reason)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """The Retry-After header in seconds, in either form; nonsense is None."""
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:12])
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,44 @@
+"""The frame of an event: what is the same in all events of this installation, and in all of one source."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from collector.flow.event import SCHEMA
+from collector.flow.line import Line
+from collector.flow.source import Source
+
+
+class Frame(NamedTuple):
+    """Who sends: the machine and the account on it."""
+
+    host: dict[str, str]
+    user: str
+
+    def envelope(self, source: Source) -> dict[str, Any]:
+        """An event of this source that says nothing yet, with every field that needs no record to be known."""
+        made = {
+            "id": "",
+            "schema": SCHEMA,
+            "kind": "unknown",
+            "record_type": "",
+            "priority": source.priority,
+            "time": "",
+            "host": self.host,
+            "user": self.user,
+            "root": source.root.label,
+            "client": {"name": source.root.agent},
+            "session_id": source.session_id,
+            "agent_id": source.agent_id,
+            "project": source.project,
+        }
+        for name in ("user", "root", "session_id", "agent_id", "project"):
+            if not made[name]:
+                del made[name]
+        return made
+
+
+def provenance(line: Line) -> dict[str, Any]:
+    """Where a line was read; of an entry of a whole document, its number and the document's size."""
+    length = line.end - line.offset if line.is_safe else line.end
+    return {"path": line.reading.source.key, "offset": line.offset, "length": length}

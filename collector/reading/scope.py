@@ -1,0 +1,38 @@
+"""The scope: what is read. Where files lie, whose they are, and what a person has said no to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from collector.agents.format import AgentFormat
+from collector.flow.source import Root, Source
+from collector.reading.projects import ProjectFilter
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Everything below these roots, as their agents' formats and the project filter let it through."""
+
+    roots: Sequence[Root]
+    agents: Mapping[str, AgentFormat]
+    home: str
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    filters: dict[str, ProjectFilter] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in {root.agent for root in self.roots}:
+            self.filters[name] = ProjectFilter(self.agents[name], self.include, self.exclude, self.home)
+
+    def form_of(self, root: Root) -> AgentFormat:
+        """How the agent writes whose files are below this root."""
+        return self.agents[root.agent]
+
+    def filter_of(self, root: Root) -> ProjectFilter:
+        """What is left out below this root."""
+        return self.filters[root.agent]
+
+    def takes(self, source: Source) -> bool:
+        """Whether the project filter lets a source through, whatever it takes to find that out."""
+        return self.filters[source.root.agent].takes_source(source)

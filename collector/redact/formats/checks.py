@@ -1,0 +1,50 @@
+"""The functions that rows of the table refer to, for what a pattern cannot express.
+
+A `check` is given the secret and may refuse it; a `locate` says which spans of a match are the secret (see rule.Rule).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+
+from collector.redact.rule import Spans
+from collector.redact.words.drawn import has_digit, is_mixed
+
+
+def is_access_key(secret: str) -> bool:
+    """No word: exactly as long as a key id of AWS (one in 28 of those has no digit), or with a digit."""
+    return len(secret) == 20 or has_digit(secret)
+
+
+def is_hugging_face(secret: str) -> bool:
+    """As long as Hugging Face's tokens, which are letters alone, or with a digit: names in code begin with hf_ too."""
+    return len(secret.rpartition("_")[2]) == 34 or has_digit(secret)
+
+
+def is_drawn(secret: str) -> bool:
+    """No name in code of just that length, and no uuid of zeros."""
+    return has_digit(secret) and len(set(secret)) >= 6
+
+
+def is_user_and_password(secret: str) -> bool:
+    """base64 of `user:password`."""
+    try:
+        user, _, password = b64decode(secret, validate=True).decode("ascii").partition(":")
+    except ValueError:
+        return False
+    return bool(user and password) and (user + password).isprintable()
+
+
+def whole(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """The match as it stands, for formats whose numbers begin with many zeros: base64's A, which looks like filler."""
+    return [match.span()]
+
+
+def by_somebody(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """A token nobody would write; no publishable key; without the n of an escaped newline before it."""
+    first = match.start()
+    if text[first - 1 : first] == b"\\" and text[first : first + 1] in (b"n", b"r", b"t"):
+        first += 1
+    is_public = text[first : first + 2] in (b"pk", b"pu")
+    return [(first, match.end())] if not is_public and is_mixed(match[0].rpartition(b"_")[2].decode("latin-1")) else []

@@ -1,0 +1,346 @@
+"""The rules for credentials whose place gives them away: in URLs, behind authorization schemes, beside a user, in SQL.
+
+Also JWT and password hashes. Where a pattern cannot say how long the secret is, `locate` follows it to its end.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from collector.redact.rule import Rule, Spans
+from collector.redact.structures.cookies import cookie_spans
+from collector.redact.words.letter_pairs import reads_like_words
+from collector.redact.words.names import Promise
+from collector.redact.words.placeholders import is_placeholder
+from collector.redact.words.values import Notation, entropy, is_secret, looks_random
+
+WIDEST_JUDGED = 2048  # of a token, which may be longer
+_token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
+_header = re.compile(
+    rb"(?i)authorization\\{0,7}[\"'\])]{0,2}\s{0,3}[:=,>]{1,2}\s{0,3}\\{0,7}[fb]?[\"'`]?(?:[a-z-]{3,12})\s"
+)
+_jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
+_url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
+_port = re.compile(r"\d{1,5}/")
+_COMMON_USERS = frozenset(b"user username usr root admin me foo name login u".split())
+
+
+def _to_end_of_token(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    first = match.start("secret")
+    run = _token_run.match(text, first, stop)
+    end = run.end() if run else match.end()
+    while end > first and text[end - 1] in b".-~/":
+        end -= 1
+    value = text[first : min(end, first + WIDEST_JUDGED)].decode("latin-1")
+    if _header.search(text, max(start, match.start() - 40), match.end()):
+        is_word = value.isalpha() and value.islower() and len(value) < 16 and reads_like_words(value)
+        is_token = not is_word and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
+    else:
+        is_token = len(value) >= 16 and not is_placeholder(value) and looks_random(value)
+    return [(first, end)] if is_token else []
+
+
+def _whole_jwt(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    run = _jwt_run.match(text, match.start(), stop)
+    end = run.end() if run else match.end()
+    while text[end - 1 : end] == b".":
+        end -= 1
+    return [(match.start(), end)]
+
+
+def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """What stands between the user and the host: everything up to the last @ before the path."""
+    first = match.start("secret")
+    run = _url_secret.match(text, first, min(stop, first + 512))
+    end = run.end() if run else first
+    authority = re.search(rb"[/?#]", text[first:end])
+    at = text.rfind(b"@", first, first + authority.start() if authority else end)
+    if at < 0:  # a password with an unescaped slash
+        at = text.rfind(b"@", first, end)
+        if at < 0 or text.count(b"/", first, at) > 8 or b"://" in text[first:at]:
+            return []
+    value = text[first:at].decode("latin-1")
+    user = match["user"]
+    if _port.match(value):
+        return []
+    if not value or is_placeholder(value) or value.startswith("[REDACTED:"):
+        return []
+    if value.encode("latin-1") == user or (
+        user in _COMMON_USERS and value.isalpha() and value.islower() and len(value) < 8
+    ):
+        return []
+    return [(first, at)]
+
+
+def _url_user(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    value = match["secret"].decode("latin-1")
+    return [match.span("secret")] if not is_placeholder(value) and looks_random(value) else []
+
+
+def is_basic(value: str) -> bool:
+    """Base64 of user:password."""
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    _, colon, password = decoded.partition(b":")
+    return (
+        bool(colon and password)
+        and all(32 <= byte < 127 or byte > 0xA0 for byte in decoded)
+        and not is_placeholder(password.decode("latin-1"))
+    )
+
+
+def _user_and_password(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    value = match["secret"].decode("latin-1").rstrip(",;)")
+    if is_placeholder(value) or not is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT):
+        return []
+    first = match.start("secret")
+    return [(first, first + len(value))]
+
+
+def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """The group `secret`, if it may be a password."""
+    value = match["secret"].decode("latin-1")
+    return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT) else []
+
+
+def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """A password behind an account. In prose about accounts and passwords, a word follows instead."""
+    word = match["secret"].decode("latin-1").rstrip(".,;:)")
+    is_prose = not match[0].startswith(b"login") and word.isalpha() and word.islower()
+    return [] if is_prose else chosen(text, match, start, stop)
+
+
+def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    return cookie_spans(text, match.start("first"), min(stop, match.end() + 4096))
+
+
+def _is_drawn(value: str) -> bool:
+    return entropy(value) >= 3.0 and not is_placeholder(value)
+
+
+BARE = r"""[^\s"'`<>\\\x91\x90]"""
+
+CREDENTIAL_RULES = (
+    Rule(
+        id="url-password",
+        provider="structure",
+        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30}):\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\x91\x90?#]{0,100}(?:@[A-Za-z0-9.-]{1,60})?):(?P<secret>[^\s@/\"'`<>\\\x91\x90][^\s\"'`<>\\\x91\x90]{0,255}?)@",
+        locate=_url_password,
+        around=600,
+        before="",
+        after="",
+        examples=("postgres://app:{A-Za-z0-9:16}@db.internal:5432/main", "https://ci:{a-z0-9:20}@git.internal/x.git"),
+        near_misses=(
+            "https://example.org:8080/a@b",
+            "postgres://user:${DB_PASSWORD}@db/main",
+            "http://user:password@host/",
+        ),
+    ),
+    Rule(
+        id="url-user",
+        provider="structure",
+        pattern=r"(?i:https?)://(?P<secret>[A-Za-z0-9_-]{20,200})@",
+        locate=_url_user,
+        around=0,
+        before="",
+        after="",
+        examples=("https://{A-Za-z0-9:40}@git.internal/x.git",),
+        near_misses=("https://deploy-user-for-the-cluster@git.internal/x.git",),
+    ),
+    Rule(
+        id="authorization",
+        provider="structure",
+        pattern=r"(?i:bearer|ntlm|negotiate|authorization\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?token|ssws|geniekey)(?:\s|%20|\+)(?P<secret>[A-Za-z0-9_.~+/=-]{8})",
+        locate=_to_end_of_token,
+        around=WIDEST_JUDGED + 100,
+        after="",
+        examples=("Authorization: Bearer {A-Za-z0-9:40}",),
+        near_misses=("Authorization: Bearer <your-token>", "Bearer authentication-is-required"),
+    ),
+    Rule(
+        id="basic-authorization",
+        provider="structure",
+        pattern=r"(?i:basic)(?:\s|%20)(?P<secret>[A-Za-z0-9+/]{8,512}={0,2})",
+        check=is_basic,
+        after="0-9A-Za-z+/=",
+        examples=(
+            lambda chance: "Authorization: Basic " + base64.b64encode(b"ci:%x" % chance.getrandbits(64)).decode(),
+        ),
+        near_misses=("Basic authentication", "basic understanding"),
+    ),
+    Rule(
+        id="jwt",
+        provider="structure",
+        pattern=r"eyJ[A-Za-z0-9_-]{10,2000}\.(?:eyJ|e30\.|[A-Za-z0-9_-]{3})[A-Za-z0-9_-]{8}",
+        locate=_whole_jwt,
+        after="",
+        examples=("eyJ{A-Za-z0-9:33}.eyJ{A-Za-z0-9:60}.{A-Za-z0-9_-:43}", "eyJ{A-Za-z0-9:17}.e30.{A-Za-z0-9_-:43}"),
+        near_misses=("eyJ.eyJ.sig", "eyJhbGciOi"),
+    ),
+    Rule(
+        id="user-and-password",
+        provider="structure",
+        pattern=r"""(?:-[uU](?:\s{1,3}|=)?|(?:--user|--?auth|--proxy-user|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=))\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
+        locate=_user_and_password,
+        around=0,
+        before="0-9A-Za-z-",
+        after="",
+        examples=("curl -u admin:{A-Za-z0-9:14} https://host/",),
+        near_misses=("docker run -u 1000:1000 image", "curl -u user:$PASSWORD https://host/"),
+    ),
+    Rule(
+        id="user-as-key",
+        provider="structure",
+        pattern=r"""(?:-u|--user|--userpwd)(?:\s{1,3}|=)?\\{0,3}["']?(?P<secret>[A-Za-z0-9_.!@$%+-]{12,200}):""",
+        check=lambda secret: looks_random(secret) and not is_placeholder(secret),
+        before="0-9A-Za-z-",
+        after="0-9A-Za-z!@#$%^&*_.+/='-",
+        about="a key in place of the user, with no password",
+        examples=("curl -u {A-Za-z0-9:32}: https://host/",),
+        near_misses=("curl -u administrator: https://host/",),
+    ),
+    Rule(
+        id="cookie-argument",
+        provider="structure",
+        pattern=r"(?:-b|--cookie)[ =]{1,2}\\{0,7}[\"'](?P<first>[A-Za-z0-9_.-]{1,60}=)",
+        locate=_cookies,
+        around=4200,
+        before="0-9A-Za-z-",
+        after="",
+        about="a cookie on a command line",
+        examples=("curl -b 'session={A-Za-z0-9:32}' https://host/",),
+        near_misses=("curl -b cookies.txt https://host/",),
+    ),
+    Rule(
+        id="login-pair",
+        provider="structure",
+        pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\x91\x90]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{BARE}{{4,200}})\\{{0,3}}[\"']",
+        locate=chosen,
+        around=0,
+        before="",
+        after="",
+        about="the second of a pair of user and password in code",
+        examples=('auth=("ci", "{A-Za-z0-9:12}")',),
+        near_misses=('auth=("user", "password")',),
+    ),
+    Rule(
+        id="dsn-password",
+        provider="structure",
+        pattern=rf"(?:jdbc:oracle:[a-z]{{2,5}}:[A-Za-z0-9_]{{1,40}}/(?P<secret>{BARE}{{3,100}}?)@)",
+        locate=chosen,
+        around=0,
+        after="",
+        about="a connection string of Oracle's driver",
+        examples=("jdbc:oracle:thin:app/{A-Za-z0-9:12}@db:1521:xe",),
+        near_misses=("jdbc:oracle:thin:@db:1521:xe",),
+    ),
+    Rule(
+        id="go-dsn-password",
+        provider="structure",
+        pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{BARE}{{3,100}}?)@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
+        trigger=r"@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
+        reach_back=180,
+        locate=chosen,
+        around=0,
+        after="",
+        about="a connection string user:password@tcp(host)",
+        examples=("app:{A-Za-z0-9:12}@tcp(db:3306)/main",),
+        near_misses=("app:${PASSWORD}@tcp(db:3306)/main",),
+    ),
+    Rule(
+        id="netrc-password",
+        provider="structure",
+        pattern=r"(?:login|user|account)(?:\s|\\{1,3}[nrt]){1,9}[^\s\\\x91\x90]{1,80}(?:\s|\\{1,3}[nrt]){1,9}(?:password|passwd)(?:\s|\\{1,3}[nrt]){1,9}(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
+        locate=_of_login,
+        around=0,
+        after="",
+        examples=("machine host login ci password {A-Za-z0-9:16}",),
+        near_misses=(
+            "the login form password field",
+            "of the account whose password gets",
+            "user mails, password resets,",
+        ),
+    ),
+    Rule(
+        id="pgpass-password",
+        provider="structure",
+        pattern=r"[A-Za-z0-9_.*-]{1,80}:(?:5432|5433|6432|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
+        locate=chosen,
+        around=0,
+        before="0-9A-Za-z_.:*/-",
+        after="",
+        examples=("db.internal:5432:main:app:{A-Za-z0-9:16}",),
+        near_misses=("http://db.internal:5432/main",),
+    ),
+    Rule(
+        id="sql-password",
+        provider="structure",
+        pattern=(
+            r"(?i:identified (?:with \\{0,7}['\"]?[a-z0-9_]{1,40}\\{0,7}['\"]? )?(?:by|as)"
+            r"|with password|set password\s?=|encrypted password"
+            r"|(?:alter|create) (?:role|user|login)\s[^\n;\x91\x90]{1,120}?password|password for [^\n]{1,40}(?:=|to))"
+            r"\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\x91\x90]{4,200})"
+        ),
+        locate=chosen,
+        around=0,
+        after="",
+        examples=(
+            "CREATE USER app IDENTIFIED BY '{A-Za-z0-9:16}'",
+            "create user app identified with mysql_native_password by '{A-Za-z0-9:16}'",
+            "ALTER ROLE app LOGIN PASSWORD '{A-Za-z0-9:16}'",
+        ),
+        near_misses=("CREATE USER app IDENTIFIED BY '<password>'",),
+    ),
+    Rule(
+        id="sql-bare-password",
+        provider="structure",
+        pattern=(
+            r"(?i:(?:user|role) [^\s]{1,60} identified by)\s{1,4}"
+            r"(?P<secret>[A-Za-z_@#!-]{0,30}[0-9][^\s'\"\\;()\x91\x90]{2,100})"
+        ),
+        locate=chosen,
+        around=0,
+        after="",
+        about="an unquoted password in SQL",
+        examples=("ALTER USER app IDENTIFIED BY {A-Z:1}{a-z:7}{0-9:4};",),
+        near_misses=("rows of a user as identified by 2 columns", "ALTER USER app IDENTIFIED BY changeme;"),
+    ),
+    Rule(
+        id="secure-string",
+        provider="structure",
+        pattern=(
+            r"(?i:convertto-securestring)(?:\s{1,3}-(?i:string|force|asplaintext)){0,3}\s{1,3}"
+            r"\\{0,7}[\"']?(?P<secret>[^\s\"'\\$()-][^\s\"'\\()\x91\x90]{3,200})"
+        ),
+        locate=chosen,
+        around=0,
+        after="",
+        about="a value that PowerShell turns into a secure string",
+        examples=('ConvertTo-SecureString -String "{A-Za-z0-9:14}" -AsPlainText -Force',),
+        near_misses=("ConvertTo-SecureString $Password -AsPlainText -Force",),
+    ),
+    Rule(
+        id="web-key",
+        provider="structure",
+        pattern=r"\\{0,7}[\"'](?:d|k|p|q|dp|dq|qi)\\{0,7}[\"']\s{0,2}:\s{0,2}\\{0,7}[\"'](?P<secret>[A-Za-z0-9_-]{20,1400})",
+        keywords=("kty",),
+        reach=2000,
+        check=looks_random,
+        about="a private member of a JSON Web Key",
+        examples=('{{"kty": "oct", "k": "{A-Za-z0-9:43}"',),
+        near_misses=('{{"kty": "oct", "kid": "{A-Za-z0-9:43}"', '"k": "{A-Za-z0-9:43}"'),
+    ),
+    Rule(
+        id="password-hash",
+        provider="structure",
+        pattern=r"\$(?:2[abxy]?\$\d\d\$[A-Za-z0-9./]{53}|[789]\$[A-Za-z0-9./]{10,44}\$[A-Za-z0-9./]{40,50}|[156y]\$(?:rounds=\d{1,9}\$)?[A-Za-z0-9./$]{1,40}\$[A-Za-z0-9./]{22,86}|argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{30,300}|apr1\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{22})",
+        check=_is_drawn,
+        after="0-9A-Za-z./",
+        examples=("$2b$12${A-Za-z0-9:53}", "$7${A-Za-z0-9:22}${A-Za-z0-9:43}"),
+        near_misses=("$2b$12$short",),
+    ),
+)

@@ -1,0 +1,80 @@
+"""What the surroundings say apart from settings: home, the platform's places, what systemd hands over, secret files.
+
+In: environment variables and small files. Out: paths and values; a secret that cannot be read is a ConfigurationError
+which names the setting and never the secret.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from collector.errors import ConfigurationError
+
+
+def home() -> str:
+    """The home directory, which `~` stands for in keys."""
+    return os.path.expanduser("~")
+
+
+def state_key(source: str) -> str:
+    """The key under which the state knows a source that a person named by its path."""
+    if source.startswith("~"):
+        return source
+    path, base = os.path.abspath(source), home()
+    return "~" + path.removeprefix(base) if path.startswith(base + "/") else path
+
+
+def cache_directory() -> Path:
+    """Where to keep what can be rebuilt at any time."""
+    return platformdirs.user_cache_path("collector")
+
+
+def user_config() -> Path:
+    """The user's own configuration file."""
+    return platformdirs.user_config_path("collector") / "collector.toml"
+
+
+def notify_socket() -> str | None:
+    """The socket on which systemd wants to hear from us."""
+    return os.environ.get("NOTIFY_SOCKET")
+
+
+def watchdog_seconds() -> float | None:
+    """How often systemd wants a sign of life from this process."""
+    value, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", "")
+    if not value.isdigit() or (process and process != str(os.getpid())):
+        return None
+    return int(value) / 1_000_000
+
+
+def credential(name: str) -> Path | None:
+    """A file that systemd put into this service's credentials directory, if there."""
+    directory = os.environ.get("CREDENTIALS_DIRECTORY")
+    path = Path(directory, name) if directory else None
+    return path if path is not None and path.is_file() else None
+
+
+def read_secret(path: Path, setting: str) -> str:
+    """The first line of a secret's file."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigurationError(f"{setting}: cannot read {path}: {reason}. Make it readable to this user.") from None
+    if not text or "\n" in text or not text.isprintable() or not text.isascii():
+        raise ConfigurationError(f"{setting}: {path} must hold one line of printable ASCII text: the secret itself.")
+    return text
+
+
+def state_directory() -> Path:
+    """$STATE_DIRECTORY under systemd, else the platform's place."""
+    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
+    return Path(given) if given else platformdirs.user_state_path("collector")
+
+
+def variable(name: str) -> str:
+    """A variable that is no setting of ours; empty where it is not set."""
+    return os.environ.get(name, "")

@@ -1,0 +1,79 @@
+"""The commented configuration file: every option, its meaning and its default, made from the models.
+
+`collector config init` writes it, and config/collector.toml is what it writes. Every option is commented out, so the
+file changes nothing until somebody uncomments a line. Imported by who writes the file only: a service reads TOML for
+months and never writes any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import tomlkit
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from collector.settings.layers import section_of, with_sinks
+from collector.settings.sinks import Sinks
+
+HEADER = """\
+Configuration of collector. Every line that is commented out shows a default, or an example where there is none.
+A flag beats a COLLECTOR_* variable (COLLECTOR_SINK__URL), which beats this file.
+Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
+"""
+
+
+class Whereabouts(NamedTuple):
+    """Where one coding agent keeps its files when nobody says otherwise: a variable, else these places."""
+
+    title: str
+    variable: str
+    usual_roots: Sequence[str]
+
+
+def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
+    """The text of the file, with the options of these sinks and the usual places of these agents."""
+    document = tomlkit.document()
+    lines = [*HEADER.splitlines(), "", "Which directories are read. Where nothing is said:"]
+    for agent in agents:
+        places = " and ".join(agent.usual_roots)
+        lines.append(f"of {agent.title} " + (f"${agent.variable}, else {places}." if agent.variable else f"{places}."))
+    for line in [*lines, f'roots = ["{agents[0].usual_roots[0]}"]']:
+        document.add(tomlkit.comment(line) if line else tomlkit.nl())
+    for name, field in with_sinks(sinks).model_fields.items():
+        for title, section in _sections(name, field):
+            _add(document, title, section)
+    return document.as_string()
+
+
+def _sections(name: str, field: FieldInfo) -> Iterator[tuple[str, type[BaseModel]]]:
+    """A section and the tables in it, each with its full name."""
+    section = section_of(field)
+    if section is not None:
+        yield name, section
+        for key, option in section.model_fields.items():
+            yield from _sections(f"{name}.{key}", option)
+
+
+def _add(document: tomlkit.TOMLDocument, title: str, section: type[BaseModel]) -> None:
+    document.add(tomlkit.nl())
+    document.add(tomlkit.comment(" ".join((section.__doc__ or "").split())))
+    options = [_line(key, option) for key, option in section.model_fields.items() if section_of(option) is None]
+    if "." in title:  # the table of a sink: an empty one would ask for those of its options that have no default
+        for line in (f"[{title}]", *options):
+            document.add(tomlkit.comment(line))
+        return
+    table = tomlkit.table()
+    for line in options:
+        table.add(tomlkit.comment(line))
+    document.append(title, table)
+    table.trivia.indent = ""  # the library would put an empty line between the comment and its table
+
+
+def _line(key: str, option: FieldInfo) -> str:
+    """`key = value  # what it is for`, as TOML writes it."""
+    value = option.examples[0] if option.examples else option.default
+    entry = tomlkit.document()
+    entry.add(key, tomlkit.inline_table() if value == {} else value)
+    return entry.as_string().strip() + (f"  # {option.description}" if option.description else "")

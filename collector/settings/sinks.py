@@ -1,0 +1,78 @@
+"""What sinks add to the configuration: their names as sink.type, and for each a table [sink.<name>] with its options.
+
+In: sinks, as they declare themselves. Out: the model of [sink], so a wrong key of a sink is named like any other. Which
+sinks there are is not known here: whoever loads settings brings the registry (delivery/sinks), because this room
+imports no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import Field, ValidationError, create_model
+
+from collector.settings.options import Section, SinkSettings
+
+OptionsT_co = TypeVar("OptionsT_co", bound=Section, covariant=True)
+
+
+class DeclaredSink(Protocol[OptionsT_co]):
+    """What a sink says about itself, as far as it can be configured."""
+
+    @property
+    def name(self) -> str:
+        """The value of sink.type."""
+
+    @property
+    def summary(self) -> str:
+        """A few words for the reference."""
+
+    @property
+    def options(self) -> type[OptionsT_co]:
+        """What can be set for this sink alone."""
+
+    @property
+    def has_own_table(self) -> bool:
+        """Whether that stands in [sink.<name>], and not in [sink] itself."""
+
+    @property
+    def needs_url(self) -> bool:
+        """Whether it sends to sink.url."""
+
+
+Sinks = Mapping[str, DeclaredSink[Any]]
+
+
+def sink_section(sinks: Sinks) -> type[SinkSettings]:
+    """The model of [sink] with everything that these sinks can be told."""
+    in_sink_itself = tuple(sink.options for sink in sinks.values() if not sink.has_own_table)
+    tables: dict[str, Any] = {
+        name: (sink.options | None, _without_being_told(sink.options))
+        for name, sink in sinks.items()
+        if sink.has_own_table and sink.options.model_fields
+    }
+    summaries = "; ".join(f"{name}: {sink.summary}" for name, sink in sinks.items())
+    names = Field(default=None, examples=[next(iter(sinks))], description=summaries)
+    tables["type"] = (Literal[*sinks] | None, names)
+    section: type[SinkSettings] = create_model(
+        "SinkSettings", __base__=(*in_sink_itself, SinkSettings), __doc__=SinkSettings.__doc__, **tables
+    )
+    return section
+
+
+def options_in(section: SinkSettings, sink: DeclaredSink[OptionsT_co]) -> OptionsT_co:
+    """The options of one sink; raises ValidationError when one that has no default was not set."""
+    if sink.has_own_table:
+        given = getattr(section, sink.name, None)
+        return given if isinstance(given, sink.options) else sink.options()
+    return sink.options(
+        **{name: getattr(section, name) for name in sink.options.model_fields if hasattr(section, name)}
+    )
+
+
+def _without_being_told(options: type[Section]) -> Section | None:
+    try:
+        return options()
+    except ValidationError:  # one has no default: it is asked for when the sink is chosen
+        return None

@@ -1,0 +1,219 @@
+"""`collector receive` and `collector report`, as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from collector.store.database import Writer
+from tests.store.samples import Client, Event, calls, event, lines, reply, row_of
+from tests.tls import Authority
+
+COLLECTOR = (sys.executable, "-m", "collector")
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """One command to its end."""
+    command = [*COLLECTOR, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+
+
+@contextmanager
+def receiving(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`collector receive` while it runs, and its address."""
+    command = [*COLLECTOR, "receive", "--port", "0", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            told = process.stderr.readline()
+            assert told.startswith("Receiving on "), told + process.stderr.read()
+            yield process, told.split()[2]
+        finally:
+            process.kill()
+
+
+def fill(database: Path, *events: Event) -> None:
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, events))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_receive_stops_cleanly_when_told_to(database: Path, number: signal.Signals) -> None:
+    with receiving("--database", database) as (process, url):
+        client = Client(url, None, database)
+        with client.http:
+            assert client.send(event())["accepted"] == 1
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "", "Stopped.\n")
+    assert not database.with_name("events.db-wal").exists()
+
+
+def test_receive_asks_for_the_token_it_was_given(database: Path, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("a long secret\n")
+    with receiving("--database", database, "--token-file", tmp_path / "token", "--host", "0.0.0.0") as (process, url):
+        assert process.stderr is not None
+        assert "travel in the clear" in process.stderr.readline()  # without a certificate
+        url = url.replace("0.0.0.0", "127.0.0.1")
+        headers = {"Content-Type": "application/x-ndjson"}
+        assert httpx.post(url, content=lines([event()]), headers=headers).status_code == 401
+        headers["Authorization"] = "Bearer a long secret"
+        assert httpx.post(url, content=lines([event()]), headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
+def test_receive_does_not_open_itself_to_the_network_without_a_token(database: Path, host: str) -> None:
+    ended = run("receive", "--host", host, "--database", database)
+    assert ended.returncode == 78
+    assert "--token-file" in ended.stderr
+    assert not database.exists()
+
+
+def test_receive_says_when_its_port_is_taken(database: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = run("receive", "--port", str(port), "--database", database)
+    assert ended.returncode == 1
+    assert f"127.0.0.1:{port} is in use" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("receive", "--host", "192.0.2.7", "--token-file", "TOKEN"), 1, "Cannot listen on 192.0.2.7"),
+        (("receive", "--host", "no-such-host.invalid"), 78, "--host no-such-host.invalid"),
+        (("receive", "--token-file", "missing"), 78, "cannot read missing"),
+        (("receive", "--certificate", "TOKEN"), 78, "--certificate"),
+        (("receive", "--key", "TOKEN"), 78, "--key needs --certificate"),
+        (("receive", "--port", "99999"), 2, "--port"),
+        (("receive", "--database", "TOKEN"), 1, "is damaged"),
+        (("report", "--database", "TOKEN"), 1, "is damaged"),
+        (("report", "--database", "missing.db"), 1, "no store at missing.db yet"),
+        (("report", "--since", "yesterday"), 2, "yesterday"),
+        (("report", "--since", "2026-01-01", "--days", "3"), 2, "exclude each other"),
+    ],
+)
+def test_bad_input_gets_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("TOKEN").write_text("secret of more than sixteen characters, and no database at all" * 2)
+    ended = run(*arguments)
+    assert (ended.returncode, told in ended.stderr, ended.stdout) == (code, True, ""), ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_receive_speaks_https_with_a_certificate(database: Path, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    trust = ssl.create_default_context(cafile=authority.certificate)
+    certificate, key = authority.issue("127.0.0.1")
+    with receiving("--database", database, "--certificate", certificate, "--key", key) as (_, url):
+        assert url.startswith("https://")
+        assert httpx.get(httpx.URL(url).join("/health"), verify=trust).status_code == 200
+
+
+def test_the_report_as_json_has_its_documented_shape(database: Path) -> None:
+    fill(
+        database,
+        event(origin="human", project="-work-app"),
+        reply("msg-1", 250, project="-work-app"),
+        calls(("toolu_1", "Bash"), session_id="session-2"),
+    )
+    ended = run("report", "--database", database, "--json")
+    figures = {
+        "input_tokens": 10,
+        "output_tokens": 250,
+        "cache_read_tokens": 100,
+        "cache_creation_tokens": 5,
+        "cache_creation_5m_tokens": 0,
+        "cache_creation_1h_tokens": 0,
+        "thinking_tokens": 0,
+        "web_search_requests": 0,
+        "messages": 1,
+    }
+    assert json.loads(ended.stdout) == {
+        "since": None,
+        "tokens": [{"day": "2026-03-01", "model": "claude-opus-4-5", **figures}],
+        "totals": {**figures, "messages_with_unknown_output": 0},
+        "models": {"claude-opus-4-5": figures},
+        "projects": [{"project": "-work-app", "sessions": 1, **figures}],
+        "sessions": 2,
+        "prompts": 1,
+        "tools": [{"name": "Bash", "calls": 1}],
+        "events": 3,
+        "kinds": {"assistant_response": 1, "tool_call": 1, "user_prompt": 1},
+    }
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_report_is_readable(database: Path) -> None:
+    rows = [reply(f"msg-{n}", 1_000_000, project=f"-work-{n % 2}", quality=["output_tokens_unknown"]) for n in range(3)]
+    fill(database, *rows, *[calls((f"toolu_{n}", f"Tool{n}")) for n in range(20)])
+    shown = run("report", "--database", database).stdout
+    for expected in (
+        "2026-03-01",
+        "3,000,000",
+        "-work-1",
+        "Tool3",
+        "5 more",
+        "1 sessions",
+        "lack their final output count",
+    ):
+        assert expected in shown
+
+
+def test_a_report_of_nothing_says_so(database: Path) -> None:
+    fill(database, reply("msg-1", 7))
+    assert run("report", "--database", database, "--since", "2027-01-01").stdout == (
+        "The store holds no events in this period.\n"
+    )
+
+
+def test_the_last_days_end_today(database: Path) -> None:
+    fill(database, reply("msg-1", 7, time="2999-01-01T00:00:00Z"), reply("msg-2", 9, time="2001-01-01T00:00:00Z"))
+    shown = json.loads(run("report", "--database", database, "--days", "2", "--json").stdout)
+    assert shown["totals"]["output_tokens"] == 7
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_no_control_character_of_a_transcript_reaches_the_terminal(database: Path, form: tuple[str, ...]) -> None:
+    nasty = "\x1b]0;owned\x07\x1b[2J\u009b31m\u202e\x7f[bold]x"
+    fill(database, reply("msg-1", 1, model=nasty, project=nasty), calls(("t", nasty)), reply("msg-2", 1))
+    shown = run("report", "--database", database, *form).stdout
+    assert [character for character in shown if not character.isprintable() and character != "\n"] == []
+    assert "[bold]x" in shown
+
+
+def test_the_report_needs_only_to_read(database: Path) -> None:
+    fill(database, event())
+    before = database.stat().st_mtime_ns
+    assert run("report", "--database", database).returncode == 0
+    assert database.stat().st_mtime_ns == before
+
+
+def test_the_shipped_views_answer_in_plain_sqlite(database: Path) -> None:
+    fill(database, reply("msg-1", 3), reply("msg-1", 7), calls(("toolu_1", "Bash")))
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+        assert connection.execute("SELECT sum(output_tokens) FROM messages").fetchall() == [(7,)]
+        assert connection.execute("SELECT call_id, name FROM tool_calls").fetchall() == [("toolu_1", "Bash")]
+        assert connection.execute("SELECT session_id, events FROM sessions").fetchall() == [("session-1", 3)]
+
+
+def test_the_store_is_where_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = tmp_path / "elsewhere.db"
+    fill(database, event())
+    monkeypatch.setenv("COLLECTOR_STORE__DATABASE", os.fspath(database))
+    assert json.loads(run("report", "--json").stdout)["events"] == 1

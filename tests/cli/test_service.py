@@ -1,0 +1,232 @@
+"""`collector service`, as a person runs it: what it would do, does, and refuses; with scripted service managers."""
+
+from __future__ import annotations
+
+import plistlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from collector.cli import run
+from tests.install.scripted import ServiceManager
+
+PROGRAM = ["--program", "/opt/collector/bin/collector"]
+SYSTEMD = ["--platform", "systemd"]
+LAUNCHD = ["--platform", "launchd"]
+
+
+def test_a_dry_run_for_systemd_shows_file_and_commands_and_changes_nothing(
+    manager: ServiceManager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["service", "install", "--dry-run", *PROGRAM, *SYSTEMD]) == 0
+    shown = capsys.readouterr().out
+    assert f"# would write {scratch_home}/.config/systemd/user/collector.service" in shown
+    assert "ExecStart=/opt/collector/bin/collector run" in shown
+    assert "systemctl --user enable collector.service" in shown
+    assert not manager.calls
+    assert not list(scratch_home.iterdir())
+
+
+def test_a_dry_run_for_launchd_shows_a_whole_property_list(
+    manager: ServiceManager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["service", "install", "--dry-run", *PROGRAM, *LAUNCHD]) == 0
+    shown = capsys.readouterr().out
+    listed = re.search(r"<\?xml.*</plist>", shown, re.DOTALL)
+    assert listed
+    found = plistlib.loads(listed[0].encode())
+    assert found["StandardErrorPath"] == f"{scratch_home}/Library/Logs/collector/collector.log"
+    assert re.search(r"launchctl bootstrap gui/\d+ /", shown)
+    assert not manager.calls
+    assert not list(scratch_home.iterdir())
+
+
+def test_a_dry_run_for_the_system_needs_no_root(manager: ServiceManager, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["service", "install", "--system", "--for", "nobody", "--dry-run", *PROGRAM, *SYSTEMD]) == 0
+    shown = capsys.readouterr().out
+    assert "User=%i" in shown
+    assert "systemctl enable collector@nobody.service" in shown
+    assert "collector@nobody.service.d/home.conf" in shown, "the home of nobody is not below /home"
+
+
+def test_what_a_dry_run_shows_is_what_is_written(
+    manager: ServiceManager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["service", "install", "--dry-run", *PROGRAM, *SYSTEMD])
+    shown = capsys.readouterr().out
+    run(["service", "install", *PROGRAM, *SYSTEMD])
+    assert (scratch_home / ".config/systemd/user/collector.service").read_text() in shown
+    assert [line for line in shown.splitlines() if line.startswith("systemctl")] == manager.calls
+
+
+def test_installing_says_what_it_did_and_how_to_undo_it(
+    manager: ServiceManager, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["service", "install", *PROGRAM, *SYSTEMD]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^wrote +/.*/collector.service$", said, re.MULTILINE)
+    assert "To undo: collector service uninstall" in said
+
+
+def test_an_edited_file_needs_force(
+    manager: ServiceManager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = scratch_home / ".config/systemd/user/collector.service"
+    path.parent.mkdir(parents=True)
+    path.write_text("# mine\n")
+    assert run(["service", "install", *PROGRAM, *SYSTEMD]) == 1
+    assert "has been edited" in capsys.readouterr().err
+    assert run(["service", "install", "--force", *PROGRAM, *SYSTEMD]) == 0
+    assert path.with_name("collector.service.bak").read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize(
+    ("platform", "file"),
+    [(SYSTEMD, ".config/systemd/user/collector.service"), (LAUNCHD, "Library/LaunchAgents/claude-collector.plist")],
+)
+def test_uninstalling_removes_what_was_installed_and_can_be_repeated(
+    platform: list[str], file: str, manager: ServiceManager, scratch_home: Path
+) -> None:
+    run(["service", "install", *PROGRAM, *platform])
+    assert (scratch_home / file).is_file()
+    assert run(["service", "uninstall", *platform]) == 0
+    assert not (scratch_home / file).exists()
+    assert run(["service", "uninstall", *platform]) == 0
+
+
+def test_uninstalling_takes_the_smaller_sandbox_along(manager: ServiceManager, scratch_home: Path) -> None:
+    run(["service", "install", "--no-namespaces", *PROGRAM, *SYSTEMD])
+    assert list(scratch_home.rglob("without-namespaces.conf"))
+    assert run(["service", "uninstall", *SYSTEMD]) == 0
+    assert not list(scratch_home.rglob("*.conf"))
+
+
+def test_directories_from_the_configuration_are_writable(
+    manager: ServiceManager, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configuration = tmp_path / "collector.toml"
+    configuration.write_text('[state]\npath = "/srv/state/state.json"\n[store]\ndatabase = "/srv/db/events.db"\n')
+    run(["service", "install", "--dry-run", "--config", str(configuration), *PROGRAM, *SYSTEMD])
+    shown = capsys.readouterr().out
+    assert "ReadWritePaths=-/srv/state -/srv/db -%h/.cache/collector" in shown
+    assert f"Environment=COLLECTOR_CONFIG={configuration}" in shown
+
+
+def test_no_session_bus_is_explained(manager: ServiceManager, capsys: pytest.CaptureFixture[str]) -> None:
+    manager.says("systemctl", "Failed to connect to bus: No medium found", 1)
+    assert run(["service", "install", *PROGRAM, *SYSTEMD]) == 1
+    assert "enable-linger" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["install", "--system", *SYSTEMD], "needs --for"),
+        (["install", "--for", "nobody", *SYSTEMD], "goes with --system"),
+        (["install", "--system", "--for", "no-such-user", *SYSTEMD], "no user"),
+        (["install", "--system", "--for", "nobody", *LAUNCHD], "is for systemd"),
+        (["install", "--env", "no equals sign", *SYSTEMD], "NAME=VALUE"),
+        (["install", "--config", "/no/such/file", *SYSTEMD], "no configuration file"),
+        (
+            ["install", "--system", "--for", "nobody", "--program", "/home/x/collector", *SYSTEMD],
+            "hides /home/x/",
+        ),
+        (["logs", "--clear", *SYSTEMD], "nothing to empty"),
+        (["logs", *LAUNCHD], "no log"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_a_sentence(
+    words: list[str], reason: str, manager: ServiceManager, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["service", *words]) != 0
+    assert reason in capsys.readouterr().err
+    assert not manager.calls
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="launchd is always there")
+def test_a_machine_without_a_service_manager_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run(["service", "install"]) == 1
+    assert "collector run" in capsys.readouterr().err
+
+
+def test_status_tells_what_systemd_says(manager: ServiceManager, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = {
+        "LoadState": "loaded",
+        "ActiveState": "active",
+        "SubState": "running",
+        "UnitFileState": "enabled",
+        "FragmentPath": "/etc/unit",
+        "MainPID": "42",
+        "ActiveEnterTimestamp": "Wed",
+        "StatusText": "0 bytes behind",
+        "NRestarts": "0",
+    }
+    manager.says("systemctl", "".join(f"{name}={value}\n" for name, value in facts.items()))
+    assert run(["service", "status", *SYSTEMD]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"state +running", shown)
+    assert "0 bytes behind" in shown
+    assert "42" in shown
+
+
+def test_status_of_a_failed_service_names_the_reason_and_ends_with_1(
+    manager: ServiceManager, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manager.says(
+        "systemctl",
+        "LoadState=loaded\nActiveState=failed\nSubState=failed\nUnitFileState=enabled\nFragmentPath=/u\n"
+        "NRestarts=0\nResult=exit-code\nExecMainStatus=78\n",
+    )
+    assert run(["service", "status", *SYSTEMD]) == 1
+    assert "exit code 78" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("platform", [SYSTEMD, LAUNCHD])
+def test_status_before_installation_says_how_to_install(
+    platform: list[str], manager: ServiceManager, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manager.says("systemctl", "LoadState=not-found\n")
+    assert run(["service", "status", *platform]) == 1
+    assert "collector service install" in capsys.readouterr().out
+
+
+def test_the_log_of_launchd_is_emptied_in_place(manager: ServiceManager, scratch_home: Path) -> None:
+    log = scratch_home / "Library/Logs/collector/collector.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("old lines\n")
+    before = log.stat().st_ino
+    assert run(["service", "logs", "--clear", *LAUNCHD]) == 0
+    assert (log.stat().st_ino, log.stat().st_size) == (before, 0)
+
+
+def test_logs_asks_the_journal_about_the_unit(manager: ServiceManager) -> None:
+    assert run(["service", "logs", "--lines", "5", *SYSTEMD]) == 0
+    assert manager.calls == ["journalctl --no-pager --user-unit collector.service --lines 5"]
+
+
+@pytest.mark.parametrize(("signal", "code"), [("PIPE", 0), ("TERM", 143)])
+def test_logs_ends_as_a_shell_would_say_it(manager: ServiceManager, signal: str, code: int) -> None:
+    (manager.directory / "journalctl").write_text(f"#!/bin/sh\nkill -{signal} $$\n")
+    assert run(["service", "logs", *SYSTEMD]) == code
+
+
+def test_status_of_a_launch_agent_is_its_own_and_not_that_of_its_coalition(
+    manager: ServiceManager, scratch_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["service", "install", *PROGRAM, *LAUNCHD])
+    manager.says(
+        "launchctl",
+        "gui/501/claude-collector = {\n\tactive count = 1\n\tstate = running\n\n\tpid = 42\n"
+        "\tresource coalition = {\n\t\tstate = active\n\t\tpid = 1\n\t}\n\tlast exit code = (never exited)\n}\n",
+    )
+    manager.knows_agent_for(1)
+    capsys.readouterr()
+    assert run(["service", "status", *LAUNCHD]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"state +running", shown)
+    assert re.search(r"process +42", shown)

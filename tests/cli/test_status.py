@@ -1,0 +1,71 @@
+"""`collector status` as a person reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from collector.cli.status import lines_of
+
+REPORT: dict[str, Any] = {
+    "is_running": True,
+    "pid": 12,
+    "holder": "collector run, process 12",
+    "since": "2026-03-01T10:00:00Z",
+    "updated": "2026-03-01T11:00:00Z",
+    "version": "1.0",
+    "sink": "https://sink.example/",
+    "last_acknowledged": "2026-03-01T12:59:55Z",
+    "problem": {"kind": "halted", "reason": "HTTP 401", "since": "2026-03-01T12:58:00Z", "tries": 4},
+    "roots": [{"path": "/home/ada/.claude", "is_there": True}, {"path": "/mnt/x", "is_there": False}],
+    "priorities": {
+        "P0": {"sources": 3, "behind": 1, "lag": 1500},
+        "P1": {"sources": 40, "behind": 0, "lag": 0},
+    },
+    "lag": 1500,
+    "watcher": {"mode": "polling", "reason": "limit reached"},
+    "redaction_engine": "hyperscan",
+    "redactions": {"aws": 2},
+    "quarantine": 1,
+    "unlisted_directories": 0,
+}
+NOW = 1772370000.0  # 2026-03-01T13:00:00Z
+
+
+def test_a_person_reads_lines() -> None:
+    assert lines_of(REPORT, NOW) == [
+        "agent       running, process 12, for 3 h, version 1.0",
+        "problem     halted for 2 min, 4 tries",
+        "problem     HTTP 401",
+        "sink        https://sink.example/, last acknowledged 5 s ago",
+        "root        /home/ada/.claude",
+        "root        /mnt/x does not exist yet",
+        "P0          3 sessions, 1 behind by 1.5 kB",
+        "P1          40 subagents, all sent",
+        "lag         1.5 kB",
+        "watcher     polling: limit reached",
+        "redaction   hyperscan; 2 values redacted since the start",
+        "quarantine  1; see `collector quarantine list`",
+    ]
+
+
+def test_a_person_reads_how_much_was_withheld() -> None:
+    report = REPORT | {"is_running": False, "redactions": {"aws": 2, "withheld": 11}}
+    [line] = [line for line in lines_of(report, NOW) if line.startswith("redaction")]
+    assert line.endswith(
+        "hyperscan; 2 values redacted since the start; 11 texts withheld because they could not be redacted"
+    )
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_only_a_running_agent_has_a_start(is_running: bool) -> None:
+    report = REPORT | {"is_running": is_running, "holder": None, "last_acknowledged": None}
+    [line] = [line for line in lines_of(report, NOW) if line.startswith("sink")]
+    assert line == "sink        https://sink.example/" + is_running * ", nothing acknowledged since the start"
+
+
+@pytest.mark.parametrize("path", ["/home/\x1b[2J", "/home/\nroot"])
+def test_names_cannot_move_the_cursor(path: str) -> None:
+    report = REPORT | {"roots": [{"path": path, "is_there": True}]}
+    assert all(line.isprintable() for line in lines_of(report, NOW))

@@ -1,0 +1,102 @@
+"""What the contract suite has to know of a sink's receiver: how it reads a request, and what it says in each case.
+
+A sink that is registered needs a `Receiving` in receivers.py; everything else follows from it. The server is real and
+on loopback: `serving(receiving)` gives it, and `deliverer` the whole way to it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from collector.delivery.channel import Channel
+from collector.delivery.credentials import Credentials
+from collector.delivery.settle import Policy
+from collector.delivery.sink import Answer as Received
+from collector.delivery.sink import Sink as SinkProtocol
+from collector.delivery.sink import SinkType, Verdict
+from collector.delivery.transport import Transport
+from collector.delivery.window import Deliverer
+from collector.settings.options import SinkSettings
+from tests.delivery.sending import QUICK
+from tests.sink import Answer, Request, Sink
+
+
+@dataclass(frozen=True)
+class Receiving:
+    """One kind of receiver, as its sink knows it."""
+
+    sink: SinkType[Any]
+    ids: Callable[[Request], list[str]]
+    accepted: Answer
+    rejected: Callable[[str], Answer]  # everything is accepted but the event of this id
+    later: Callable[[int], Answer]  # try again, after so many seconds
+    too_large: Answer
+    refused: Answer
+    halted: Answer
+    unacknowledged: tuple[Answer, ...] = ()  # 2xx that say nothing of the events
+    options: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""  # what the sink adds to the URL
+
+    def make(self) -> SinkProtocol:
+        """The sink, with its options."""
+        return self.sink.make(self.sink.options(**self.options))
+
+    def verdict(self, answer: Answer) -> Verdict:
+        """What the sink makes of an answer."""
+        assert isinstance(answer.body, bytes)
+        return self.make().classify(Received(answer.status, httpx.Headers(answer.headers), answer.body))
+
+
+class Server:
+    """A receiver that is up, and what it stored: the events of every request that it answered with `accepted`."""
+
+    def __init__(self, receiving: Receiving, sink: Sink) -> None:
+        self.receiving = receiving
+        self.sink = sink
+        self.stored: list[str] = []
+        self.transports: list[Transport] = []
+        self._lock = threading.Lock()
+
+    @property
+    def requests(self) -> list[list[str]]:
+        """The ids of each request, in order of arrival."""
+        return [self.receiving.ids(request) for request in self.sink.posts]
+
+    def say(self, rule: Callable[[list[str]], Answer | None]) -> None:
+        """Answers by the ids of a request; None accepts them."""
+
+        def answer(request: Request) -> Answer:
+            ids = self.receiving.ids(request)
+            said = rule(ids)
+            if said is None:
+                with self._lock:
+                    self.stored += ids
+            return said or self.receiving.accepted
+
+        self.sink.then = answer
+
+
+@contextmanager
+def serving(receiving: Receiving) -> Iterator[Server]:
+    """A server that accepts everything until it is told otherwise."""
+    with Sink() as sink:
+        server = Server(receiving, sink)
+        server.say(lambda ids: None)
+        try:
+            yield server
+        finally:
+            for transport in server.transports:
+                transport.close()
+
+
+def deliverer(server: Server, credentials: Credentials | None = None, url: str = "", **options: Any) -> Deliverer:
+    """The whole way to a server, with these options of the transport."""
+    transport = Transport(SinkSettings(**options), url or server.sink.url, credentials)
+    server.transports.append(transport)
+    return Deliverer(Channel(server.receiving.make(), transport), Policy(QUICK, window=1, max_wait=20.0))

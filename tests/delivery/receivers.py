@@ -1,0 +1,33 @@
+"""The receiver of every registered sink, as the contract suite needs it. A sink that has none fails the suite."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from collector.delivery.sinks.http import SINK as HTTP
+from collector.delivery.sinks.store import SINK as STORE
+from tests.delivery.contract import Receiving
+from tests.sink import Answer
+
+
+def _named(event_id: str) -> Answer:
+    body = {"accepted": 1, "duplicate": 0, "rejected": [{"id": event_id, "reason": "no such kind"}]}
+    return Answer(200, {"Content-Type": "application/json"}, json.dumps(body).encode())
+
+
+_HTTP = Receiving(
+    sink=HTTP,
+    ids=lambda request: request.ids,
+    accepted=Answer(),
+    rejected=_named,
+    later=lambda seconds: Answer(503, {"Retry-After": str(seconds)}),
+    too_large=Answer(413),
+    refused=Answer(422),
+    halted=Answer(401),
+)
+RECEIVERS = {
+    "http": _HTTP,
+    "http, as an array": replace(_HTTP, options={"format": "json"}),
+    "store": replace(_HTTP, sink=STORE),  # its own receiver speaks the same; tests/store has that one for real
+}

@@ -1,0 +1,76 @@
+"""Batches of small events, and a receiver in memory that answers by rule: for what needs no socket."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+
+import httpx
+import orjson
+
+from collector.delivery.channel import Channel
+from collector.delivery.sinks.http import HttpSink
+from collector.delivery.transport import Transport
+from collector.flow.batch import Batch
+from collector.flow.outcome import Sealed
+from collector.settings.options import RetrySettings, SinkSettings
+
+QUICK = RetrySettings(initial_interval=0.001, max_interval=0.002)
+Rule = Callable[[list[str]], httpx.Response]
+
+
+def sealed(name: str, size: int = 0) -> Sealed:
+    return Sealed(name, orjson.dumps({"id": name, "text": "x" * size}), {})
+
+
+def batch(*names: str, size: int = 0) -> Batch:
+    made = Batch()
+    for number, name in enumerate(names):
+        made.events.append(sealed(name, size))
+        made.places.append(("s", number))
+    return made
+
+
+def names(count: int) -> list[str]:
+    return [f"e{number}" for number in range(count)]
+
+
+class Receiver:
+    """Answers by rule; remembers what it took and in which requests."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.requests: list[list[str]] = []
+        self.stored: set[str] = set()
+        self.lock = threading.Lock()
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        ids = [orjson.loads(line)["id"] for line in request.content.splitlines()]
+        with self.lock:
+            self.requests.append(ids)
+            answer = self.rule(ids)
+            if answer.is_success:
+                self.stored.update(ids)
+        return answer
+
+
+def taking(ids: list[str]) -> httpx.Response:
+    """The rule of a receiver that takes everything."""
+    return httpx.Response(200)
+
+
+def answering(*answers: httpx.Response) -> Rule:
+    """One answer after another; whatever comes after the last is taken."""
+    told = itertools.chain(answers, itertools.repeat(httpx.Response(200)))
+    return lambda ids: next(told)
+
+
+def failing_on(*bad: str, status: int = 400) -> Rule:
+    return lambda ids: httpx.Response(status if set(ids) & set(bad) else 200)
+
+
+def channel(receiver: Callable[[httpx.Request], httpx.Response]) -> Channel:
+    """The http sink, and behind it this receiver."""
+    settings, mock = SinkSettings(compression="none"), httpx.MockTransport(receiver)
+    return Channel(HttpSink(), Transport(settings, "http://localhost/in?key=hidden", None, mock))

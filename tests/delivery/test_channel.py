@@ -1,0 +1,108 @@
+"""The channel: one request to one sink, at most so fast, and nothing in confidence comes back out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from collector.delivery.channel import Channel, idempotency_key
+from collector.delivery.credentials import Credentials, basic, bearer
+from collector.delivery.sink import Accepted, Halt, SinkLimits, TooLarge, Verdict
+from collector.delivery.sinks.http import HttpSink
+from collector.delivery.transport import Transport
+from collector.delivery.waiting import Waiting
+from collector.errors import Stopped
+from collector.flow.interrupt import Interrupt
+from collector.settings.options import SinkSettings
+from tests.delivery.sending import sealed
+from tests.delivery.test_waiting import Clock
+
+PLAIN = SinkSettings(compression="none")
+SECRET = "not-for-the-log"
+QUERIED = "not-a-short-one"
+
+
+def transport(answer: Callable[[httpx.Request], httpx.Response], credentials: Credentials | None = None) -> Transport:
+    return Transport(PLAIN, f"https://sink.invalid/in?key={QUERIED}&v=1", credentials, httpx.MockTransport(answer))
+
+
+def test_the_key_of_a_request_is_the_same_for_a_repeat_and_for_nothing_else() -> None:
+    assert idempotency_key([sealed("a"), sealed("b")]) == idempotency_key([sealed("a"), sealed("b")])
+    others = [[sealed("b"), sealed("a")], [sealed("a")], [sealed("a", 9), sealed("b")]]
+    assert len({idempotency_key(events) for events in [*others, [sealed("a"), sealed("b")]]}) == 4
+
+
+def test_an_upload_is_kept_below_its_ceiling() -> None:
+    clock = Clock()
+    sent: list[tuple[float, int]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append((clock.now, len(request.content)))
+        return httpx.Response(200)
+
+    channel = Channel(HttpSink(), transport(answer), max_rate=1000, clock=clock)
+    waiting = Waiting(Interrupt(lambda: clock), clock)
+    for number in range(4):
+        channel.post([sealed(str(number), 2000)], waiting)
+    for (before, size), (after, _) in itertools.pairwise(sent):
+        assert after - before == pytest.approx(size / 1000)
+
+
+def test_a_stop_ends_the_wait_for_the_ceiling_and_nothing_is_sent() -> None:
+    clock = Clock()
+    interrupt = Interrupt(lambda: clock)
+    channel = Channel(HttpSink(), transport(lambda _: pytest.fail("it was sent")), max_rate=1, clock=clock)
+    interrupt.stop()
+    with pytest.raises(Stopped):
+        channel.post([sealed("a")], Waiting(interrupt, clock))
+
+
+def echoes() -> list[Callable[[str], httpx.Response]]:
+    """Servers that repeat what they were sent in confidence, wherever that is read."""
+    return [
+        lambda told: httpx.Response(307, headers={"Location": f"https://{told}.invalid/"}),
+        lambda told: httpx.Response(200, json={"rejected": [{"id": "a", "reason": f"no schema for {told}"}]}),
+    ]
+
+
+@pytest.mark.parametrize("echo", echoes(), ids=["a redirect", "a reason"])
+@pytest.mark.parametrize(
+    "credentials",
+    [bearer(SECRET), basic("ada", SECRET), Credentials("X-Api-Key", SECRET, (SECRET,))],
+    ids=["bearer", "basic", "header"],
+)
+def test_what_was_sent_in_confidence_is_in_no_verdict(
+    credentials: Credentials, echo: Callable[[str], httpx.Response]
+) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return echo(f"{request.headers[credentials.header]} {SECRET} {request.url.params['key']} end")
+
+    verdict = Channel(HttpSink(), transport(answer, credentials)).post([sealed("a")], Waiting(Interrupt())).verdict
+    said = str(verdict)
+    assert "end" in said
+    for secret in (SECRET, QUERIED, credentials.value.removeprefix("Basic ")):
+        assert secret not in said
+
+
+def test_whatever_a_sink_says_goes_through_the_redactor() -> None:
+    def cleaned(verdict_of: httpx.Response) -> Verdict:
+        channel = Channel(HttpSink(), transport(lambda _: verdict_of), clean=lambda text: text.replace("Ada", "[X]"))
+        return channel.post([sealed("a")], Waiting(Interrupt())).verdict
+
+    assert cleaned(httpx.Response(302, headers={"Location": "https://Ada/"})) == Halt(
+        "HTTP 302, a redirect", "Redirects are not followed. If https://[X]/ is right, use it as sink.url."
+    )
+    rejecting = httpx.Response(200, json={"rejected": [{"id": "a", "reason": "Ada wrote it"}]})
+    assert cleaned(rejecting) == Accepted({"a": "[X] wrote it"})
+
+
+def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
+    class Small(HttpSink):
+        limits = SinkLimits(body=100)
+
+    channel = Channel(Small(), transport(lambda _: pytest.fail("it was sent")))
+    posted = channel.post([sealed("a", 200)], Waiting(Interrupt()))
+    assert posted == (TooLarge("the sink takes 100 bytes at most"), 0, None, False)

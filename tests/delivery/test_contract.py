@@ -1,0 +1,214 @@
+"""The contract that every sink keeps, over a real server on loopback. A registered sink that is not in it fails it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import collector.delivery.sinks
+from collector.delivery.credentials import Credentials, basic, bearer
+from collector.delivery.sink import Accepted, Answer, Halt, Refused, Retry, TooLarge
+from collector.delivery.sinks import SINKS
+from collector.errors import SinkHalted
+from tests.delivery import made_up
+from tests.delivery.contract import Receiving, deliverer, serving
+from tests.delivery.receivers import RECEIVERS
+from tests.delivery.sending import batch, names, sealed
+from tests.sink import Answer as Scripted
+
+ALL = {**RECEIVERS, "one that is made up": made_up.RECEIVING}
+SECRET = "not-for-anybody-else"
+TRANSPORTS_OWN = {"authorization", "content-encoding", "content-length", "host", "transfer-encoding", "user-agent"}
+NONSENSE = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"\xff"',
+    b"<html>",
+    b'{"a":' * 5000,
+    b'{"rejected":7}',
+    b'{"word":[]}',
+    b"\0" * 99,
+]
+
+
+@pytest.fixture(params=list(ALL.values()), ids=list(ALL))
+def receiving(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def test_every_module_is_registered_by_its_name_and_every_sink_is_in_this_suite() -> None:
+    directory = Path(str(collector.delivery.sinks.__file__)).parent
+    assert {path.stem for path in directory.glob("*.py")} - {"__init__"} == set(SINKS)
+    assert {name: sink.name for name, sink in SINKS.items()} == {name: name for name in SINKS}
+    assert {receiving.sink.name for receiving in RECEIVERS.values()} == set(SINKS)
+
+
+# What is sent
+
+
+def test_what_is_accepted_is_acknowledged_and_arrives_once(receiving: Receiving) -> None:
+    with serving(receiving) as server:
+        [receipt] = deliverer(server).deliver([batch(*names(7))])
+    assert receipt.refused == []
+    assert server.requests == [names(7)]
+    assert receipt.sent_bytes == len(server.sink.posts[0].raw)
+
+
+def test_equal_events_make_equal_requests(receiving: Receiving) -> None:
+    events = [sealed("a"), sealed("b", 99)]
+    first, again = (receiving.make().render(events, "key") for _ in range(2))
+    assert first == again
+    assert first != receiving.make().render(events[:1], "key")
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "zstd"])
+def test_however_it_is_compressed_the_same_arrives(receiving: Receiving, compression: str) -> None:
+    with serving(receiving) as server:
+        list(deliverer(server, compression=compression).deliver([batch("a", size=700)]))
+    [request] = server.sink.posts
+    assert receiving.ids(request) == ["a"]
+    assert request.headers.get("content-encoding", "none") == compression
+    assert (len(request.raw) < len(request.body)) == (compression != "none")
+
+
+def test_its_path_and_query_are_added_to_what_a_person_wrote(receiving: Receiving) -> None:
+    with serving(receiving) as server:
+        for url in (f"http://127.0.0.1:{server.sink.port}/of/mine?v=a%2Fb", f"http://127.0.0.1:{server.sink.port}/"):
+            list(deliverer(server, url=url).deliver([batch("a")]))
+    first, second = (request.path.partition("?") for request in server.sink.posts)
+    assert first[0] == f"/of/mine{receiving.path}"
+    assert first[2].split("&")[0] == "v=a%2Fb"
+    assert second[0] == (receiving.path or "/")
+
+
+def test_what_belongs_to_the_transport_is_left_to_it(receiving: Receiving) -> None:
+    request = receiving.make().render([sealed("a")], "key")
+    assert {name.lower() for name in request.headers} & TRANSPORTS_OWN == set()
+    assert "content-type" in {name.lower() for name in request.headers}
+    assert request.path == "" or request.path.startswith("/")
+
+
+def test_no_request_and_no_event_is_larger_than_its_receiver_takes(receiving: Receiving) -> None:
+    limits = receiving.make().limits
+    size = min((limits.event or 1_500) - 100, 1_400)
+    with serving(receiving) as server:
+        [receipt] = deliverer(server, compression="none").deliver([batch(*names(20), size=size)])
+    assert receipt.refused == []
+    assert server.stored == names(20)
+    assert max(len(request.raw) for request in server.sink.posts) <= (limits.body or 10**9)
+
+
+# What is answered
+
+
+def test_an_event_that_is_rejected_costs_exactly_itself(receiving: Receiving) -> None:
+    with serving(receiving) as server:
+        server.say(lambda ids: receiving.rejected("e3"))
+        [receipt] = deliverer(server).deliver([batch(*names(7))])
+    assert [thing.id for thing in receipt.refused] == ["e3"]
+    assert len(server.requests) == 1
+
+
+def test_a_request_that_may_work_later_is_the_same_request_again(receiving: Receiving) -> None:
+    answers = itertools.chain([receiving.later(0)] * 3, itertools.repeat(None))
+    with serving(receiving) as server:
+        server.say(lambda ids: next(answers))
+        [receipt] = deliverer(server).deliver([batch(*names(5))])
+    assert receipt.refused == []
+    assert len({(request.path, request.raw, str(request.headers)) for request in server.sink.posts}) == 1
+    assert server.requests == [names(5)] * 4
+
+
+@pytest.mark.parametrize("seconds", [0, 7, 600])
+def test_how_long_it_asks_to_wait_is_understood(receiving: Receiving, seconds: int) -> None:
+    verdict = receiving.verdict(receiving.later(seconds))
+    assert isinstance(verdict, Retry)
+    assert verdict.after == seconds
+
+
+def test_a_request_that_is_too_large_is_sent_in_smaller_ones(receiving: Receiving) -> None:
+    with serving(receiving) as server:
+        server.say(lambda ids: receiving.too_large if len(ids) > 2 else None)
+        [receipt] = deliverer(server).deliver([batch(*names(9))])
+    assert receipt.refused == []
+    assert server.stored == names(9)
+
+
+def test_a_request_that_is_refused_is_searched_for_its_bad_event(receiving: Receiving) -> None:
+    with serving(receiving) as server:
+        server.say(lambda ids: receiving.refused if "e5" in ids else None)
+        [receipt] = deliverer(server).deliver([batch(*names(9))])
+    assert [thing.id for thing in receipt.refused] == ["e5"]
+    assert sorted(server.stored) == sorted({*names(9)} - {"e5"})
+
+
+def test_where_a_person_must_act_one_request_is_enough_to_know(receiving: Receiving) -> None:
+    with serving(receiving) as server:
+        server.say(lambda ids: receiving.halted)
+        with pytest.raises(SinkHalted, match="All offsets are kept") as caught:
+            list(deliverer(server).deliver([batch("a"), batch("b")]))
+    assert len(server.requests) == 1
+    verdict = receiving.verdict(receiving.halted)
+    assert isinstance(verdict, Halt)
+    assert verdict.advice in str(caught.value)
+
+
+def test_a_2xx_that_acknowledges_nothing_is_no_receipt() -> None:
+    for receiving in ALL.values():
+        for answer in receiving.unacknowledged:
+            with serving(receiving) as server:
+                server.sink.answer(answer)
+                [receipt] = deliverer(server).deliver([batch("a")])
+            assert receipt.refused == []
+            assert server.requests == [["a"], ["a"]]
+            assert server.stored == ["a"]
+
+
+def test_whatever_a_server_says_means_something_and_only_a_2xx_can_accept(receiving: Receiving) -> None:
+    sink = receiving.make()
+    for status in (*range(100, 600), 999):
+        for body in NONSENSE:
+            verdict = sink.classify(Answer(status, {}, body, is_cut=len(body) > 50))
+            assert isinstance(verdict, Accepted | Retry | TooLarge | Refused | Halt)
+            assert 200 <= status < 300 or not isinstance(verdict, Accepted)
+
+
+# What is in confidence
+
+
+def told_by(receiving: Receiving, answer: Scripted, credentials: Credentials) -> str:
+    """All that comes out when a receiver says this, and repeats in it what it was told in confidence."""
+    assert isinstance(answer.body, bytes)
+    said = SECRET.encode()
+    body = answer.body.replace(b"no such kind", said).replace(b"a hawk", said) or said
+    echo = replace(answer, body=body, headers={**answer.headers, "X-Echo": SECRET})
+    with serving(receiving) as server:
+        server.sink.answer(echo)
+        way = deliverer(server, credentials, compression="none")
+        try:
+            receipts = [receipt.refused for receipt in way.deliver([batch("a", "b")])]
+        except SinkHalted as error:
+            return str(error)
+        assert {request.headers[credentials.header.lower()] for request in server.sink.posts} == {credentials.value}
+    return f"{receipts} {way.health} {way.complaint()}"
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    [bearer(SECRET), basic("ada", SECRET), Credentials("X-Api-Key", SECRET, (SECRET,))],
+    ids=["bearer", "basic", "header"],
+)
+def test_the_secret_reaches_the_receiver_and_nobody_else(
+    receiving: Receiving, credentials: Credentials, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answers = [receiving.accepted, receiving.rejected("a"), receiving.later(0), receiving.halted]
+    told = "".join(told_by(receiving, answer, credentials) for answer in answers)
+    logged = capfd.readouterr()
+    assert SECRET not in told + logged.out + logged.err
+    assert credentials.value not in told + logged.out + logged.err

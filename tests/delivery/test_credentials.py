@@ -1,0 +1,111 @@
+"""Who sends: a bearer token, a password or a header's value, each from a file, and nowhere to be seen."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.delivery.credentials import Credentials, basic, bearer, credentials
+from collector.delivery.sink import Answer, Request
+from collector.delivery.transport import Transport
+from collector.errors import ConfigurationError
+from collector.settings.options import SinkSettings
+from tests.agent import Agent
+from tests.build import Home
+from tests.sink import Sink, only_with
+
+SECRET = "only-for-the-sink"
+REQUEST = Request(b"{}\n", {"Content-Type": "application/x-ndjson"})
+MISCONFIGURED = 78
+KINDS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "bearer": ({}, "authorization", f"Bearer {SECRET}"),
+    "basic": ({"auth_user": "ada"}, "authorization", "Basic " + base64.b64encode(f"ada:{SECRET}".encode()).decode()),
+    "header": ({"auth_header": "X-Api-Key"}, "x-api-key", SECRET),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_makes_its_header(kind: Any) -> None:
+    more, header, value = KINDS[kind]
+    made = credentials(SinkSettings(auth=kind, **more), SECRET)
+    assert made is not None
+    assert (made.header.lower(), made.value) == (header, value)
+    assert SECRET in made.secrets
+
+
+def test_a_user_and_a_password_may_be_of_any_script() -> None:
+    encoded = basic("åda", "pässword").value.removeprefix("Basic ")
+    assert base64.b64decode(encoded).decode() == "åda:pässword"
+
+
+def test_without_a_secret_nobody_says_who_sends_unless_that_was_asked_for() -> None:
+    assert credentials(SinkSettings(), None) is None
+    with pytest.raises(ConfigurationError, match=r"sink.auth is basic, but there is no secret.*sink.token_file"):
+        credentials(SinkSettings(auth="basic", auth_user="ada"), None)
+
+
+@pytest.mark.parametrize("made", [bearer(SECRET), Credentials("X-Api-Key", SECRET, (SECRET,))])
+def test_a_header_that_is_configured_too_is_sent_once(made: Credentials) -> None:
+    settings = SinkSettings(headers={made.header.upper(): "an older one", "X-Team": "data"})
+    with Sink() as sink:
+        transport = Transport(settings, sink.url, made)
+        assert isinstance(transport.post(REQUEST)[0], Answer)
+        transport.close()
+    [request] = sink.posts
+    assert request.headers[made.header.lower()] == made.value
+    assert request.headers["x-team"] == "data"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    return home
+
+
+def environment(kind: str, secret: Path) -> dict[str, str]:
+    more, _, _ = KINDS[kind]
+    told = {"AUTH": kind, "TOKEN_FILE": str(secret), **{name.upper(): value for name, value in more.items()}}
+    return {f"COLLECTOR_SINK__{name}": value for name, value in told.items()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sink_that_wants_to_know_is_told_and_it_is_shown_nowhere(home: Home, tmp_path: Path, kind: str) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{SECRET}\n")
+    _, header, value = KINDS[kind]
+    with Sink(then=only_with(header, value)) as sink:
+        agent = Agent(home, sink, {**environment(kind, secret), "COLLECTOR_LOG__LEVEL": "debug"})
+        told = [agent.scan(), agent.run("config", "show"), agent.run("config", "check"), agent.run("status")]
+    assert told[0].code == 0, told[0].stderr
+    assert [result.code for result in told] == [0] * 4
+    written = b"".join(agent.kept().values()).decode(errors="replace")
+    said = written + "".join(result.stdout + result.stderr for result in told)
+    assert SECRET not in said
+    assert value.removeprefix("Basic ") not in said
+    shown = json.loads(told[1].stdout)["sink"]
+    assert (shown["auth"], shown["token_file"]) == (kind, str(secret))
+    assert shown["auth_user"] == ("********" if kind == "basic" else None)
+
+
+def test_a_wrong_secret_is_a_sentence_that_does_not_repeat_it(home: Home, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(SECRET)
+    with Sink(then=only_with("x-api-key", "another")) as sink:
+        result = Agent(home, sink, environment("header", secret)).scan()
+    assert result.code == 75
+    assert "sink.token_file, sink.auth" in result.stderr
+    assert SECRET not in result.stderr
+
+
+@pytest.mark.parametrize("command", [("config", "check"), ("scan",)])
+def test_a_password_that_is_nowhere_is_bad_configuration(home: Home, command: tuple[str, ...]) -> None:
+    told = {"COLLECTOR_SINK__URL": "https://sink.invalid/", "COLLECTOR_SINK__AUTH": "basic"}
+    agent = Agent(home, environment={**told, "COLLECTOR_SINK__AUTH_USER": "ada"})
+    result = agent.run(*command)
+    assert result.code == MISCONFIGURED
+    assert "sink.auth is basic, but there is no secret" in result.stderr

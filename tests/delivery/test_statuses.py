@@ -1,0 +1,60 @@
+"""What a status means where no sink knows better."""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
+from collector.delivery.statuses import is_success, retry_after, verdict_of
+
+NOW = 1000.0
+
+
+@pytest.mark.parametrize(
+    ("statuses", "verdict"),
+    [
+        ((408, 425, 429, 100, 102, 500, 502, 503, 504, 599, 999), Retry),
+        ((413,), TooLarge),
+        ((400, 402, 409, 412, 414, 418, 422, 451), Refused),
+        ((300, 301, 302, 303, 304, 307, 308, 401, 403, 404, 405, 406, 407, 410, 411, 415, 431), Halt),
+    ],
+)
+def test_every_status_but_2xx_has_its_meaning(statuses: tuple[int, ...], verdict: type) -> None:
+    found = {status: type(verdict_of(Answer(status, {}, b""), NOW)) for status in statuses}
+    assert found == dict.fromkeys(statuses, verdict)
+    assert not any(is_success(Answer(status, {}, b"")) for status in statuses)
+
+
+def test_an_answer_that_an_event_may_have_caused_is_told_from_one_that_says_later() -> None:
+    suspected = [status for status in (429, 500, 502, 503, 504) if is_suspected(status)]
+    assert suspected == [500, 502, 504]
+
+
+def is_suspected(status: int) -> bool:
+    verdict = verdict_of(Answer(status, {}, b""), NOW)
+    return isinstance(verdict, Retry) and verdict.may_be_poison
+
+
+def test_a_redirect_is_named_without_its_query() -> None:
+    verdict = verdict_of(Answer(307, {"location": "https://a.example/in?key=not-a-key"}, b""), NOW)
+    assert isinstance(verdict, Halt)
+    assert "https://a.example/in is right" in verdict.advice
+    assert "not-a-key" not in verdict.advice
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7.0),
+        ("0", 0.0),
+        ("Thu, 01 Jan 1970 00:16:50 GMT", 10.0),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("soon", None),
+        ("-3", None),
+        ("", None),
+        ("9" * 400, float("9" * 12)),
+        ("Thu, 99 Foo 1970 00:00:00 GMT", None),
+    ],
+)
+def test_retry_after_is_read_in_both_forms_and_nonsense_is_ignored(value: str, seconds: float | None) -> None:
+    assert retry_after({"retry-after": value}, NOW) == seconds

@@ -1,0 +1,35 @@
+"""The embedded store is a sink like the others: it says where events go, and nobody asks what is special about it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.service.process import status_of, wait_until
+from tests.test_rooms import OURS, name_of
+
+
+def test_where_events_go_is_said_alike_whether_the_agent_runs_or_not(tmp_path: Path) -> None:
+    home, database = Home(tmp_path), tmp_path / "events.db"
+    home.session().prompt("one")
+    agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(database)})
+    expected = f"the embedded store, {database}"
+    with agent.start() as running:
+        wait_until(lambda: status_of(agent).get("last_acknowledged"), lambda: running.stderr)
+        assert status_of(agent)["sink"] == expected
+        assert running.stop() == 0
+    assert json.loads(agent.run("status", *agent.places(), "--json").stdout)["sink"] == expected
+    assert expected in agent.run("doctor", *agent.places()).stdout
+
+
+def test_nobody_asks_which_type_a_sink_is() -> None:
+    """A comparison of types would be a special case that the next sink has to be added to."""
+    assert [
+        f"{name_of(path)}:{node.lineno}"
+        for path in OURS
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare) and "sink_type" in ast.unparse(node)
+    ] == []

@@ -1,0 +1,72 @@
+"""The one backoff, and what ends the waiting."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from collector.delivery.waiting import Waiting, backoff
+from collector.flow.interrupt import Interrupt
+from collector.settings.options import RetrySettings
+
+RETRY = RetrySettings(initial_interval=0.5, max_interval=60.0)
+
+
+def shortest(low: float, high: float) -> float:
+    return low
+
+
+def longest(low: float, high: float) -> float:
+    return high
+
+
+@pytest.mark.parametrize(
+    ("failures", "most"), [(0, 0.5), (1, 1.0), (2, 2.0), (6, 32.0), (7, 60.0), (40, 60.0), (100_000, 60.0)]
+)
+def test_the_wait_doubles_up_to_the_longest_and_jitters_over_all_of_it(failures: int, most: float) -> None:
+    assert backoff(failures, RETRY, uniform=longest) == most
+    assert backoff(failures, RETRY, uniform=shortest) == 0.0
+
+
+@pytest.mark.parametrize(("asked", "most"), [(0.0, 0.1), (7.0, 7.1), (59.95, 60.0), (1e12, 60.0)])
+def test_what_the_sink_asks_for_comes_first_up_to_the_longest_wait(asked: float, most: float) -> None:
+    assert backoff(9, RETRY, asked, uniform=longest) == pytest.approx(most)
+    assert backoff(9, RETRY, asked, uniform=shortest) == pytest.approx(min(asked, 60.0))
+
+
+class Clock(threading.Event):
+    """Whoever waits makes the time pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.now += timeout or 0.0
+        return self.is_set()
+
+
+def test_a_pause_lasts_as_long_as_it_should() -> None:
+    clock = Clock()
+    Waiting(Interrupt(lambda: clock), clock).pause(7.3)
+    assert clock.now == pytest.approx(7.3)
+
+
+def is_over(waiting: Waiting) -> bool:
+    return waiting.is_over
+
+
+@pytest.mark.parametrize("ends", ["stop", "abandon"])
+def test_a_pause_ends_when_nobody_waits_any_more(ends: str) -> None:
+    clock = Clock()
+    interrupt = Interrupt(lambda: clock)
+    waiting = Waiting(interrupt, clock)
+    assert not is_over(waiting)
+    (interrupt.stop if ends == "stop" else waiting.abandon)()
+    assert is_over(waiting)
+    waiting.pause(1000.0)
+    assert clock.now < 1.0

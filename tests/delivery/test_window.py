@@ -1,0 +1,161 @@
+"""The window: several batches in flight, receipts in order, and what ends the waiting."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from collector.delivery.settle import Policy
+from collector.delivery.sink import Accepted, Retry
+from collector.delivery.window import Deliverer
+from collector.errors import SinkUnavailable, Stopped
+from collector.flow.batch import Batch
+from collector.flow.interrupt import Interrupt
+from collector.flow.observer import Unobserved
+from collector.flow.receipt import Receipt
+from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, sealed, taking
+
+PATIENCE = 30.0  # seconds that no test takes unless it fails
+
+
+def deliverer(
+    receiver: Callable[[httpx.Request], httpx.Response], *, window: int = 1, max_wait: float = 5.0, **parts: object
+) -> Deliverer:
+    return Deliverer(channel(receiver), Policy(QUICK, window=window, max_wait=max_wait), **parts)  # type: ignore[arg-type]
+
+
+def test_receipts_come_in_order_although_answers_do_not() -> None:
+    second_done = threading.Event()
+
+    def rule(request: httpx.Request) -> httpx.Response:
+        if b'"a"' in request.content:
+            assert second_done.wait(PATIENCE)
+        else:
+            second_done.set()
+        return httpx.Response(200)
+
+    receipts = deliverer(rule, window=2).deliver(iter([batch("a"), batch("b")]))
+    assert [receipt.batch.events[0].id for receipt in receipts] == ["a", "b"]
+
+
+@pytest.mark.parametrize("window", [1, 2, 5])
+def test_reading_never_runs_further_ahead_than_the_window(window: int) -> None:
+    pulled = 0
+
+    def endless() -> Iterator[Batch]:
+        nonlocal pulled
+        for number in range(50):
+            pulled += 1
+            yield batch(f"b{number}")
+
+    for done, _ in enumerate(deliverer(Receiver(taking), window=window).deliver(endless()), 1):
+        assert pulled <= done + window
+
+
+def test_a_batch_without_events_needs_no_request() -> None:
+    receiver = Receiver(taking)
+    empty = Batch()
+    [receipt] = deliverer(receiver).deliver([empty])
+    assert receipt.batch is empty
+    assert receiver.requests == []
+
+
+def test_a_stop_ends_a_retry_at_once() -> None:
+    interrupt = Interrupt()
+
+    def rule(ids: list[str]) -> httpx.Response:
+        interrupt.stop()
+        return httpx.Response(503, headers={"Retry-After": "1000"})
+
+    with pytest.raises(Stopped):
+        list(deliverer(Receiver(rule), interrupt=interrupt).deliver(iter([batch("a")])))
+
+
+def test_after_a_stop_what_is_in_flight_is_finished_and_nothing_more_is_begun() -> None:
+    interrupt, has_arrived = Interrupt(), threading.Event()
+
+    def several() -> Iterator[Batch]:
+        yield batch("a")
+        assert has_arrived.wait(PATIENCE)
+        interrupt.stop()
+        yield batch("b")
+        pytest.fail("it read on")
+
+    def slow(request: httpx.Request) -> httpx.Response:
+        has_arrived.set()
+        assert interrupt.wait(PATIENCE)
+        return httpx.Response(200)
+
+    receipts: list[Receipt] = []
+    with pytest.raises(Stopped, match="Stopped before everything was sent"):
+        receipts.extend(deliverer(slow, window=4, interrupt=interrupt).deliver(several()))
+    assert [receipt.batch.events[0].id for receipt in receipts] == ["a"]
+
+
+@pytest.mark.parametrize(("shutdown_timeout", "is_urgent"), [(0.0, False), (PATIENCE, True)])
+def test_an_answer_that_does_not_come_is_not_waited_for_longer_than_a_stop_allows(
+    shutdown_timeout: float, is_urgent: bool
+) -> None:
+    interrupt, done = Interrupt(), threading.Event()
+
+    def silent(request: httpx.Request) -> httpx.Response:
+        interrupt.stop()
+        if is_urgent:
+            interrupt.stop_at_once()
+        assert done.wait(PATIENCE)
+        return httpx.Response(200)
+
+    waits = deliverer(silent, interrupt=interrupt, shutdown_timeout=shutdown_timeout)
+    with pytest.raises(Stopped, match="had not answered"):
+        list(waits.deliver([batch("a")]))
+    done.set()
+
+
+def test_whoever_observes_hears_while_it_waits() -> None:
+    heard = threading.Event()
+
+    class Listener(Unobserved):
+        def waiting(self) -> None:
+            heard.set()
+
+    def slow(request: httpx.Request) -> httpx.Response:
+        assert heard.wait(PATIENCE)
+        return httpx.Response(200)
+
+    [receipt] = deliverer(slow, observer=Listener()).deliver([batch("a")])
+    assert receipt.refused == []
+
+
+def test_what_was_learned_of_the_sink_stays_known_and_each_pass_has_its_own_patience() -> None:
+    receiver = Receiver(answering(httpx.Response(200), httpx.Response(503)))
+    waits = deliverer(receiver, max_wait=0.0)
+    list(waits.deliver([batch("a")]))
+    with pytest.raises(SinkUnavailable):
+        list(waits.deliver([batch("b")]))
+    assert waits.health.canary == sealed("a")
+    assert "HTTP 503" in waits.complaint()
+    assert "hidden" not in waits.complaint()
+    [receipt] = waits.deliver([batch("b")])
+    assert receipt.refused == []
+
+
+def test_a_failure_in_a_thread_is_raised_where_the_receipts_are_taken() -> None:
+    def breaks(request: httpx.Request) -> httpx.Response:
+        raise KeyError("nobody expected this")
+
+    with pytest.raises(KeyError):
+        list(deliverer(breaks).deliver([batch("a")]))
+
+
+def test_who_only_asks_gets_one_answer_and_no_retry() -> None:
+    receiver = Receiver(answering(httpx.Response(503)))
+    waits = deliverer(receiver)
+    assert isinstance(waits.ask(sealed("a")).verdict, Retry)
+    posted = waits.ask(sealed("a"))
+    assert posted.verdict == Accepted()
+    assert posted.answer is not None
+    assert receiver.requests == [["a"], ["a"]]
+    assert waits.health.canary is None

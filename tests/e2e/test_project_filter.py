@@ -1,0 +1,88 @@
+"""A person says no to a project, and nothing of it arrives: in no stream, whatever the project is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collector.agents.claude_code.projects import key_of
+from tests.agent import Agent
+from tests.build import Home
+from tests.sink import Sink
+
+LONG = "/work/" + "/".join(["a-rather-long-name-of-a-directory"] * 7)
+NAMES = {
+    "a path of more than 200 characters": (LONG, LONG, key_of(LONG) + "-9f8e7d"),
+    "below a path of more than 200 characters": (LONG, f"{LONG}/src", key_of(LONG) + "-1a2b3c"),
+    "a character beyond the BMP": ("/work/\U0001f600/*", "/work/\U0001f600/app", "-work----app"),
+    "a directory below": ("/work/private", "/work/private/diary/2026", "-work-private-diary-2026"),
+    "the directory itself": ("/work/private", "/work/private", "-work-private"),
+    "by its name": ("private", "/work/private/diary", "-work-private-diary"),
+    "by the name of its project": ("-work-private", "/work/private/diary", "-work-private-diary"),
+}
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as sink:
+        yield sink
+
+
+def everything_of(home: Home, directory: str, project: str) -> None:
+    """Every stream that a project leaves: a session, subagents, a journal, the history, an index."""
+    session = home.session(project=project)
+    session.cwd = directory
+    session.prompt("canary prompt")
+    session.reply("canary reply")
+    session.record({"type": "last-prompt", "lastPrompt": "canary without a directory", "sessionId": session.session_id})
+    for layout in ("flat", "session", "subagents", "workflow"):
+        session.subagent(layout=layout, meta={"agentType": "canary"}).user("canary of a subagent")
+    journal = session.journal()
+    journal.record({"type": "result", "key": "explore", "agentId": "a1", "result": "canary of a journal"})
+    home.history("canary of the history", project=directory)
+    home.index(session, firstPrompt="canary of an index")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_of_an_excluded_project_arrives(tmp_path: Path, sink: Sink, name: str) -> None:
+    glob, directory, project = NAMES[name]
+    home = Home(tmp_path)
+    everything_of(home, directory, project)
+    home.session(project="-work-app").prompt("a word that may leave")
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": f'["{glob}"]'})
+    result = agent.scan().assert_balanced()
+    assert result.code == 0, result.stderr
+    bodies = b"".join(event["text"].encode() for event in sink.events if "text" in event)
+    assert b"a word that may leave" in bodies
+    assert not [event for event in sink.events if "canary" in str(event) or directory in str(event)]
+
+
+def test_the_same_home_without_a_filter_gives_everything(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    everything_of(home, *NAMES["a directory below"][1:])
+    Agent(home, sink).scan()
+    words = ("prompt", "reply", "without a directory", "of a subagent", "of a journal", "of the history", "of an index")
+    assert [word for word in words if f"canary {word}" not in str(sink.events)] == []
+
+
+def test_what_is_no_longer_excluded_is_sent_from_its_start(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    session = home.session(project="-work-private")
+    session.cwd = "/work/private"
+    session.prompt("after all")
+    agent = Agent(home, sink)
+    assert agent.scan(COLLECTOR_PROJECTS__EXCLUDE="/work/private").ledger["lines"] == 0
+    assert agent.scan().ledger["delivered"] == 1
+
+
+def test_preview_status_and_doctor_leave_out_the_same(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    everything_of(home, *NAMES["a directory below"][1:])
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/private"})
+    assert "canary" not in agent.run("preview", *agent.places(), "--limit", "0").stdout
+    status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
+    assert status["skipped_files"]["project"] == 7  # the session, four subagents, the journal, the index
+    assert "P1" not in status["priorities"]

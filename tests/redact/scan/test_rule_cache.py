@@ -1,0 +1,166 @@
+"""The compiled rules are cached, private, made again when they are damaged, and never believed when others could write.
+
+Whoever replaces them turns redaction off; POISONED does just that, and would pass for the real ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from collector.log import configure
+from collector.redact import Options, Redactor
+from collector.redact.marker import OPENING
+from collector.redact.scan.compiling import compile_patterns, hyperscan
+from collector.redact.scan.matching import scan_pattern
+from collector.redact.table import RULES
+from tests.redactors import KEY
+
+TEXT = "DB_PASSWORD=hunter22x"
+# Ten rules that compile in no time. Of so many every other one is a canary, and the one that finds passwords is none.
+CHEAP = [rule.id for rule in RULES if rule.provider in ("GitHub", "GitLab", "Google") and not rule.keywords]
+USED = {*CHEAP[:8], "jwt", "named-secret"}
+DISABLED = frozenset(rule.id for rule in RULES if rule.id not in USED)
+
+
+def start(directory: Path) -> str:
+    """What a redactor makes of TEXT that keeps its compiled rules there."""
+    return Redactor(Options(key=KEY, disabled=DISABLED, cache_dir=directory)).text(TEXT)
+
+
+def cached(directory: Path) -> Path:
+    """The one file of compiled rules."""
+    [file] = directory.glob("rules-*.hyperscan")
+    return file
+
+
+def made(file: Path) -> tuple[int, int]:
+    """Differs when the file was made again."""
+    found = file.stat()
+    return found.st_ino, found.st_mtime_ns
+
+
+def with_checksum(patterns: list[str]) -> bytes:
+    """Compiled patterns as a cache keeps them."""
+    body: bytes = hyperscan.dumpb(compile_patterns(patterns))
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+@functools.cache
+def poisoned() -> bytes:
+    """The compiled rules, but for the one that finds passwords."""
+    rules = [rule for rule in RULES if rule.id in USED]
+    patterns = ["nothing is like this" if rule.id == "named-secret" else scan_pattern(rule) for rule in rules]
+    return with_checksum([*patterns, re.escape(OPENING.decode())])
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """A cache directory with poisoned rules, which nobody but this user could have written."""
+    directory = tmp_path / "cache"
+    assert "hunter22x" not in start(directory)
+    cached(directory).write_bytes(poisoned())
+    assert "hunter22x" in start(directory), "it is not believed where it must be, so it proves nothing elsewhere"
+    return directory
+
+
+def test_the_database_is_compiled_once(tmp_path: Path) -> None:
+    first = start(tmp_path / "cache")
+    before = made(cached(tmp_path / "cache"))
+    assert stat.S_IMODE(cached(tmp_path / "cache").stat().st_mode) == 0o600
+    assert start(tmp_path / "cache") == first != TEXT
+    assert made(cached(tmp_path / "cache")) == before
+
+
+def test_all_rules_together_are_compiled_once(tmp_path: Path) -> None:
+    options = Options(key=KEY, cache_dir=tmp_path / "cache")
+    Redactor(options)
+    before = made(cached(tmp_path / "cache"))
+    Redactor(options)
+    assert made(cached(tmp_path / "cache")) == before
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", None])
+def test_a_damaged_database_is_made_again(tmp_path: Path, damage: bytes | None) -> None:
+    start(tmp_path)
+    whole = cached(tmp_path).read_bytes()
+    cached(tmp_path).write_bytes(whole[:-100] if damage is None else damage)
+    assert "hunter22x" not in start(tmp_path)
+    assert len(cached(tmp_path).read_bytes()) == len(whole)
+
+
+def test_a_database_that_does_not_find_what_it_must_is_made_again(cache: Path) -> None:
+    cached(cache).write_bytes(with_checksum(["nothing is like this"]))
+    before = made(cached(cache))
+    assert "hunter22x" not in start(cache)
+    assert made(cached(cache)) != before
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_database_that_others_can_write_is_made_again(cache: Path, mode: int) -> None:
+    cached(cache).chmod(mode)
+    assert "hunter22x" not in start(cache)
+    assert stat.S_IMODE(cached(cache).stat().st_mode) == 0o600
+    assert cached(cache).read_bytes() != poisoned()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("what", ["file", "directory"])
+def test_what_belongs_to_somebody_else_is_not_read(cache: Path, what: str) -> None:
+    os.chown(cached(cache) if what == "file" else cache, 12345, 12345)
+    assert "hunter22x" not in start(cache)
+
+
+def test_a_database_that_is_a_link_is_not_followed(cache: Path) -> None:
+    file = cached(cache)
+    file.rename(cache.parent / "elsewhere")
+    file.symlink_to(cache.parent / "elsewhere")
+    assert "hunter22x" not in start(cache)
+    assert not file.is_symlink()
+    assert (cache.parent / "elsewhere").read_bytes() == poisoned()
+
+
+def test_a_pipe_in_the_place_of_a_database_keeps_nobody_waiting(cache: Path) -> None:
+    file = cached(cache)
+    file.unlink()
+    os.mkfifo(file, 0o600)
+    assert "hunter22x" not in start(cache)
+    assert file.is_file()
+
+
+def test_a_cache_that_others_can_write_to_is_neither_read_nor_written_and_said_once(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache.chmod(0o770)
+    configure()
+    assert "hunter22x" not in start(cache)
+    cached(cache).unlink()
+    assert "hunter22x" not in start(cache)
+    assert list(cache.iterdir()) == []
+    [line] = capsys.readouterr().err.splitlines()
+    assert [word in line for word in ("the cache is not used", str(cache), "chmod 700")] == [True] * 3
+
+
+def test_other_rules_are_another_database(tmp_path: Path) -> None:
+    start(tmp_path)
+    Redactor(Options(key=KEY, disabled=DISABLED | {"jwt"}, cache_dir=tmp_path))
+    assert len(list(tmp_path.glob("rules-*.hyperscan"))) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a directory")
+    assert "hunter22x" not in start(blocked)
+
+
+def test_without_a_process_of_its_own_it_compiles_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no interpreter"))
+    assert "hunter22x" not in start(tmp_path / "cache")
+    assert cached(tmp_path / "cache")

@@ -1,0 +1,53 @@
+"""Scopes for tests that read without a configuration, and a format that does something else whenever it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from collector.agents.claude_code import ClaudeCode
+from collector.flow.source import Place, Root, Source, SourceKind
+from collector.pipeline import Flow
+from collector.reading.scope import Scope
+
+FORM = ClaudeCode()
+
+
+def root_of(path: Path | str, label: str = "") -> Root:
+    """A root of Claude Code."""
+    return Root(str(path), label, FORM.name)
+
+
+def scope(
+    *roots: Path | Root, home: str = "", include: Sequence[str] = (), exclude: Sequence[str] = (), form: Any = FORM
+) -> Scope:
+    """What is read below these roots."""
+    named = [root if isinstance(root, Root) else root_of(root, root.name) for root in roots]
+    return Scope(named, {form.name: form}, home, include, exclude)
+
+
+class Asking(ClaudeCode):
+    """Claude Code's format, but for what happens when a directory or a record is looked at."""
+
+    def __init__(self, entering: Callable[[], object] = int, recording: Callable[[], object] = int) -> None:
+        self._entering, self._recording = entering, recording
+
+    def enter(self, place: Place, name: str) -> Place | None:
+        self._entering()
+        return super().enter(place, name)
+
+    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
+        self._recording()
+        return super().directory_of(source, record)
+
+
+def asking(flow: Flow, entering: Callable[[], object]) -> None:
+    """From here on this happens whenever the walk of a pass comes to a directory."""
+    before = flow.scope
+    flow.scope = Scope(before.roots, {FORM.name: Asking(entering)}, before.home, before.include, before.exclude)
+
+
+def kinds() -> list[SourceKind]:
+    """Every kind of source."""
+    return list(FORM.kinds.values())

@@ -1,0 +1,43 @@
+"""What the long run knows about itself: sums that are right."""
+
+from __future__ import annotations
+
+from collector.flow.ledger import Ledger
+from collector.flow.source import Source, SourceKind, Stamp
+from collector.service.figures import Lag, Totals
+from tests.scopes import root_of
+
+
+def source(key: str, priority: int, size: int) -> Source:
+    stamp = Stamp(size, 1, 1)
+    return Source(root_of("/r", "r"), f"/r/{key}", key, SourceKind("session", priority), "", "", "", stamp)
+
+
+def everything(each: Source) -> int:
+    return each.stamp.size
+
+
+def test_lag_is_told_by_priority() -> None:
+    lag = Lag()
+    lag.take_all([source("a", 0, 10), source("b", 0, 0), source("c", 2, 7)], everything)
+    assert lag.by_priority() == {
+        "P0": {"sources": 2, "behind": 1, "lag": 10},
+        "P2": {"sources": 1, "behind": 1, "lag": 7},
+    }
+
+
+def test_a_look_at_a_few_leaves_the_others_as_they_were() -> None:
+    lag = Lag()
+    lag.take_all([source("a", 0, 10), source("b", 0, 5), source("c", 0, 3)], everything)
+    lag.take([source("a", 0, 0), source("b", 0, 6)], everything, gone=["c"])
+    assert lag.by_priority() == {"P0": {"sources": 3, "behind": 1, "lag": 6}}
+
+
+def test_totals_of_a_pass_under_way_do_not_count_twice() -> None:
+    totals, ledger = Totals(), Ledger(batches=2, bytes=10)
+    ledger.redactions["aws"] = 1
+    totals.add(Ledger(batches=1))
+    assert totals.with_ledger(ledger).as_dict()["batches"] == 3
+    assert totals.as_dict()["batches"] == 1
+    totals.add(ledger)
+    assert totals.as_dict()["redactions"] == {"aws": 1}

@@ -1,0 +1,65 @@
+"""Gathering hints, and waking whoever waits for them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from collector.service.hints import MAX_PATHS, Waker
+
+
+@pytest.fixture
+def wake() -> Iterator[Waker]:
+    wake = Waker()
+    yield wake
+    wake.close()
+
+
+def test_hints_are_taken_once_and_later_ones_are_gathered_anew(wake: Waker) -> None:
+    wake.hint("/a")
+    wake.hint("/b")
+    wake.hint("/a")
+    assert wake.take() == (frozenset({"/a", "/b"}), False)
+    assert wake.take() == (frozenset(), False)
+    assert wake.since is None
+
+
+def test_the_wait_of_a_hint_counts_from_the_first() -> None:
+    now = [10.0]
+    wake = Waker(lambda: now[0])
+    wake.hint("/a")
+    now[0] = 20.0
+    wake.hint("/b")
+    assert wake.since == 10.0
+    wake.close()
+
+
+def test_too_many_hints_mean_everything(wake: Waker) -> None:
+    for number in range(MAX_PATHS + 1):
+        wake.hint(f"/{number}")
+    hints = wake.take()
+    assert hints.is_everything
+    assert len(hints.paths) == MAX_PATHS
+
+
+def test_a_ring_ends_the_wait_even_when_it_came_before(wake: Waker) -> None:
+    wake.ring()
+    started = time.monotonic()
+    wake.wait(30)
+    assert time.monotonic() - started < 10
+
+
+def test_a_ring_from_another_thread_ends_the_wait(wake: Waker) -> None:
+    threading.Thread(target=wake.ring).start()
+    started = time.monotonic()
+    wake.wait(30)
+    assert time.monotonic() - started < 10
+
+
+def test_a_thousand_rings_fill_nothing_up(wake: Waker) -> None:
+    for _ in range(100_000):
+        wake.ring()
+    wake.wait(30)

@@ -1,0 +1,98 @@
+"""The status file: private, whole, written when there is news and not too often; and the report in one line."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.service.status_file import StatusFile, in_words, one_line, read_status, status_path
+
+
+class Told:
+    """A status file under a clock of ours."""
+
+    def __init__(self, path: Path) -> None:
+        self.now = 0.0
+        self.file = StatusFile(path, lambda: self.now)
+
+    def tell(self, **report: Any) -> None:
+        self.file.write(lambda: report)
+
+
+def test_the_file_is_private_and_whole(tmp_path: Path) -> None:
+    state = tmp_path / "deep" / "state.json"
+    told = Told(status_path(state))
+    told.tell(lag=3)
+    path = tmp_path / "deep" / "state.status.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert read_status(state)["lag"] == 3
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_what_is_not_news_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    told = Told(path)
+    told.tell(lag=3)
+    before = path.stat().st_ino
+    told.tell(lag=3)
+    assert path.stat().st_ino == before
+    told.tell(lag=4)
+    assert path.stat().st_ino != before
+
+
+def test_it_is_written_at_most_once_a_second(tmp_path: Path) -> None:
+    told = Told(tmp_path / "s.json")
+    assert told.file.due_in == 0.0
+    told.tell(lag=3)
+    assert told.file.due_in == 1.0
+    told.now = 1.0
+    assert told.file.due_in == 0.0
+
+
+def test_a_costly_description_is_made_more_rarely(tmp_path: Path) -> None:
+    told = Told(tmp_path / "s.json")
+
+    def slowly() -> dict[str, Any]:
+        told.now += 0.2
+        return {}
+
+    told.file.write(slowly)
+    assert told.file.due_in == pytest.approx(10.0)
+
+
+def test_a_full_disk_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    Told(tmp_path / "taken" / "s.json").tell(lag=3)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null"])
+def test_a_damaged_file_tells_nothing(tmp_path: Path, content: str) -> None:
+    state = tmp_path / "state.json"
+    status_path(state).write_text(content)
+    assert read_status(state) == {}
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (2e6, "2.0 MB"), (3.2e9, "3.2 GB")]
+)
+def test_sizes_are_said_in_words(count: float, said: str) -> None:
+    assert in_words(count) == said
+
+
+def test_the_one_line_says_what_matters_first() -> None:
+    report = {
+        "priorities": {"P0": {"sources": 3, "behind": 2, "lag": 1500}},
+        "lag": 1500,
+        "last_acknowledged": "2026-03-01T10:00:00Z",
+        "problem": {"kind": "halted", "since": "2026-03-01T09:00:00Z", "reason": "HTTP 401"},
+        "watcher": {"mode": "polling", "reason": "limit reached"},
+    }
+    assert one_line(report) == (
+        "halted since 2026-03-01T09:00:00Z: HTTP 401; lag 1.5 kB in 2 sources; "
+        "last acknowledged 2026-03-01T10:00:00Z; watcher polling: limit reached"
+    )
+    calm = report | {"lag": 0, "problem": None, "last_acknowledged": None, "watcher": {"mode": "events", "reason": ""}}
+    assert one_line(calm) == "nothing waits"

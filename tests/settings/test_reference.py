@@ -1,0 +1,77 @@
+"""The commented configuration file: made from the models, complete, and valid once it is uncommented."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from collector.delivery.sinks import SINKS
+from collector.settings import with_sinks
+from collector.settings.layers import section_of
+from collector.settings.options import SinkSettings
+from collector.settings.reference import Whereabouts, commented
+from tests.settings.test_sinks import PAINTED
+
+ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[[\w.]+\])$")
+
+
+AGENT = [Whereabouts("Claude Code", "CLAUDE_CONFIG_DIR", ("~/.claude", "~/.config/claude"))]
+
+
+def uncommented(text: str) -> dict[str, Any]:
+    """What the file says once every option of it counts."""
+    found = (ENTRY.match(line) for line in text.splitlines())
+    return tomllib.loads("\n".join(entry[1] for entry in found if entry))
+
+
+def keys(told: dict[str, Any]) -> set[str]:
+    below = {f"{name}.{key}" for name, table in told.items() if isinstance(table, dict) for key in keys(table)}
+    return {*told} | below
+
+
+def fields(model: type[BaseModel]) -> set[str]:
+    found = set()
+    for name, field in model.model_fields.items():
+        section = section_of(field)
+        found |= {name} | ({f"{name}.{key}" for key in fields(section)} if section else set())
+    return found
+
+
+@pytest.mark.parametrize("sinks", [SINKS, {**SINKS, "painted": PAINTED}], ids=["registered", "and one more"])
+def test_the_commented_file_holds_every_option_and_every_line_of_it_is_valid(sinks: Any) -> None:
+    model = with_sinks(sinks)
+    told = uncommented(commented(sinks, AGENT))
+    assert keys(told) == fields(model)
+    assert model.model_validate(told)
+
+
+def test_every_option_says_what_it_is_for() -> None:
+    entries = [line for line in commented(SINKS, AGENT).splitlines() if ENTRY.match(line) and " = " in line]
+    assert [entry for entry in entries if "  # " not in entry and not entry.startswith("# roots")] == []
+
+
+def test_the_file_as_it_is_changes_nothing() -> None:
+    sinks: Any = {**SINKS, "painted": PAINTED}
+    model = with_sinks(sinks)
+    assert model.model_validate(tomllib.loads(commented(sinks, AGENT))) == model()
+
+
+def test_the_page_on_sending_names_settings_that_exist_and_leaves_out_no_choice() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "receiver.md").read_text()
+    sink = with_sinks(SINKS).model_fields["sink"].annotation
+    assert isinstance(sink, type)
+    assert issubclass(sink, SinkSettings)
+    assert set(re.findall(r"`sink\.(\w+)", page)) - set(sink.model_fields) == set()
+    choices = {*get_args(sink.model_fields["auth"].annotation), *get_args(sink.model_fields["compression"].annotation)}
+    assert {choice for choice in choices if not re.search(rf'["`]{choice}["`]', page)} == set()
+
+
+def test_the_shipped_file_is_the_commented_one() -> None:
+    """`collector config init - > config/collector.toml` makes it so."""
+    shipped = Path(__file__).parents[2] / "config" / "collector.toml"
+    assert shipped.read_text() == commented(SINKS, AGENT)

@@ -1,0 +1,44 @@
+"""What the papers for contributors name exists: files, targets, and the tools of the hooks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TREE = Path(__file__).parent.parent
+PAPERS = ("CONTRIBUTING.md", "SECURITY.md", "docs/decisions.md", "docs/install.md", "docs/benchmarks.md")
+MAKEFILE = (TREE / "Makefile").read_text()
+
+
+def named(pattern: str) -> set[tuple[str, str]]:
+    """What the papers name: the paper, and the name."""
+    return {(paper, name) for paper in PAPERS for name in re.findall(pattern, (TREE / paper).read_text())}
+
+
+def test_every_file_that_a_paper_names_exists() -> None:
+    files = named(r"`((?:collector|tests|packaging|systemd|launchd|config)/[\w./@-]*)")
+    assert len(files) > 10
+    assert {(paper, name) for paper, name in files if not (TREE / name).exists()} == set()
+
+
+def test_every_target_that_a_paper_names_exists() -> None:
+    targets = named(r"(?m)(?:`|^    )make ([a-z-]+)")
+    assert len(targets) > 5
+    known = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+    assert {(paper, name) for paper, name in targets if name not in known} == set()
+
+
+def test_every_module_that_a_paper_runs_exists() -> None:
+    modules = named(r"python -m (tests[\w.]+)")
+    assert len(modules) > 5
+    paths = {(paper, name): TREE.joinpath(*name.split(".")) for paper, name in modules}
+    assert {
+        named for named, path in paths.items() if not path.is_dir() and not path.with_suffix(".py").exists()
+    } == set()
+
+
+def test_the_hooks_run_what_make_test_runs() -> None:
+    entries = re.findall(r"entry: (.*)", (TREE / ".pre-commit-config.yaml").read_text())
+    recipes = [line.strip().replace("$(BIN)", ".venv/bin") for line in MAKEFILE.splitlines() if line.startswith("\t")]
+    assert len(entries) == 4
+    assert [entry for entry in entries if entry not in recipes and "pytest" not in entry] == []
