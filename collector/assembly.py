@@ -21,13 +21,13 @@ import orjson
 
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
-from collector.delivery.batch import BatchLimits
 from collector.delivery.channel import Channel
 from collector.delivery.credentials import bearer, credentials
 from collector.delivery.dry_run import DrySink, transport_to_nowhere
+from collector.delivery.gather import BatchLimits
 from collector.delivery.settle import Policy
 from collector.delivery.sink import SinkType
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Uniform
 from collector.delivery.window import Deliverer

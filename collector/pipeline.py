@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from collector.agents.format import AgentFormat, Normalizer
-from collector.delivery.batch import BatchLimits, batches
+from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons

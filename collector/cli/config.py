@@ -11,7 +11,7 @@ import typer
 from collector import settings
 from collector.cli.scan import Config
 from collector.delivery.credentials import credentials
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.log import printable
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from collector import log, settings
 from collector.cli.scan import Config, StatePath, flags
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
 from collector.log import printable, tame_json

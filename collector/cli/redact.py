@@ -13,7 +13,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from collector import settings
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.flow import shorten
 from collector.log import printable

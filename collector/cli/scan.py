@@ -18,7 +18,7 @@ import orjson
 import typer
 
 from collector import log, settings
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import RootNotFound
 from collector.flow import reasons
 from collector.flow.interrupt import Interrupt

@@ -83,6 +83,7 @@ class Transport:
 
         self._new_client = client
         try:
+            self._is_closed = False
             self._idle = deque([Exchange(client())])  # here, so that a mistake shows at the start
         except (ValueError, ImportError, httpx.InvalidURL) as error:  # their texts may quote the proxy's password
             why = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
@@ -120,7 +121,10 @@ class Transport:
             if exchange.is_overdue:  # its connection has been shut down
                 exchange.client.close()
             else:
+                # Put back before asking: if the transport is closed in between, one of the two closes this connection.
                 self._idle.append(exchange)
+                if self._is_closed:
+                    self.close()
 
     def without_secrets(self, text: str) -> str:
         """The text without this transport's secrets: a server may well repeat them."""
@@ -136,9 +140,11 @@ class Transport:
             return Exchange(self._new_client())
 
     def close(self) -> None:
-        """Closes the connections that are not in use. The others end at their deadline, or with the process."""
-        while self._idle:
-            self._idle.pop().client.close()
+        """Closes the connections that are not in use; each of the others is closed when its request ends."""
+        self._is_closed = True
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().client.close()
 
 
 class Exchange:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collector.flow.leaves import SCALARS, size_of
+from collector.flow.json_leaves import SCALARS, size_of
 
 Record = dict[str, Any]
 

@@ -31,7 +31,7 @@ from collector.assembly import (
     user_name,
 )
 from collector.delivery.sink import Accepted, Answer, Halt, Verdict
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame

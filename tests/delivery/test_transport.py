@@ -92,6 +92,22 @@ def test_a_connection_is_used_again_and_no_timer_stays() -> None:
         transport.close()
 
 
+def test_a_connection_in_use_is_closed_when_its_request_ends_after_the_transport() -> None:
+    """A pass that was given up may still have requests in flight when its transport is closed."""
+    going_on = threading.Event()
+    with Sink(Scripted(held=going_on)) as sink:
+        transport = Transport(PATIENT, sink.url)
+        (exchange,) = transport._idle
+        sender = threading.Thread(target=transport.post, args=(Request(b"x", {}),))
+        sender.start()
+        sink.wait_for(lambda: bool(sink.requests))
+        transport.close()
+        assert not exchange.client.is_closed
+        going_on.set()
+        sender.join()
+        assert exchange.client.is_closed
+
+
 def test_a_handshake_that_is_never_finished_is_given_up() -> None:
     with talking(dribble(b"", b"")) as url:
         assert isinstance(post(url.replace("http:", "https:")), Retry)

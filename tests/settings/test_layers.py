@@ -8,7 +8,7 @@ import pytest
 
 from collector import settings
 from collector.assembly import roots_of
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.settings import Settings
 

@@ -13,10 +13,10 @@ from typing import Any
 from collector.agents.claude_code import bookkeeping, places, request, side_files
 from collector.agents.claude_code.attachment import attachment
 from collector.agents.claude_code.context import Context
+from collector.agents.claude_code.free_values import put_attributes
 from collector.agents.claude_code.identity import identity
 from collector.agents.claude_code.message import assistant, bare_block, progress, unknown, user
-from collector.agents.claude_code.moment import moment
-from collector.agents.claude_code.plain import put_attributes
+from collector.agents.claude_code.times import moment
 from collector.flow.frame import provenance
 from collector.flow.line import Line
 from collector.flow.outcome import Skip

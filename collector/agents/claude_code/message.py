@@ -6,7 +6,7 @@ from typing import Any
 
 from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
-from collector.agents.claude_code.plain import omit
+from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.tool import tool_of_call, tool_of_result
 from collector.agents.claude_code.usage import is_output_unknown, put_usage
 from collector.flow.outcome import Skip

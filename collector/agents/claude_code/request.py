@@ -11,7 +11,7 @@ from typing import Any
 from collector.agents.claude_code.attachment import put_tools
 from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
-from collector.agents.claude_code.plain import omit
+from collector.agents.claude_code.free_values import omit
 from collector.flow.outcome import Skip
 
 Record = dict[str, Any]

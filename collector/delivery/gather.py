@@ -1,4 +1,4 @@
-"""Batch: gathers outcomes, in reading order, into what one request carries.
+"""Gather: collects outcomes, in reading order, into what one request carries.
 
 In: items (a line and what became of it). Out: batches bounded by events, bytes and age. Invariant: skips and
 quarantined lines travel in the batch of their neighbours, so offsets move in order and never ahead of an earlier event.
