@@ -123,7 +123,7 @@ def reset(
         list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)
     ] = None,
     everything: All = False,
-    forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a sink that fails.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a failing sink.")] = False,
     config: Config = None,
     state: StatePath = None,
 ) -> None:

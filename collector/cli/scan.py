@@ -66,8 +66,8 @@ def scan(
     if len(missing) == len(roots):
         form = AGENTS[roots[0].agent]
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} does not exist. {form.title} makes it at its first start; "
-            f"if it is elsewhere, name it with --root or ${form.root_variable}."
+            f"There is nothing to read: {', '.join(missing)} does not exist. {form.title} creates it when it first "
+            f"starts; if it is elsewhere, name it with --root or ${form.root_variable}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)

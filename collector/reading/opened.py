@@ -134,5 +134,5 @@ def broken(source: Source, error: OSError) -> SourceError:
     """A failed read, in words that a person can act on."""
     return SourceError(
         f"Cannot read {source.key}: {error.strerror}. What was read before is kept; the next pass tries again. "
-        "If it stays, check the disk and the permissions."
+        "If this persists, check the disk and the permissions."
     )

@@ -179,7 +179,7 @@ class BatchSettings(Section):
 
 
 class RetrySettings(Section):
-    """How a failing sink is tried again: exponential, with full jitter."""
+    """How a failing sink is retried: exponential, with full jitter."""
 
     initial_interval: Seconds = Field(default=0.5, gt=0, description="seconds before the second try, at most")
     max_interval: Seconds = Field(default=60.0, gt=0, description="the longest wait between tries")

@@ -35,10 +35,11 @@ class Whereabouts(NamedTuple):
 def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
     """The text of the file, with these sinks' options and these agents' usual places."""
     document = tomlkit.document()
-    lines = [*HEADER.splitlines(), "", "Which directories are read. Where nothing is said:"]
+    lines = [*HEADER.splitlines(), "", "Which directories are read. Unless they are named here:"]
     for agent in agents:
         places = " and ".join(agent.usual_roots)
-        lines.append(f"of {agent.title} " + (f"${agent.variable}, else {places}." if agent.variable else f"{places}."))
+        usual = f"${agent.variable}, else {places}" if agent.variable else places
+        lines.append(f"for {agent.title}, {usual}.")
     for line in [*lines, f'roots = ["{agents[0].usual_roots[0]}"]']:
         document.add(tomlkit.comment(line) if line else tomlkit.nl())
     for name, field in with_sinks(sinks).model_fields.items():
