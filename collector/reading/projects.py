@@ -2,12 +2,12 @@
 
 In: the globs of `projects.include` and `projects.exclude`. Out: whether a source, and then each of its lines, is read.
 Globs mean what they mean in a .gitignore in /: a directory stands for all that is below it, `private` for every
-directory of that name. One without a slash is over the names of projects as well (`-home-me-work-*`).
+directory of that name. A glob without a slash also matches the names of projects (`-home-me-work-*`).
 
-A name of a project cannot be turned back into its directory, so a name alone often leaves a doubt. Then the sources
-themselves are asked where they happened: a session by the first directory that it names, a file that names none by
-what the others of its project say. What stays in doubt is left out. Lines are judged once more, one by one, by the
-directory that they or the lines before them name.
+A project's name cannot be turned back into its directory, so the name alone often leaves doubt. Then the sources
+themselves are asked: a session goes by the first directory that it names, and a file that names none by what the others
+of its project name. What stays in doubt is left out. Lines are judged again, one by one, by the directory that they or
+the lines before them name.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ProjectFilter:
         self._of_project: dict[tuple[str, str], set[str]] = {}  # by root and project: the directories its sources name
 
     def verdict(self, project: str) -> Verdict:
-        """What the name of a project says; no name at all is no project."""
+        """What the name of a project says. A source without one belongs to no project, so it is taken here."""
         if self.is_open or not project:
             return Verdict.TAKEN
         is_in = not self._include or self._include.name(project)
@@ -99,7 +99,7 @@ class ProjectFilter:
         return known
 
     def settle(self, in_doubt: Iterable[Source]) -> tuple[list[Source], int]:
-        """Of sources whose projects' names leave a doubt, those that are read; and how many are not."""
+        """Of sources whose project's name leaves doubt, returns those that are read, and how many are not."""
         taken, silent, left_out = [], [], 0
         for source in in_doubt:
             directory = self.first_directory(source)
@@ -118,15 +118,15 @@ class ProjectFilter:
         return taken, left_out
 
     def takes_source(self, source: Source) -> bool:
-        """Whether a source is read, whatever it takes to find that out."""
+        """Whether a source is read; looks into it if its project's name leaves doubt."""
         verdict = self.verdict(source.project)
         return verdict is Verdict.TAKEN or (verdict is Verdict.IN_DOUBT and bool(self.settle([source])[0]))
 
     def gate(self, source: Source) -> Callable[[Mapping[str, Any]], bool] | None:
-        """Judges the records of a source one after another; None where nothing has to be judged.
+        """Returns what judges the records of a source, one after another; None if there is nothing to judge.
 
-        Raises SkipSource where a source turns out to be of a project that is left out, whatever its lines say: a file
-        that was moved, or a session that has changed its directory since.
+        Raises SkipSource if the source turns out to belong to a project that is left out, whatever its lines say: a
+        file that was moved, or a session that has changed its directory since.
         """
         if self.is_open:
             return None
@@ -183,7 +183,7 @@ def _is_path(glob: str) -> bool:
 
 
 def _expanded(glob: str, home: str) -> list[str]:
-    """A glob over paths from / on: as it is, and as the links in it lead, for a record may name either."""
+    """A glob as patterns over absolute paths: as written, and with its links resolved. A record may name either."""
     sign, rest = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
     if rest == "~" or rest.startswith("~/"):
         rest = home.rstrip("/") + rest[1:]

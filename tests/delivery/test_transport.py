@@ -46,7 +46,7 @@ def post(url: str, settings: SinkSettings = SHORT, deadline: float | None = None
 )
 def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, piece: bytes) -> None:
     with talking(dribble(start, piece)) as url:
-        assert post(url, PATIENT, DEADLINE) == Retry("its answer was not complete within 0.3 seconds")
+        assert post(url, PATIENT, DEADLINE) == Retry("the answer was not complete within 0.3 seconds")
 
 
 def test_the_deadline_leaves_time_to_connect_to_send_to_wait_and_to_read() -> None:
@@ -215,7 +215,7 @@ def test_a_proxy_that_cannot_be_used_is_said_at_the_start(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ConfigurationError, match="A proxy variable of the environment cannot be used") as caught:
+    with pytest.raises(ConfigurationError, match="A proxy variable in the environment cannot be used") as caught:
         Transport(SinkSettings(), "https://sink.invalid/")
     assert "not-a-word" not in str(caught.value)
 

@@ -1,7 +1,7 @@
-"""Which sinks there are: one module beside this one and one entry below make a sink; nothing else has to know of it.
+"""Which sinks there are: one module beside this one and one entry below make a sink; nothing else has to know it.
 
-Every module is imported when settings are loaded, because its options are part of the configuration. So it imports what
-is heavy where that is used.
+Every module is imported when settings are loaded, because its options are part of the configuration. So anything heavy
+is imported where it is used.
 """
 
 from __future__ import annotations
