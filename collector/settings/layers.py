@@ -139,6 +139,7 @@ def load(given: Path | None = None, flags: Mapping[str, Any] | None = None, *, s
     tables = _read_toml(path) if path else {}
     model = with_sinks(sinks)
     known = {ENV_PREFIX + "__".join(keys).upper() for keys in _keys(model)} | {CONFIG_VARIABLE}
+    # Checked here, because pydantic looks only for variables that it knows, and a misspelt one must not go unnoticed.
     unknown = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
     if unknown:
         raise ConfigurationError("\n".join(_unknown_variable(name, known) for name in unknown))
@@ -154,6 +155,7 @@ def load(given: Path | None = None, flags: Mapping[str, Any] | None = None, *, s
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             del dotenv_settings, file_secret_settings
+            # The first one wins: flags, then variables, then the file.
             return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=tables)
 
     names = [".".join(keys) for keys in _keys(model)]
