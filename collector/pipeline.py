@@ -137,7 +137,7 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
             yield Item(line, None)
             continue
         if is_wanted is not None and not is_wanted(line.record or {}):  # a torn line goes with those before it
-            yield Item(line, Skip(reasons.PROJECT.name))
+            yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
             continue
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)

@@ -59,14 +59,15 @@ SKIPPED_FILES = (
 )
 
 # Skipped lines: they are counted, and the offset moves past them.
-SKIPPED_LINES = (
-    _skipped_line(
-        "progress", "A progress record without usage: transient, and its text is in the result that follows."
-    ),
-    _skipped_line("copy", "A message as sent to the API, every part of which is in a record read in the same pass."),
-    _skipped_line("project", "It belongs to a project outside the filter, or names none where one is needed."),
-    _skipped_line("not_a_record", "A line that is not a JSON object."),
+PROGRESS = _skipped_line(
+    "progress", "A progress record without usage: transient, and its text is in the result that follows."
 )
+COPY = _skipped_line("copy", "A message as sent to the API, every part of which is in a record read in the same pass.")
+LINE_OF_A_PROJECT = _skipped_line(
+    "project", "It belongs to a project outside the filter, or names none where one is needed."
+)
+NOT_A_RECORD = _skipped_line("not_a_record", "A line that is not a JSON object.")
+SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT, NOT_A_RECORD)
 
 # Quarantined: kept, redacted, for a person to look at; `collector quarantine retry` sends events once more.
 TORN = _quarantined("torn line", "line", "The rest of the record never came; whole records in the same line are sent.")
