@@ -29,6 +29,7 @@ from collector.keeping.state import State
 from collector.log import get_logger, place_of
 from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
+from collector.reading.projects import Gate
 from collector.reading.scope import Scope
 from collector.reading.select import select
 from collector.redact import Redactor, seal, to_quarantine
@@ -129,14 +130,18 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
-    form = flow.scope.form_of(source.root)
-    is_wanted = flow.scope.filter_of(source.root).gate(source)
+    form, projects = flow.scope.form_of(source.root), flow.scope.filter_of(source.root)
+    gate: Gate | None = None
     normalize: Normalizer | None = None
     for line in _lines(source, form, flow):
+        if gate is None and not projects.is_open:
+            gate = projects.gate(line)
         if isinstance(line, End):
+            if gate is not None:
+                gate.close(line)
             yield Item(line, None)
             continue
-        if is_wanted is not None and not is_wanted(line.record or {}):  # a torn line goes with those before it
+        if gate is not None and not gate.takes(line):
             yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
             continue
         if normalize is None:

@@ -70,6 +70,9 @@ class AgentFormat(Protocol):
     def key_of(self, directory: str) -> str:
         """What a project is called whose working directory is this one (`Source.project`)."""
 
+    def is_key_of(self, project: str, directory: str) -> bool:
+        """Whether a project of this name may be the one whose working directory is this. True in doubt."""
+
     def may_name(self, project: str, glob: str) -> bool:
         """Whether a project of this name may lie in a directory that a glob matches, or below one. True in doubt."""
 

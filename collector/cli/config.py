@@ -49,11 +49,12 @@ def init(
 @app.command()
 def check(config: Config = None) -> None:
     """Says whether the configuration is valid; exit code 78 when it is not."""
-    from collector.assembly import make_redactor
+    from collector.assembly import make_redactor, scope_of
 
     chosen = settings.load(config, sinks=SINKS)
     credentials(chosen.sink, chosen.sink_token())
     make_redactor(chosen, b"check")
+    scope_of(chosen)
     path = settings.config_file(config)
     typer.echo(printable(f"{path or 'The defaults and the environment'}: valid."))
 

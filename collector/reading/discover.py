@@ -139,11 +139,13 @@ class _Walk:
         if not self._list(top):
             self.found.missing_roots.append(self.root)
         self._run()
-        self.settle()
+        self.settle(is_everything=True)
 
-    def settle(self) -> None:
+    def settle(self, *, is_everything: bool = False) -> None:
         """Decides about the sources whose projects could not be told by their names."""
-        taken, left_out = self.projects.settle(self.in_doubt)
+        taken, left_out = self.projects.settle(
+            self.root.path, self.in_doubt, is_everything=is_everything, alive=self.progress
+        )
         self.found.files += taken
         self.found.skip(reasons.PROJECT, left_out)
         self.in_doubt = []
@@ -204,6 +206,9 @@ class _Walk:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
+            if directory.verdict is Verdict.LEFT_OUT:  # nobody has to know that it is there
+                found.skip(reasons.PROJECT)
+                return True
             # What was known below it is not taken for deleted: its offsets must survive a lost permission.
             found.skip(reasons.UNLISTED)
             found.errors[directory.key] = error.strerror or type(error).__name__
@@ -282,15 +287,28 @@ class _Walk:
             self._enter(directory, entry.name, entry.path, real)
         elif kind is None:
             self._ignore(directory, entry.name)
-        elif stat.S_ISREG(status.st_mode):
-            self._add(directory, entry.name, entry.path, kind, status)
-        else:
+        elif not stat.S_ISREG(status.st_mode):
             self.found.skip(reasons.NOT_A_FILE)
+        elif self._leads_astray(directory, real):
+            self.found.skip(reasons.PROJECT)
+        else:
+            self._add(directory, entry.name, entry.path, kind, status)
+
+    def _leads_astray(self, directory: _Directory, real: str) -> bool:
+        """Whether a link leads into another project, and not certainly into one that is read. If it is, the file is
+        found in its own place, too."""
+        place = Place()
+        for name in real[len(self.real) + 1 :].split("/")[:-1]:
+            inner = self.form.enter(place, name)
+            if inner is None:
+                return False
+            place = inner
+        return place.project != directory.place.project and self.projects.verdict(place.project) is not Verdict.TAKEN
 
     def _unreadable(self, directory: _Directory, error: OSError) -> None:
         """Counts a file that could not be examined. Unless it vanished, its directory counts as not fully listed."""
-        if isinstance(error, FileNotFoundError):
-            self.found.skip(reasons.VANISHED)
+        if directory.verdict is Verdict.LEFT_OUT or isinstance(error, FileNotFoundError):
+            self.found.skip(reasons.PROJECT if directory.verdict is Verdict.LEFT_OUT else reasons.VANISHED)
             return
         self.found.skip(reasons.UNREADABLE)
         self.found.errors[directory.key] = error.strerror or type(error).__name__

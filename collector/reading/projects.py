@@ -1,36 +1,33 @@
 """The project filter: what a person has said no to is not read (promise 10).
 
 In: the globs of `projects.include` and `projects.exclude`. Out: whether a source, and then each of its lines, is read.
-Globs mean what they mean in a .gitignore in /: a directory stands for all that is below it, `private` for every
-directory of that name. A glob without a slash also matches the names of projects (`-home-me-work-*`).
 
-A project's name cannot be turned back into its directory, so the name alone often leaves doubt. Then the sources
-themselves are asked: a session goes by the first directory that it names, and a file that names none by what the others
-of its project name. What stays in doubt is left out. Lines are judged again, one by one, by the directory that they or
-the lines before them name.
+A name of a project cannot be turned back into its directory, so a name alone often leaves a doubt. Then the source is
+asked for the first directory that it names. It dispels the doubt if the project is called after that directory or one
+above it; else the sources of the same session have to, and what stays in doubt is left out. Lines are judged once more,
+one by one: by the directory that they name, and without one by all that the source has named before. A session that was
+where it must not be read says things later that are about that place, too: a title, a summary, the last prompt.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from typing import Any
-
-from pathspec import GitIgnoreSpec
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow import reasons
+from collector.flow.line import End, Line
 from collector.flow.source import Source
-from collector.reading.opened import opened
-from collector.reading.parse import load
+from collector.reading.globs import Globs, directories_of
+from collector.reading.whereabouts import Whereabouts, named_by, named_in
 
-LOOKED_AT_BYTES = 256 << 10  # of a source, for the first directory that it names
-LOOKED_AT_LINES = 200
-_WILD = re.compile(r"[*?\[]")
+IGNORES_CASE = sys.platform == "darwin"
+MANY_DIRECTORIES = 10_000
+MANY_SESSIONS = 1_000
+Homes = dict[str, dict[str, set[str]]]  # by project and session: the directories that the project is called after
 
 
 class Verdict(Enum):
@@ -41,48 +38,30 @@ class Verdict(Enum):
     IN_DOUBT = "in doubt"
 
 
-class Globs:
-    """Globs of one kind, `include` or `exclude`, for one agent's way of naming projects."""
-
-    def __init__(self, globs: Sequence[str], home: str, form: AgentFormat) -> None:
-        self._form = form
-        names = [glob for glob in globs if not _is_path(glob)]
-        self._paths = [path for glob in globs if _is_path(glob) for path in _expanded(glob, home)]
-        self._names = [re.compile(fnmatch.translate(name)) for name in names]
-        self._anywhere = [*(path.lstrip("!") for path in self._paths), *(f"**/{name}" for name in names)]
-        self._directories = GitIgnoreSpec.from_lines([*self._paths, *names])
-
-    def __bool__(self) -> bool:
-        return bool(self._paths or self._names)
-
-    def match(self, directory: str) -> bool:
-        """Whether they match a directory or one above it, by its path or by the name that its project would have."""
-        if self._directories.match_file(directory.strip("/") + "/"):
-            return True
-        return bool(self._names) and any(self.name(self._form.key_of(each)) for each in _with_parents(directory))
-
-    def name(self, project: str) -> bool:
-        """Whether they match a project by its name, whatever its directory is."""
-        return any(pattern.fullmatch(project) for pattern in self._names)
-
-    def may_match(self, project: str) -> bool:
-        """Whether the directory of a project may be one that they match."""
-        return any(self._form.may_name(project, glob) for glob in self._anywhere)
-
-
 class ProjectFilter:
     """Which projects of one agent are read."""
 
-    def __init__(self, form: AgentFormat, include: Sequence[str], exclude: Sequence[str], home: str) -> None:
+    def __init__(
+        self,
+        form: AgentFormat,
+        include: Sequence[str],
+        exclude: Sequence[str],
+        home: str,
+        *,
+        ignores_case: bool = IGNORES_CASE,
+    ) -> None:
         self._form = form
-        self._include, self._exclude = Globs(include, home, form), Globs(exclude, home, form)
+        self._include = Globs("projects.include", include, home, form, ignores_case=ignores_case)
+        self._exclude = Globs("projects.exclude", exclude, home, form, ignores_case=ignores_case)
         self.is_open = not include and not exclude
         self._judged: dict[str, bool] = {}  # by directory
-        self._told: dict[tuple[str, int], str] = {}  # by source and inode: the first directory that it names
-        self._of_project: dict[tuple[str, str], set[str]] = {}  # by root and project: the directories its sources name
+        self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
+        self._whereabouts: dict[str, Whereabouts] = {}  # by root, of the sources in doubt
+        self._homes: dict[str, Homes] = {}  # by root
+        self._strayed: dict[str, tuple[int, int, bool]] = {}  # by source: inode, how far it was read, and the answer
 
     def verdict(self, project: str) -> Verdict:
-        """What the name of a project says. A source without one belongs to no project, so it is taken here."""
+        """What the name of a project says; no name at all is no project."""
         if self.is_open or not project:
             return Verdict.TAKEN
         is_in = not self._include or self._include.name(project)
@@ -91,112 +70,164 @@ class ProjectFilter:
         return Verdict.TAKEN if is_in and not self._exclude.may_match(project) else Verdict.IN_DOUBT
 
     def takes(self, directory: str) -> bool:
-        """Whether what happened in this directory is read."""
+        """Whether what happened in this directory is read. One that is relative could be anywhere."""
         known = self._judged.get(directory)
         if known is None:
-            is_in = not self._include or self._include.match(directory)
-            known = self._judged[directory] = is_in and not self._exclude.match(directory)
+            if len(self._judged) >= MANY_DIRECTORIES:
+                self._judged.clear()
+            meant = directories_of(directory)
+            is_in = bool(meant) and (not self._include or all(map(self._include.match, meant)))
+            known = self._judged[directory] = is_in and not any(map(self._exclude.match_or_contain, meant))
         return known
 
-    def settle(self, in_doubt: Iterable[Source]) -> tuple[list[Source], int]:
-        """Of sources whose project's name leaves doubt, returns those that are read, and how many are not."""
-        taken, silent, left_out = [], [], 0
+    # Sources
+
+    def settle(
+        self,
+        root: str,
+        in_doubt: Sequence[Source],
+        *,
+        is_everything: bool = False,
+        alive: Callable[[], None] = lambda: None,
+    ) -> tuple[list[Source], int]:
+        """Of sources whose projects' names leave a doubt, those that are read; and how many are not.
+
+        `is_everything` says that these are all there are below the root, so what is remembered of others is forgotten.
+        """
+        whereabouts = self._whereabouts.setdefault(root, Whereabouts(self._form))
+        if is_everything:
+            whereabouts.keep_only({source.stamp for source in in_doubt})
+        homes: Homes = {} if is_everything else self._homes.get(root, {})
+        first: list[str] = []
         for source in in_doubt:
-            directory = self.first_directory(source)
-            if not directory:
-                silent.append(source)
-            elif self.takes(directory):
-                taken.append(source)
-            else:
-                left_out += 1
-        for source in silent:
-            directories = self._of_project.get((source.root.path, source.project))
-            if directories and all(self.takes(directory) for directory in directories):
-                taken.append(source)
-            else:
-                left_out += 1
-        return taken, left_out
+            alive()
+            first.append("" if source.kind.is_document else whereabouts.first(source))
+            if home := self._home(source, first[-1]):
+                homes.setdefault(source.project, {}).setdefault(source.session_id, set()).add(home)
+        self._homes[root] = homes
+        taken = [source for source, directory in zip(in_doubt, first, strict=True) if self._is_taken(source, directory)]
+        return taken, len(in_doubt) - len(taken)
 
     def takes_source(self, source: Source) -> bool:
-        """Whether a source is read; looks into it if its project's name leaves doubt."""
+        """Whether a source that no walk has found is read: one that is held."""
         verdict = self.verdict(source.project)
-        return verdict is Verdict.TAKEN or (verdict is Verdict.IN_DOUBT and bool(self.settle([source])[0]))
+        if verdict is not Verdict.IN_DOUBT:
+            return verdict is Verdict.TAKEN
+        return self._is_taken(source, "" if source.kind.is_document else Whereabouts(self._form).first(source))
 
-    def gate(self, source: Source) -> Callable[[Mapping[str, Any]], bool] | None:
-        """Returns what judges the records of a source, one after another; None if there is nothing to judge.
+    def _home(self, source: Source, directory: str) -> str:
+        """The directory that a project is called after: this one, or the nearest above it that fits; else nothing."""
+        pair = source.project, directory
+        known = self._called_after.get(pair)
+        if known is None:
+            if len(self._called_after) >= MANY_DIRECTORIES:
+                self._called_after.clear()
+            above = (path for meant in directories_of(directory) for path in reversed(meant.with_parents()))
+            known = next((path for path in above if self._form.is_key_of(source.project, path)), "")
+            self._called_after[pair] = known
+        return known
 
-        Raises SkipSource if the source turns out to belong to a project that is left out, whatever its lines say: a
-        file that was moved, or a session that has changed its directory since.
-        """
+    def _is_taken(self, source: Source, directory: str) -> bool:
+        """Whether what a source in doubt names, or the others of its session, leaves no doubt that it is read."""
+        if directory and not self.takes(directory):
+            return False
+        if home := self._home(source, directory):
+            return self.takes(home)
+        # A document is about all sessions of its project; its entries are judged one by one. Without a session of its
+        # own a source has nobody to speak for it: not the others of the project, for two directories may share a name.
+        sessions = [homes.get(source.project, {}) for homes in self._homes.values()]
+        if source.kind.is_document:
+            known = {home for each in sessions for some in each.values() for home in some}
+        else:
+            known = {home for each in sessions if source.session_id for home in each.get(source.session_id, ())}
+        return bool(known) and all(map(self.takes, known))
+
+    # Lines
+
+    def gate(self, first: Line | End) -> Gate | None:
+        """What judges the lines of an open source, from this one on; None where everything is let through."""
+        source = first.reading.source
         if self.is_open:
             return None
-        is_of_a_session = bool(source.project) and not source.kind.is_document
-        last = self.first_directory(source) if is_of_a_session else ""
-        if last and not self.takes(last):
-            raise SkipSource(reasons.PROJECT.name, source.key)
+        if not source.project or source.kind.is_document:
+            is_certain = bool(source.project) and self.verdict(source.project) is Verdict.TAKEN
+            return Gate(self, self._form, source, takes_unnamed=is_certain, remembers=False)
+        start = first.offset if isinstance(first, Line) else first.end
+        inode = first.reading.stamp.inode
+        before = self._strayed.get(source.key)
+        if before is not None and before[:2] == (inode, start):
+            is_named, has_strayed = True, before[2]
+        else:
+            is_named, has_strayed = self._look_back(source, inode, start)
+        return Gate(self, self._form, source, takes_unnamed=not has_strayed, remembers=is_named)
 
-        def takes_record(record: Mapping[str, Any]) -> bool:
-            nonlocal last
-            directory = self._form.directory_of(source, record)
-            if directory is None:
-                return True
-            if is_of_a_session:
-                last = directory = directory or last
-            # What names no directory was let through with its project; what is of no project either is in doubt.
-            return self.takes(directory) if directory else bool(source.project)
+    def remember(self, end: End, *, has_strayed: bool) -> None:
+        """Notes what the next lines of a source need to be judged, so that it is not read again for them."""
+        key = end.reading.source.key
+        self._strayed.pop(key, None)
+        if len(self._strayed) >= MANY_SESSIONS:
+            del self._strayed[next(iter(self._strayed))]
+        self._strayed[key] = end.reading.stamp.inode, end.end, has_strayed
 
-        return takes_record
+    def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
+        """Whether a source names directories, and whether one before `start` is not read, or where it had named none by
+        then, the first after it. What names none goes with the other files of its session in the same directory."""
+        is_named = False
+        for line, directories in named_by(source, self._form):
+            if line.reading.stamp.inode != inode:  # another file by now
+                raise SkipSource(reasons.VANISHED.name, source.key)
+            if is_named and line.offset >= start:
+                break
+            is_named = is_named or bool(directories)
+            if not all(map(self.takes, directories)):
+                return True, True
+        return is_named, not is_named and any(not self.takes(each) for each in self._beside(source))
 
-    def first_directory(self, source: Source) -> str:
-        """The first directory that a source names; empty where it names none."""
-        if source.kind.is_document:
-            return ""
-        place = (source.key, source.stamp.inode)
-        found = self._told.get(place)
-        if found is None:
-            found = _first_directory(source, self._form)
-            if found:  # one that names none so far may still do
-                self._told[place] = found
-                self._of_project.setdefault((source.root.path, source.project), set()).add(found)
-        return found
-
-
-def _first_directory(source: Source, form: AgentFormat) -> str:
-    try:
-        with opened(source) as file:
-            lines = file.read(LOOKED_AT_BYTES, 0).split(b"\n", LOOKED_AT_LINES)[:LOOKED_AT_LINES]
-    except (SkipSource, SourceError):
-        return ""
-    for line in lines:
+    def _beside(self, source: Source) -> Iterator[str]:
+        """The first directories that the other files of a session in the same directory name."""
+        directory = os.path.dirname(source.path)
         try:
-            record = load(line)
-        except ValueError:
-            continue
-        directory = form.directory_of(source, record) if isinstance(record, dict) else ""
-        if directory:
-            return directory
-    return ""
+            names = sorted(os.listdir(directory)) if source.session_id else []
+        except OSError as error:
+            raise SourceError(f"Cannot list {directory}: {error.strerror}. The next pass tries again.") from None
+        for name in names:
+            path = f"{directory}/{name}"
+            if path == source.path or not name.endswith(self._form.suffixes):
+                continue
+            try:
+                lines = named_by(source._replace(path=path, key=path), self._form)
+                yield from next((directories for _, directories in lines if directories), [])
+            except (SkipSource, SourceError):
+                continue
 
 
-def _is_path(glob: str) -> bool:
-    return glob.lstrip("!").startswith("~") or "/" in glob
+class Gate:
+    """Judges the lines of one open source, one after another."""
 
+    def __init__(
+        self, projects: ProjectFilter, form: AgentFormat, source: Source, *, takes_unnamed: bool, remembers: bool
+    ) -> None:
+        self._projects, self._form, self._source = projects, form, source
+        self._takes_unnamed, self._remembers = takes_unnamed, remembers
 
-def _expanded(glob: str, home: str) -> list[str]:
-    """A glob as patterns over absolute paths: as written, and with its links resolved. A record may name either."""
-    sign, rest = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
-    if rest == "~" or rest.startswith("~/"):
-        rest = home.rstrip("/") + rest[1:]
-    elif rest.startswith("~"):
-        rest = os.path.expanduser(rest)
-    elif not rest.startswith("/"):
-        rest = f"**/{rest}"
-    literal = _WILD.split(rest)[0].rpartition("/")[0] if _WILD.search(rest) else rest.rstrip("/")
-    real = os.path.realpath(literal) if literal else literal
-    return [sign + rest] if real == literal else [sign + rest, sign + real + rest[len(literal) :]]
+    def takes(self, line: Line) -> bool:
+        """Whether a line is read."""
+        if line.record is None:
+            named = named_in(line, self._form)
+            return all(map(self._takes, named)) if named else self._takes_unnamed
+        directory = self._form.directory_of(self._source, line.record)
+        if directory is None:
+            return True
+        return self._takes(directory) if directory else self._takes_unnamed
 
+    def _takes(self, directory: str) -> bool:
+        if self._projects.takes(directory):
+            return True
+        if self._remembers:
+            self._takes_unnamed = False
+        return False
 
-def _with_parents(directory: str) -> Iterable[str]:
-    while directory.strip("/"):
-        yield directory
-        directory = directory.rstrip("/").rpartition("/")[0]
+    def close(self, end: End) -> None:
+        """The source was read to its end."""
+        if self._remembers:
+            self._projects.remember(end, has_strayed=not self._takes_unnamed)

@@ -68,6 +68,9 @@ class Scribe:
     def key_of(self, directory: str) -> str:
         return directory.rpartition("/")[2]
 
+    def is_key_of(self, project: str, directory: str) -> bool:
+        return project == self.key_of(directory)
+
     def may_name(self, project: str, glob: str) -> bool:
         return True
 

@@ -22,6 +22,13 @@ NAMES = {
     "the directory itself": ("/work/private", "/work/private", "-work-private"),
     "by its name": ("private", "/work/private/diary", "-work-private-diary"),
     "by the name of its project": ("-work-private", "/work/private/diary", "-work-private-diary"),
+    "by the name of its project, cut": (key_of(LONG) + "-9f8e7d", LONG, key_of(LONG) + "-9f8e7d"),
+    "signs that mean something in globs": ("/work/[x]*?", "/work/[x]*?/b", "-work--x----b"),
+    "a name that would be a comment": ("#1", "/work/#1", "-work--1"),
+    "an escaped blank": ("/work/my\\ app", "/work/my app", "-work-my-app"),
+    "letters that a file system takes apart": ("/work/caf\u00e9", "/work/cafe\u0301", "-work-cafe-"),
+    "a path of Windows": ("C:\\Users\\me\\app", "C:\\Users\\me\\app", "C--Users-me-app"),
+    "a worktree": ("/work/app2", "/work/app2/.claude/worktrees/x", "-work-app2--claude-worktrees-x"),
 }
 
 
@@ -52,7 +59,7 @@ def test_nothing_of_an_excluded_project_arrives(tmp_path: Path, sink: Sink, name
     home = Home(tmp_path)
     everything_of(home, directory, project)
     home.session(project="-work-app").prompt("a word that may leave")
-    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": f'["{glob}"]'})
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": json.dumps([glob])})
     result = agent.scan().assert_balanced()
     assert result.code == 0, result.stderr
     bodies = b"".join(event["text"].encode() for event in sink.events if "text" in event)
@@ -86,3 +93,29 @@ def test_preview_status_and_doctor_leave_out_the_same(tmp_path: Path, sink: Sink
     status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
     assert status["skipped_files"]["project"] == 7  # the session, four subagents, the journal, the index
     assert "P1" not in status["priorities"]
+
+
+@pytest.mark.parametrize("command", ["scan", "run", "preview", "status", "doctor"])
+def test_a_glob_that_cannot_be_matched_ends_every_command_with_the_key_named(tmp_path: Path, command: str) -> None:
+    agent = Agent(Home(tmp_path), environment={"COLLECTOR_PROJECTS__INCLUDE": '["/work/[z-a]"]'})
+    result = agent.run(command, *agent.places())
+    assert (result.code, "projects.include: '/work/[z-a]'" in result.stderr) == (78, True), result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_config_check_says_so_too(tmp_path: Path) -> None:
+    result = Agent(Home(tmp_path), environment={"COLLECTOR_PROJECTS__EXCLUDE": '["~nobody-at-all/x"]'}).run(
+        "config", "check"
+    )
+    assert (result.code, "projects.exclude: '~nobody-at-all/x'" in result.stderr) == (78, True), result.stderr
+
+
+def test_an_include_list_takes_only_what_it_names(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    for project, directory in (("-work-app", "/work/app"), ("-work-app-two", "/work/app-two"), ("-tmp", "/tmp")):
+        everything_of(home, directory, project)
+    environment = {"COLLECTOR_PROJECTS__INCLUDE": "/work/app", "COLLECTOR_PROJECTS__EXCLUDE": "/work/app/secret"}
+    Agent(home, sink, environment).scan().assert_balanced()
+    assert {event.get("project") for event in sink.events} == {"-work-app"}
+    assert {event.get("cwd", "/work/app") for event in sink.events} == {"/work/app"}
+    assert "canary of a journal" in str(sink.events)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from collector.agents.claude_code.projects import key_of, may_name
+from collector.flow.line import Line
+from collector.reading import document, tail
 from collector.reading.discover import Findings, discover, glance
 from collector.reading.projects import ProjectFilter, Verdict
 from tests.build import Home, Session
@@ -131,13 +133,94 @@ def test_a_name_that_was_cut_and_hashed_is_no_way_out(tmp_path: Path, directory:
     assert found(home, DEEP).files == []
 
 
-def test_what_names_no_directory_goes_with_what_the_others_of_its_project_name(tmp_path: Path) -> None:
+def kinds(findings: Findings) -> list[str]:
+    return sorted(source.kind.name for source in findings.files)
+
+
+def test_what_names_no_directory_goes_with_what_the_others_of_its_session_name(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for directory in ("/work/secret", "/work/secret-not"):
         session(home, directory).journal()
-    assert {source.project for source in found(home, "/work/secret").files if source.kind.name == "journal"} == {
-        "-work-secret-not"
-    }
+    findings = found(home, "/work/secret")
+    assert (projects(findings), kinds(findings)) == ({"-work-secret-not"}, ["journal", "session"])
+
+
+def test_what_names_no_directory_does_not_go_with_another_session_whose_project_has_the_same_name(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path)
+    session(home, "/work/my-app")
+    gone = session(home, "/work/my.app")
+    gone.journal()
+    gone.delete()
+    begun = home.session(project="-work-my-app")
+    begun.record({"type": "queue-operation", "operation": "enqueue", "content": "the first prompt"})
+    assert kinds(found(home, "/work/my.app")) == ["session"]
+    begun.cwd = "/work/my-app"
+    begun.prompt("the first prompt")
+    assert kinds(found(home, "/work/my.app")) == ["session", "session"]
+
+
+def test_a_directory_that_comes_late_is_found(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    made = home.session(project="-work-my-app")
+    made.records({"type": "mode", "mode": "x" * 2_000} for _ in range(300))
+    made.cwd = "/work/my-app"
+    made.prompt("hello")
+    assert kinds(found(home, "/work/my.app")) == ["session"]
+
+
+def test_a_directory_that_has_nothing_to_do_with_the_project_dispels_no_doubt(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    main = session(home, "/work/secret")
+    elsewhere = main.subagent()
+    elsewhere.cwd = "/trees/1"
+    elsewhere.user("hello")
+    relocated = session(home, "/work/app", project="-work-secret")
+    relocated.record({"type": "queue-operation", "operation": "enqueue", "content": "the first prompt here"})
+    assert found(home, "/work/secret").files == []
+
+
+def test_a_directory_below_that_of_the_project_dispels_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session(home, "/work/app-two/src", project="-work-app-two")
+    elsewhere = session(home, "/work/app-two").subagent()
+    elsewhere.cwd = "/trees/1"
+    elsewhere.user("hello")
+    assert kinds(found(home, "/work/app")) == ["session", "session", "subagent"]
+
+
+def test_a_project_below_an_excluded_one_is_not_taken_for_an_exception(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session(home, "/work/secret/public", project="-work-secret")
+    assert found(home, "/work/*", "!/work/secret/public").files == []
+
+
+@pytest.mark.parametrize("glob", ["/work/secret", "-work-secret"])
+def test_a_link_to_a_file_of_an_excluded_project_is_no_way_in(tmp_path: Path, glob: str) -> None:
+    home = Home(tmp_path)
+    journal = session(home, "/work/secret").journal()
+    inside = home.project("-work-app") / "s1"
+    inside.mkdir(parents=True)
+    (inside / "journal.jsonl").symlink_to(journal.path)
+    assert found(home, glob).files == []
+
+
+def test_an_excluded_project_that_cannot_be_listed_is_not_spoken_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Home(tmp_path)
+    home.project("-work-secret").mkdir(parents=True)
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if path.endswith("secret"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)  # the tests may run as root, whom nothing is refused
+    findings = found(home, "-work-secret")
+    assert (findings.errors, findings.skipped) == ({}, {"project": 1})
 
 
 def test_what_stays_in_doubt_is_left_out(tmp_path: Path) -> None:
@@ -148,6 +231,13 @@ def test_what_stays_in_doubt_is_left_out(tmp_path: Path) -> None:
     assert (findings.files, findings.skipped["project"]) == ([], 2)
 
 
+def test_an_index_goes_with_the_sessions_of_its_project(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for directory in ("/work/my-app", "/work/my.app"):
+        home.index(session(home, directory))
+        assert ("session_index" in kinds(found(home, "/work/my.app"))) == (directory == "/work/my-app")
+
+
 def test_a_glance_leaves_out_the_same(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = session(home, "/work/secret/below").path
@@ -155,46 +245,100 @@ def test_a_glance_leaves_out_the_same(tmp_path: Path) -> None:
     assert (findings.files, findings.gone) == ([], [])
 
 
-def gate(home: Home, *exclude: str, name: str = "") -> Any:
-    """The judge of the records of the one source of this kind."""
+def taken(home: Home, *exclude: str, kind: str = "session", start: int = 0) -> list[bool]:
+    """Of each line of the one source of this kind, from this one on, whether it is read."""
     what = scope(root_of(home.root), home=str(home.path), exclude=exclude)
-    (source,) = [each for each in discover(what).files if each.kind.name == (name or "session")]
-    return what.filter_of(source.root).gate(source)
+    (source,) = [each for each in discover(what).files if each.kind.name == kind]
+    read = document.read if source.kind.is_document else tail.read
+    items = list(read(source, None, FORM))[start:]
+    judge = what.filter_of(source.root).gate(items[0])
+    return [judge is None or judge.takes(item) for item in items if isinstance(item, Line)]
 
 
-def test_a_line_goes_by_its_own_directory_and_one_without_by_that_of_the_lines_before_it(tmp_path: Path) -> None:
+def in_turn(home: Home, *directories: str) -> Session:
+    """A session in these directories, one after another; an empty one is a line that names none."""
+    made = session(home, "/work/app")
+    for directory in directories:
+        made.record({"type": "last-prompt", "lastPrompt": "x"} | ({"cwd": directory} if directory else {}))
+    return made
+
+
+def test_a_line_goes_by_its_own_directory_and_one_without_by_all_that_came_before_it(tmp_path: Path) -> None:
+    in_turn(home := Home(tmp_path), "", "/work/app/secret/x", "", "/work/app", "")
+    assert taken(home, "/work/app/secret") == [True, True, False, False, True, False]
+
+
+@pytest.mark.parametrize("start", range(6))
+def test_what_came_before_counts_also_where_reading_goes_on_after_it(tmp_path: Path, start: int) -> None:
+    in_turn(home := Home(tmp_path), "", "/work/app/secret/x", "", "/work/app", "")
+    assert taken(home, "/work/app/secret", start=start) == [True, True, False, False, True, False][start:]
+
+
+def test_lines_before_the_first_directory_go_by_it_however_late_it_comes(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    session(home, "/work/app")
-    takes = gate(home, "/work/app/secret")
-    lines = [{}, {"cwd": "/work/app/secret/x"}, {"type": "mode"}, {"cwd": "/work/app"}, {"type": "mode"}]
-    assert [takes(line) for line in lines] == [True, False, False, True, True]
+    made = home.session(project="-work-other")
+    for _ in range(3):
+        made.record({"type": "mode", "mode": "x" * 200_000})
+    made.cwd = "/work/app/secret"
+    made.prompt("hello")
+    assert taken(home, "/work/app/secret") == [False] * 4
+
+
+def test_a_summary_is_of_the_whole_session_wherever_it_is_written(tmp_path: Path) -> None:
+    made = in_turn(home := Home(tmp_path), "/work/app/secret", "/work/app")
+    made.user("All that was said", isCompactSummary=True)
+    made.system("away_summary", "While you were away")
+    assert taken(home, "/work/app/secret")[2:] == [True, False, False]
+
+
+def test_a_directory_of_the_wrong_type_is_none(tmp_path: Path) -> None:
+    made = session(home := Home(tmp_path), "/work/app")
+    wrong: list[object] = [7, None, ["/work/app/secret"], {}]
+    made.records({"type": "mode", "cwd": cwd} for cwd in wrong)
+    assert taken(home, "/work/app/secret") == [True] * 5
+
+
+def test_a_relative_directory_could_be_anywhere(tmp_path: Path) -> None:
+    in_turn(home := Home(tmp_path), "secret", "")
+    assert taken(home, "/work/elsewhere") == [True, False, False]
+
+
+def test_what_is_left_of_a_torn_line_still_says_where_it_was(tmp_path: Path) -> None:
+    made = session(home := Home(tmp_path), "/work/app")
+    made.raw(b'{"cwd":"/work/app/secret","text":"the rest never ca\n')
+    made.raw(b'{"cwd":"/work/app","text":"the rest never ca\n{"text":"nor here\n')
+    assert taken(home, "/work/app/secret") == [True, False, True, False]
 
 
 def test_the_lines_of_the_history_go_one_by_one_and_one_of_no_project_is_in_doubt(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    home.history("one")
-    takes = gate(home, "/work/secret", name="history")
-    lines = [{"project": "/work/app"}, {"project": "/work/secret/x"}, {"display": "x"}, {"project": 7}]
-    assert [takes(line) for line in lines] == [True, False, False, False]
+    history = (home := Home(tmp_path)).history()
+    for more in ({"project": "/work/app"}, {"project": "/work/secret/x"}, {}, {"project": 7}, {"project": "/work/app"}):
+        history.record({"display": "x"} | more)
+    history.raw(b'{"display":"x","project":"/work/app","pas\n{"display":"x","pro\n')
+    assert taken(home, "/work/secret", kind="history") == [True, False, False, False, True, True, False]
 
 
 def test_the_entries_of_an_index_go_one_by_one(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.index(session(home, "/work/app"))
-    takes = gate(home, "/work/app/secret", name="session_index")
-    assert [takes({"projectPath": path}) for path in ("/work/app", "/work/app/secret")] == [True, False]
+    home.index(*(session(home, f"/work/app{below}", "-work-app") for below in ("", "/secret")))
+    assert taken(home, "/work/app/secret", kind="session_index") == [True, False]
+
+
+def test_an_entry_that_names_no_project_goes_with_the_name_of_its_own(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.index(session(home, "/work/app"), projectPath=None)
+    assert [taken(home, glob, kind="session_index") for glob in ("/work/other", "/work-app")] == [[True], [False]]
 
 
 def test_statistics_are_of_no_project(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    home.stats()
-    assert gate(home, "/", name="stats")({}) is True
+    (home := Home(tmp_path)).stats()
+    assert taken(home, "/", kind="stats") == [True]
 
 
 def test_without_a_filter_nothing_is_judged(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session(home, "/work/app")
-    assert gate(home) is None
+    assert scope(home.root).filter_of(root_of(home.root)).is_open
 
 
 def test_a_key_is_what_claude_code_makes_of_a_path() -> None:

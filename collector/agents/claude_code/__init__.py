@@ -54,6 +54,7 @@ class ClaudeCode:
     companion = staticmethod(places.companion)
     is_companion = staticmethod(places.is_companion)
     key_of = staticmethod(projects.key_of)
+    is_key_of = staticmethod(projects.is_key_of)
     may_name = staticmethod(projects.may_name)
     directory_of = staticmethod(projects.directory_of)
     example = staticmethod(example)

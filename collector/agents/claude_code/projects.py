@@ -9,6 +9,7 @@ records say of their directory tells for certain.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -20,8 +21,8 @@ LONGEST = 200
 DIRECTORY_KEYS = {places.HISTORY: "project", places.SESSION_INDEX: "projectPath"}
 
 _not_kept = re.compile(r"[^A-Za-z0-9]")
-# What stands for more than itself in a glob: `**/`, `*`, `?`, a set of characters.
-_wild = re.compile(r"(\*\*/|\*+|\?|\[[^]]+\])")
+# The parts of a glob: a sign that stands for itself, a run of anything, one sign or one of a set, anything else.
+_part = re.compile(r"\\(.)|(\*\*/|\*+)|(\?|\[[!^]?\]?[^]]*\])|([^\\*?\[]+|.)", re.DOTALL)
 
 
 def encoded(path: str) -> str:
@@ -34,30 +35,53 @@ def key_of(directory: str) -> str:
     return encoded(directory)[:LONGEST]
 
 
+def is_key_of(project: str, directory: str) -> bool:
+    """Whether this may be what the project of a working directory is called. In doubt it is: nobody knows the hash of
+    one that is cut, nor what a file system makes of case and of composed letters."""
+    project = project.lower()
+    for spelling in _spellings(directory):
+        key = encoded(spelling).lower()
+        if project == key or (len(key) > LONGEST and project.startswith(key[:LONGEST] + "-")):
+            return True
+    return False
+
+
 def may_name(project: str, glob: str) -> bool:
     """Whether a project of this name may lie in a directory that the glob matches, or below one."""
+    whole, beginnings = _understood(glob)
     if len(project) <= LONGEST:
-        return _pattern(glob).fullmatch(project) is not None
+        return whole.fullmatch(project) is not None
     # Cut: only what stands before the first wildcard can be compared, as far as it reaches.
-    literal = encoded(_wild.split(glob)[0])[:LONGEST]
-    return project.startswith(literal)
+    return project.lower().startswith(beginnings)
 
 
 @lru_cache(maxsize=256)
-def _pattern(glob: str) -> re.Pattern[str]:
-    """The names that projects in or below the directories of a glob may have."""
-    parts = _wild.split(glob.rstrip("/"))
-    pattern = "".join(_of_wildcard(part) if number % 2 else encoded(part) for number, part in enumerate(parts))
-    return re.compile(f"{pattern}(?:-.*)?")
+def _understood(glob: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
+    """The names that projects in or below the directories of a glob may have, and what all of them begin with."""
+    patterns, beginnings = [], []
+    for spelling in _spellings(glob.rstrip("/")):
+        pattern, beginning, is_literal = "", "", True
+        for itself, run, _, other in _part.findall(spelling):
+            literal = encoded(itself or other)
+            pattern += literal or (".*" if run else ".{1,2}")
+            is_literal = is_literal and bool(literal)
+            beginning += literal if is_literal else ""
+        patterns.append(pattern)
+        beginnings.append(beginning[:LONGEST].lower())
+    # In any case: a file system may not tell them apart.
+    whole = re.compile(f"(?:{'|'.join(patterns)})(?:-.*)?", re.DOTALL | re.IGNORECASE)
+    return whole, tuple(beginnings)
 
 
-def _of_wildcard(part: str) -> str:
-    return ".{1,2}" if part == "?" or part.startswith("[") else ".*"
+def _spellings(path: str) -> tuple[str, str, str]:
+    return path, unicodedata.normalize("NFC", path), unicodedata.normalize("NFD", path)
 
 
 def directory_of(source: Source, record: Mapping[str, Any]) -> str | None:
-    """Where a record happened. Statistics are of all projects together."""
+    """Where a record happened; empty where it does not say. Statistics are of all projects together."""
     if source.kind == places.STATS:
         return None
+    if record.get("isCompactSummary") is True or record.get("subtype") == "away_summary":
+        return ""  # of the whole session, wherever it was when this was written
     value = record.get(DIRECTORY_KEYS.get(source.kind, "cwd"))
     return value if type(value) is str else ""

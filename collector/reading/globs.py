@@ -1,0 +1,234 @@
+"""Project globs: what a person wrote, and which directories and which names of projects that means.
+
+In: the globs of one key, `projects.include` or `projects.exclude`. Out: whether they match a directory, match a project
+by its name, or may match it. They mean what they mean in a .gitignore in /, with two additions: one without a slash is
+over the names of projects as well, and each also means the directory that is called exactly so, such as `app/[slug]`.
+Invariant: what cannot be understood, or could match nothing, is a ConfigurationError; to pass over it would be to
+collect what a person said no to (promise 10).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import unicodedata
+import warnings
+from collections.abc import Sequence
+from posixpath import normpath
+from typing import NamedTuple
+
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from collector.agents.format import AgentFormat
+from collector.errors import ConfigurationError
+
+EVERYTHING = "**"
+_LITERAL = re.compile(r"(?:[^\\*?\[]|\\.)*", re.DOTALL)  # what stands before the first wildcard
+_SPECIAL = re.compile(r"[\\*?\[]|\s$")
+_POSIX_CLASS = re.compile(r"\[[^]]*\[[:.=]")
+_VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?(?:/|$)")
+_DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
+_SHARE = re.compile(r"\\\\[^\\]+\\")
+
+
+class Directory(NamedTuple):
+    """A directory in the one spelling in which it is compared. Windows does not tell upper from lower case."""
+
+    path: str
+    is_of_windows: bool = False
+
+    def with_parents(self) -> list[str]:
+        """Every directory above it, from the root on, then itself."""
+        path = self.path.lstrip("/")
+        top = self.path[: len(self.path) - len(path)]
+        parts = path.split("/") if path else []
+        return ([top] if top else []) + [top + "/".join(parts[: n + 1]) for n in range(len(parts))]
+
+
+def directories_of(told: str) -> tuple[Directory, ...]:
+    """What a record may mean by a directory: as it is spelled, and where `..` leads. Nothing where it is relative."""
+    is_of_windows = _is_of_windows(told)
+    path = _as_recorded(told).replace("\\", "/") if is_of_windows else _as_recorded(told)
+    if not (is_of_windows or path.startswith("/")):
+        return ()
+    top = "/" if not is_of_windows else "" if _DRIVE.match(told) else "//"
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    spelled = top + "/".join(parts)
+    places = (spelled, normpath(spelled)) if ".." in parts else (spelled,)
+    return tuple(Directory(place, is_of_windows) for place in places)
+
+
+class Glob(NamedTuple):
+    """One glob: what directories are compared with, as they are and in any case; the same as globs over paths, for the
+    names of projects that may lie there; and of a glob without a slash, the name."""
+
+    is_exception: bool
+    exact: Sequence[re.Pattern[str]]
+    any_case: Sequence[re.Pattern[str]]
+    anywhere: Sequence[str]
+    name: str = ""
+    names: re.Pattern[str] | None = None
+
+    def matches(self, directory: Directory, above: Sequence[str], form: AgentFormat, *, ignores_case: bool) -> bool:
+        """Whether it matches a directory, or by the name of its project one of those `above`, itself included."""
+        target = directory.path.strip("/") + "/"
+        patterns = self.any_case if ignores_case or directory.is_of_windows else self.exact
+        if any(pattern.match(target) for pattern in patterns):
+            return True
+        return self.names is not None and any(
+            self.names.fullmatch(form.key_of(each)) or form.is_key_of(self.name, each) for each in above
+        )
+
+
+class Globs:
+    """The globs of one key, for one agent's way of naming projects."""
+
+    def __init__(
+        self, key: str, globs: Sequence[str], home: str, form: AgentFormat, *, ignores_case: bool = False
+    ) -> None:
+        self._form, self._ignores_case = form, ignores_case
+        self._globs = [_understood(key, glob, home) for glob in globs]
+        self._positive = [glob for glob in self._globs if not glob.is_exception]
+        self._exceptions = [glob for glob in self._globs if glob.is_exception]
+        if self._globs and self._globs[0].is_exception:
+            raise ConfigurationError(
+                f"{key}: nothing stands before {globs[0]!r}, so it is an exception to nothing. Write what it is an "
+                "exception to before it; a name that begins with ! is written \\!."
+            )
+
+    def __bool__(self) -> bool:
+        return bool(self._globs)
+
+    def match(self, directory: Directory) -> bool:
+        """Whether they match a directory, by what it or one above it is called. The last one that does decides."""
+        return self._last_word(directory, directory.with_parents())
+
+    def match_or_contain(self, directory: Directory) -> bool:
+        """Whether they match it or a directory above it: as in git, there is no exception below what is matched."""
+        above = directory.with_parents()
+        return any(self._last_word(directory._replace(path=path), above[: n + 1]) for n, path in enumerate(above))
+
+    def _last_word(self, directory: Directory, above: Sequence[str]) -> bool:
+        for glob in reversed(self._globs):
+            if glob.matches(directory, above, self._form, ignores_case=self._ignores_case):
+                return not glob.is_exception
+        return False
+
+    def name(self, project: str) -> bool:
+        """Whether they match a project by its name, whatever its directory is."""
+        is_named = any(glob.names is not None and glob.names.fullmatch(project) for glob in self._positive)
+        return is_named and not self._may_be(self._exceptions, project)
+
+    def may_match(self, project: str) -> bool:
+        """Whether the directory of a project may be one that they match, or lie below one."""
+        return self._may_be(self._positive, project)
+
+    def _may_be(self, globs: Sequence[Glob], project: str) -> bool:
+        return any(self._form.may_name(project, each) for glob in globs for each in glob.anywhere)
+
+
+def _understood(key: str, glob: str, home: str) -> Glob:
+    """A glob as it is matched; raises ConfigurationError with the key and the reason where nothing could be."""
+    is_exception, text = glob.startswith("!"), glob.removeprefix("!")
+    try:
+        _refuse(text)
+        start, rest = _start_and_rest(text, home)
+        lines = _lines(start, rest)
+        regexes = [_regex(line) for line in lines]
+        if None in regexes and (is_exception or re.search("[*?]", rest)):
+            raise ValueError("a [ in it is never closed; one that stands for itself is written \\[")
+        if _SPECIAL.search(rest) and not is_exception:  # in doubt an exception means less, and everything else more
+            lines += _lines(start, _escaped(rest) + "/")
+            regexes = [_regex(line) for line in lines]
+        found = list(dict.fromkeys(regex for regex in regexes if regex is not None))
+        exact, any_case = ([_compiled(regex, flags) for regex in found] for flags in (0, re.IGNORECASE))
+    except (ValueError, re.error) as error:
+        raise ConfigurationError(
+            f"{key}: {glob!r} cannot be matched: {error}. Correct it; a glob that is not understood is not passed over."
+        ) from None
+    if start is not None:
+        return Glob(is_exception, exact, any_case, lines)
+    names = re.compile(fnmatch.translate(_as_recorded(text)))
+    return Glob(is_exception, exact, any_case, [f"**/{line}" for line in lines], text, names)
+
+
+def _refuse(text: str) -> None:
+    """Raises ValueError for what has no meaning here, though it may have one elsewhere."""
+    if not text.strip():
+        raise ValueError("it is empty")
+    if "\0" in text:
+        raise ValueError("it holds a NUL, which no directory's name does")
+    if _POSIX_CLASS.search(text):
+        raise ValueError("classes such as [[:alpha:]] are not known here; write [a-zA-Z]")
+    if _VARIABLE.match(text):
+        raise ValueError(
+            "variables are not known here; write ~ or the whole path, or **/$NAME for a directory so called"
+        )
+
+
+def _start_and_rest(text: str, home: str) -> tuple[str | None, str]:
+    """Where a glob starts, as a glob, and what follows; None where it is a name, for it has no slash."""
+    if _is_of_windows(text):
+        return "" if _DRIVE.match(text) else "**/", text.replace("\\", "/").lstrip("/")
+    if text.startswith("~"):
+        user, slash, rest = text.partition("/")
+        place = home if user == "~" else os.path.expanduser(user)
+        if place == user:
+            raise ValueError(f"there is no user {user[1:]!r}; a directory of that name is written **/{user}")
+        return _escaped(place.rstrip("/")), slash + rest
+    if "/" not in text:
+        return None, f"\\{text}" if text.startswith("#") else text
+    return ("", text) if text.startswith("/") else ("**/", re.sub(r"^(?:\./+)+", "", text))
+
+
+def _lines(start: str | None, rest: str) -> list[str]:
+    """The lines of a .gitignore in / that say this: of a path, as it is spelled and as the links in it lead, for a
+    record may name either."""
+    if start is None:
+        return [_as_recorded(rest)]
+    path = re.sub(r"/(?:\.?/)+", "/", start + rest).removesuffix("/.")
+    if not path.strip("/"):
+        return [EVERYTHING]
+    end = _LITERAL.match(path).end()  # type: ignore[union-attr]  # it matches at least what is empty
+    if end < len(path):
+        end = max(0, path.rfind("/", 0, end))
+    literal, wild = re.sub(r"\\(.)", r"\1", path[:end]), path[end:]
+    is_from_the_root = literal.startswith("/")
+    if ".." in (wild if is_from_the_root else path).split("/"):
+        raise ValueError("`..` has a meaning only in a path from / or ~ on, and there before all wildcards")
+    if not is_from_the_root:
+        return [_as_recorded(path)]
+    places = dict.fromkeys(("/" + normpath(literal).strip("/"), os.path.realpath(literal)))
+    end_of_path = "/" if path.endswith("/") else ""  # of what ends with a blank git would drop that
+    return [_as_recorded(_escaped(place.rstrip("/")) + (wild or end_of_path)) for place in places]
+
+
+def _is_of_windows(path: str) -> bool:
+    return bool(_DRIVE.match(path) or _SHARE.match(path))
+
+
+def _escaped(text: str) -> str:
+    """A text as a glob that means nothing else."""
+    return re.sub(r"[\\*?\[]", r"\\\g<0>", text)
+
+
+def _regex(line: str) -> str | None:
+    """What git makes of a line, as a regular expression over `directory/`; None where that is nothing."""
+    regex: str | None = GitIgnoreSpecPattern.pattern_to_regex(f"/{line.strip('/')}" if _DRIVE.match(line) else line)[0]
+    return regex
+
+
+def _compiled(regex: str, flags: int) -> re.Pattern[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # `[[]` is a set of one bracket, and stays one here
+        return re.compile(regex, flags | re.DOTALL)
+
+
+def _as_recorded(text: str) -> str:
+    """As an agent records a path: bytes that are no text as U+FFFD, letters composed, as no file system has to."""
+    try:
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half a character, which no system's path can hold
+        text = text.encode("utf-8", "replace").decode()
+    return unicodedata.normalize("NFC", text)

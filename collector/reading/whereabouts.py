@@ -1,0 +1,98 @@
+"""Whereabouts: the directories that a source names, as far as somebody has to know before its lines are judged.
+
+In: a source. Out: the first directory that it names, or all of them in their order; read as the pass reads it, so that
+both mean the same lines. Remembered by stamp, so what has not changed is not opened again, and what has named none so
+far is read on from where the last look ended. Invariant: only what is there is remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from collector.agents.format import AgentFormat
+from collector.errors import SkipSource, SourceError
+from collector.flow import reasons
+from collector.flow.line import End, Line, position_after
+from collector.flow.source import Position, Source, Stamp
+from collector.reading import tail
+from collector.reading.parse import load
+
+CHUNK_BYTES = 32 << 10  # most sources name a directory in their first records
+LONGEST_LINE = 16 << 20  # of a longer one the beginning is enough
+TORN_BYTES = 1 << 20
+# What is left of a torn record: its members that are strings.
+_MEMBER = re.compile(rb'("(?:[^"\\]|\\.){1,64}+")\s*+:\s*+("(?:[^"\\]|\\.)*+")')
+
+
+def named_in(line: Line, form: AgentFormat) -> list[str]:
+    """The directories that a line names: at most one, or of what was torn every one that is left of it."""
+    source = line.reading.source
+    if line.record is not None:
+        directory = form.directory_of(source, line.record)
+        return [directory] if directory else []
+    found = []
+    for name, value in _MEMBER.findall(line.raw[:TORN_BYTES]):
+        try:
+            directory = form.directory_of(source, {load(name): load(value)})
+        except ValueError:
+            continue
+        if directory:
+            found.append(directory)
+    return found
+
+
+def named_by(source: Source, form: AgentFormat) -> Iterator[tuple[Line, list[str]]]:
+    """Every line of a source, from its start, with the directories that it names."""
+    for item in tail.read(source, None, form, CHUNK_BYTES, LONGEST_LINE):
+        if isinstance(item, Line):
+            yield item, named_in(item, form)
+
+
+class Whereabouts:
+    """The first directories that the sources of one root name."""
+
+    def __init__(self, form: AgentFormat) -> None:
+        self._form = form
+        self._first: dict[Stamp, str] = {}
+        self._silent: dict[int, Position] = {}  # by inode: how far those that name none so far were looked at
+
+    def first(self, source: Source) -> str:
+        """The first directory that a source names; empty where it names none so far, or cannot be read."""
+        known = self._first.get(source.stamp)
+        if known is not None:
+            return known
+        looked = self._look(source, self._silent.get(source.stamp.inode))
+        if looked is None:
+            return ""
+        directory, position = looked
+        self._first[source.stamp] = directory
+        if directory:
+            self._silent.pop(source.stamp.inode, None)
+        else:
+            self._silent[source.stamp.inode] = position
+        return directory
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def keep_only(self, stamps: set[Stamp]) -> None:
+        """Forgets all files but these; one that has changed since goes on by its inode."""
+        inodes = {stamp.inode for stamp in stamps}
+        self._first = {stamp: directory for stamp, directory in self._first.items() if stamp in stamps}
+        self._silent = {inode: position for inode, position in self._silent.items() if inode in inodes}
+
+    def _look(self, source: Source, since: Position | None) -> tuple[str, Position] | None:
+        """The first directory from there on, and how far this had to look; None where nobody could look."""
+        last: Line | End | None = None
+        try:
+            for item in tail.read(source, since, self._form, CHUNK_BYTES, LONGEST_LINE):
+                last = item
+                if isinstance(item, Line) and (found := named_in(item, self._form)):
+                    return found[0], position_after(item)
+        except SkipSource as skip:
+            if skip.reason not in reasons.UNTIL_CHANGED:
+                return None
+        except (SourceError, MemoryError):
+            return None
+        return "", position_after(last) if last is not None else since or Position(0, "", "")

@@ -1,0 +1,186 @@
+"""No means no in the long run too: after a hint, after a restart, after a person has changed their mind."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from tests.build import Home, Session
+from tests.service.steps import Clock, Steps
+from tests.sink import Answer, Sink
+
+SECRET = "/work/app/secret"
+
+
+@pytest.fixture
+def steps(home: Home, sink: Sink, clock: Clock) -> Steps:
+    """A service that leaves out a directory below a project, and one whose project's name may be another's."""
+    return Steps(home, sink, clock, given={"projects": {"exclude": [SECRET, "/work/my.app"]}})
+
+
+def wandering(home: Home) -> Session:
+    """A session that was in the excluded directory and came back."""
+    session = home.session(project="-work-app")
+    session.prompt("in the open")
+    session.cwd = SECRET
+    session.prompt("canary: said there")
+    session.cwd = "/work/app"
+    session.reply("back again")
+    return session
+
+
+def last_prompt(session: Session) -> None:
+    """What Claude Code writes when a session ends: it names no directory."""
+    session.record({"type": "last-prompt", "lastPrompt": "canary: said there", "sessionId": session.session_id})
+
+
+def texts(sink: Sink) -> list[str]:
+    return [event["text"] for event in sink.events if "text" in event]
+
+
+def test_where_a_session_has_been_is_known_in_later_passes(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    with steps:
+        session = wandering(home)
+        steps.until_idle()
+        last_prompt(session)
+        steps.hint(session.path)
+        clock.forward(1)
+        steps.until_idle()
+        session.reply("and on")
+        steps.hint(session.path)
+        clock.forward(1)
+        steps.until_idle()
+        assert steps.saved()[session.path.name] == session.size
+    assert texts(sink) == ["in the open", "back again", "and on"]
+
+
+def test_where_a_session_has_been_is_known_after_a_restart(home: Home, sink: Sink, clock: Clock) -> None:
+    given = {"projects": {"exclude": [SECRET]}}
+    session = wandering(home)
+    with Steps(home, sink, clock, given=given) as before:
+        before.until_idle()
+    last_prompt(session)
+    session.reply("and on")
+    with Steps(home, sink, clock, given=given) as after:
+        after.until_idle()
+    assert texts(sink) == ["in the open", "back again", "and on"]
+
+
+def test_a_session_that_names_no_directory_yet_waits_for_it(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    other = home.session(project="-work-my-app")
+    other.cwd = "/work/my-app"
+    other.prompt("in the open")
+    with steps:
+        steps.until_idle()
+        for directory in ("/work/my.app", "/work/my-app"):
+            session = home.session(project="-work-my-app")
+            session.record({"type": "queue-operation", "operation": "enqueue", "content": f"enqueued in {directory}"})
+            steps.hint(session.path)
+            clock.forward(1)
+            steps.until_idle()
+            session.cwd = directory
+            session.prompt(f"prompted in {directory}")
+            steps.hint(session.path)
+            clock.forward(1)
+            steps.until_idle()
+    assert texts(sink) == ["in the open", "enqueued in /work/my-app", "prompted in /work/my-app"]
+
+
+def test_a_journal_that_appears_alone_goes_with_the_session_that_was_seen_before(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
+    sessions = [home.session(project="-work-my-app") for _ in range(2)]
+    for session, directory in zip(sessions, ("/work/my.app", "/work/my-app"), strict=True):
+        session.cwd = directory
+        session.prompt(f"in {directory}")
+    with steps:
+        steps.until_idle()
+        for session in sessions:
+            journal = session.journal()
+            journal.record({"type": "result", "key": "x", "agentId": "a1", "result": f"found in {session.cwd}"})
+            steps.hint(journal.path)
+            clock.forward(1)
+            steps.until_idle()
+    assert [text for text in texts(sink) if "my" in text] == ["in /work/my-app", "found in /work/my-app"]
+
+
+def test_what_moves_into_the_open_brings_nothing_along(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    session = home.session(project="-work-my-app")
+    session.cwd = "/work/my.app"
+    session.prompt("canary: in the other app")
+    last_prompt(session)
+    with steps:
+        steps.until_idle()
+        session.move(home.project("-work-open"))
+        session.cwd = "/work/open"
+        last_prompt(session)
+        session.prompt("in the open")
+        steps.hint(session.path)
+        clock.forward(1)
+        steps.until_idle()
+        session.rewrite()
+        last_prompt(session)
+        clock.forward(1000)
+        steps.until_idle()
+    assert texts(sink) == ["in the open"]
+
+
+def test_nothing_of_it_is_held_while_the_sink_is_down(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    sink.then = Answer(503)
+    for directory in ("/work/my.app", "/work/my-app"):
+        session = home.session(project="-work-my-app")
+        session.cwd = directory
+        session.prompt(f"in {directory}")
+    with steps:
+        steps.until_idle()
+        late = home.session(project="-work-my-app")
+        late.cwd = "/work/my.app"
+        late.prompt("in /work/my.app, later")
+        steps.hint(late.path)
+        steps.service.passes._hold_what_is_new()
+        held = steps.service.flow.held.held
+        assert [file.original.path for file in held.files] == [str(session.path)]
+
+
+def taken_over(steps: Steps, **changed: object) -> None:
+    """What SIGHUP does."""
+    steps.given |= changed
+    with ExitStack() as parts:
+        steps.service.reload()
+        steps.service._do_reload(steps.state, parts)
+        steps.until_idle()
+
+
+def test_a_filter_that_is_changed_holds_at_once_and_for_what_is_held(
+    home: Home, sink: Sink, steps: Steps, clock: Clock
+) -> None:
+    session = home.session(project="-work-open")
+    session.cwd = "/work/open"
+    session.prompt("before anybody said no")
+    with steps:
+        steps.until_idle()
+        sink.then = Answer(503)
+        session.prompt("canary: unsent when a person said no")
+        session.journal()
+        steps.hint(session.path)
+        clock.forward(1)
+        steps.until_idle()
+        assert steps.service.flow.held.held.files
+        session.delete()
+        sink.then = Answer()
+        taken_over(steps, projects={"exclude": ["/work/open"]})
+        assert steps.service.describe()["lag"] == 0
+    assert texts(sink) == ["before anybody said no"]
+
+
+def test_a_filter_that_cannot_be_matched_leaves_the_old_one_in_force(
+    home: Home, sink: Sink, steps: Steps, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with steps:
+        steps.until_idle()
+        taken_over(steps, projects={"exclude": [SECRET, "/work/[z-a]"]})
+        wandering(home)
+        clock.forward(1000)
+        steps.until_idle()
+    assert texts(sink) == ["in the open", "back again"]
