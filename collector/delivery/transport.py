@@ -51,7 +51,7 @@ class Transport:
         self.address = url.partition("?")[0]  # for messages: a query may hold a token
         self.deadline = deadline or settings.connect_timeout + 3 * settings.timeout
         self._url = url.partition("#")[0]
-        self._timeout = settings.timeout
+        self._timeout, self._connect_timeout = settings.timeout, settings.connect_timeout
         self._encoding = settings.compression
         self._compress = COMPRESSIONS.get(settings.compression)
         self._secrets = _secrets(url, credentials)
@@ -105,6 +105,8 @@ class Transport:
             with exchange.within(seconds):
                 answer = exchange.post(url, body, headers)
             return answer, len(body)
+        except httpx.ConnectTimeout:
+            return Retry(f"no connection within {self._connect_timeout:g} seconds"), 0
         except httpx.TimeoutException as error:
             has_seen_it = isinstance(error, httpx.ReadTimeout)
             return Retry(f"no answer within {self._timeout:g} seconds", may_be_poison=has_seen_it), 0

@@ -49,6 +49,17 @@ def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, pi
         assert post(url, PATIENT, DEADLINE) == Retry("the answer was not complete within 0.3 seconds")
 
 
+def test_a_time_out_says_what_was_waited_for_and_how_long() -> None:
+    def say_nothing(_: socket.socket, closing: threading.Event) -> None:
+        closing.wait(PLENTY)
+
+    with talking(say_nothing) as url:
+        no_answer = post(url, SinkSettings(timeout=0.15, connect_timeout=PLENTY))
+        no_handshake = post(url.replace("http:", "https:"), SinkSettings(timeout=PLENTY, connect_timeout=0.1))
+    assert no_answer == Retry("no answer within 0.15 seconds", may_be_poison=True)
+    assert no_handshake == Retry("no connection within 0.1 seconds")
+
+
 def test_the_deadline_leaves_time_to_connect_to_send_to_wait_and_to_read() -> None:
     assert Transport(SinkSettings(timeout=10.0, connect_timeout=5.0), "http://127.0.0.1/").deadline == 35.0
 
