@@ -173,7 +173,9 @@ def lesser(configured: int, limit: int | None) -> int:
 
 
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Sends quarantined events once more, each by itself: the entries, with `taken`, `refused` or `not an event`."""
+    """Sends quarantined events once more, each by itself: the entries, with `taken`, `refused`, `not an event`, or
+    `excluded` where a person has said no to the project since."""
+    scope = scope_of(settings)
     installation = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, installation.key)
     with open_channel(settings, redactor) as channel:
@@ -184,6 +186,9 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
             event = _event_of(entry)
             if event is None:
                 yield entry, "not an event"
+                continue
+            if not scope.takes_event(event):
+                yield entry, "excluded"
                 continue
             sealed = seal(event, redactor, max_event_bytes)
             batch = Batch(events=[sealed], places=[(entry["source"], entry["offset"])], size=len(sealed.body))
