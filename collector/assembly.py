@@ -32,7 +32,7 @@ from collector.delivery.transport import Transport
 from collector.delivery.waiting import Uniform
 from collector.delivery.window import Deliverer
 from collector.errors import ConfigurationError, StateError
-from collector.files import created, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory
 from collector.flow.batch import Batch
 from collector.flow.frame import Frame
 from collector.flow.interrupt import Interrupt
@@ -177,7 +177,9 @@ def lesser(configured: int, limit: int | None) -> int:
 
 
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Sends quarantined events again, one by one; yields each entry with `taken`, `refused` or `not an event`."""
+    """Sends quarantined events again, one by one; yields each entry with `taken`, `refused`, `not an event`, or
+    `excluded` if its project has been excluded since."""
+    scope = scope_of(settings)
     installation = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, installation.key)
     with open_channel(settings, redactor) as channel:
@@ -188,6 +190,9 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
             event = _event_of(entry)
             if event is None:
                 yield entry, "not an event"
+                continue
+            if not scope.takes_event(event):
+                yield entry, "excluded"
                 continue
             sealed = seal(event, redactor, max_event_bytes)
             batch = Batch(events=[sealed], places=[(entry["source"], entry["offset"])], size=len(sealed.body))
@@ -296,6 +301,8 @@ def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Inst
             # A crash before this leaves a stray. Nothing was sent under this id yet, so the next start makes another.
             if not is_new or not _put_first(temporary, path):
                 os.replace(temporary, path)
+            # Before anything is sent under this id: a power cut must not take the name, and with it the markers' key.
+            fsync_directory(path.parent)
             return _read_installation(path)
         finally:
             temporary.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -92,16 +93,17 @@ def retry(ids: Ids = None, everything: All = False, config: Config = None, state
     log.configure(chosen.log.level, chosen.log.format)
     entries = _chosen(quarantine, ids or [], everything=everything)
     taken: set[str] = set()
-    refused = not_events = 0
+    fates: Counter[str] = Counter()
     try:
         for entry, fate in retry_events(chosen, entries):
             taken |= {entry["id"]} if fate == "taken" else set()
-            refused += fate == "refused"
-            not_events += fate == "not an event"
+            fates[fate] += 1
     finally:
         delivered = quarantine.drop(taken) if taken else 0
-        typer.echo(f"Delivered {delivered}, refused again {refused}, not an event {not_events}.")
-    if refused:
+        excluded = f", of an excluded project {fates['excluded']}" if fates["excluded"] else ""
+        said = f"Delivered {delivered}, refused again {fates['refused']}, not an event {fates['not an event']}"
+        typer.echo(f"{said}{excluded}.")
+    if fates["refused"]:
         raise typer.Exit(3)
 
 

@@ -102,7 +102,7 @@ class ProjectFilter:
         for source in in_doubt:
             alive()
             first.append("" if source.kind.is_document else whereabouts.first(source))
-            if home := self._home(source, first[-1]):
+            if home := self._home(source.project, first[-1]):
                 homes.setdefault(source.project, {}).setdefault(source.session_id, set()).add(home)
         self._homes[root] = homes
         taken = [source for source, directory in zip(in_doubt, first, strict=True) if self._is_taken(source, directory)]
@@ -115,15 +115,23 @@ class ProjectFilter:
             return verdict is Verdict.TAKEN
         return self._is_taken(source, "" if source.kind.is_document else Whereabouts(self._form).first(source))
 
-    def _home(self, source: Source, directory: str) -> str:
+    def takes_event(self, project: str, directory: str) -> bool:
+        """Whether something that was read before is still to be sent, by what is left of where it happened."""
+        verdict = self.verdict(project)
+        if self.is_open or verdict is Verdict.LEFT_OUT or (directory and not self.takes(directory)):
+            return self.is_open
+        home = self._home(project, directory)
+        return self.takes(home) if home else verdict is Verdict.TAKEN
+
+    def _home(self, project: str, directory: str) -> str:
         """The directory that a project is called after: this one, or the nearest above it that fits; else nothing."""
-        pair = source.project, directory
+        pair = project, directory
         known = self._called_after.get(pair)
         if known is None:
             if len(self._called_after) >= MANY_DIRECTORIES:
                 self._called_after.clear()
             above = (path for meant in directories_of(directory) for path in reversed(meant.with_parents()))
-            known = next((path for path in above if self._form.is_key_of(source.project, path)), "")
+            known = next((path for path in above if self._form.is_key_of(project, path)), "")
             self._called_after[pair] = known
         return known
 
@@ -131,7 +139,7 @@ class ProjectFilter:
         """Whether what a source in doubt names, or the others of its session, leaves no doubt that it is read."""
         if directory and not self.takes(directory):
             return False
-        if home := self._home(source, directory):
+        if home := self._home(source.project, directory):
             return self.takes(home)
         # A document is about all sessions of its project; its entries are judged one by one. Without a session of its
         # own a source has nobody to speak for it: not the others of the project, for two directories may share a name.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from collector.agents.format import AgentFormat
 from collector.flow.source import Root, Source
@@ -22,8 +23,8 @@ class Scope:
     filters: dict[str, ProjectFilter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in {root.agent for root in self.roots}:
-            self.filters[name] = ProjectFilter(self.agents[name], self.include, self.exclude, self.home)
+        for name, form in self.agents.items():
+            self.filters[name] = ProjectFilter(form, self.include, self.exclude, self.home)
 
     def form_of(self, root: Root) -> AgentFormat:
         """How the agent writes whose files are below this root."""
@@ -36,3 +37,10 @@ class Scope:
     def takes(self, source: Source) -> bool:
         """Whether the project filter lets a source through, whatever it takes to find that out."""
         return self.filters[source.root.agent].takes_source(source)
+
+    def takes_event(self, event: Mapping[str, Any]) -> bool:
+        """Whether the project filter lets an event through that was made before, maybe when it was another one."""
+        client, project, directory = event.get("client"), event.get("project"), event.get("cwd")
+        name = client.get("name") if isinstance(client, dict) else None
+        filters = [self.filters[name]] if name in self.filters else list(self.filters.values())
+        return all(each.takes_event(str(project or ""), str(directory or "")) for each in filters)

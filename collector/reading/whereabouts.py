@@ -15,9 +15,11 @@ from collector.errors import SkipSource, SourceError
 from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
 from collector.flow.source import Position, Source, Stamp
+from collector.log import get_logger, place_of
 from collector.reading import tail
 from collector.reading.parse import load
 
+log = get_logger()
 CHUNK_BYTES = 32 << 10  # most sources name a directory in their first records
 LONGEST_LINE = 16 << 20  # of a longer one the beginning is enough
 TORN_BYTES = 1 << 20
@@ -94,5 +96,9 @@ class Whereabouts:
             if skip.reason not in reasons.UNTIL_CHANGED:
                 return None
         except (SourceError, MemoryError):
+            return None
+        except Exception as error:  # noqa: BLE001 - one source must not keep all others from being found
+            # Without its name: it may be of a project that nobody has to know of.
+            log.error("source in doubt not understood", error=type(error).__name__, place=place_of(error))
             return None
         return "", position_after(last) if last is not None else since or Position(0, "", "")

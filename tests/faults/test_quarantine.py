@@ -110,6 +110,24 @@ def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> N
         assert [entry["reason"] for entry in place.entries()] == ["torn line"]
 
 
+def test_a_retry_sends_nothing_of_a_project_that_was_excluded_meanwhile(tmp_path: Path) -> None:
+    with Sink(then=poison(is_poison)) as sink:
+        place = Place(tmp_path, sink)
+        for text in ("all is well", "poison of the app", "fine"):
+            place.session.prompt(text)
+        other = place.home.session(project="-work-other")
+        other.prompt("poison of another")
+        other.prompt("fine too")
+        other.record({"type": "last-prompt", "lastPrompt": "poison that names no directory"})
+        place.agent.scan()
+        assert len(place.entries()) == 3
+        sink.clear_script()
+        result = place.quarantine("retry", "--all", COLLECTOR_PROJECTS__EXCLUDE="/work/other")
+        said = "Delivered 1, refused again 0, not an event 0, of an excluded project 2."
+        assert (result.code, result.stdout.strip()) == (0, said)
+        assert [event["text"] for event in sink.events if is_poison(event)] == ["poison of the app"]
+
+
 def test_a_retry_that_breaks_off_keeps_what_was_not_taken(tmp_path: Path) -> None:
     with Sink(then=poison(is_poison)) as sink:
         place = Place(tmp_path, sink)

@@ -231,6 +231,16 @@ def test_what_stays_in_doubt_is_left_out(tmp_path: Path) -> None:
     assert (findings.files, findings.skipped["project"]) == ([], 2)
 
 
+def test_what_names_no_directory_goes_with_the_files_beside_it_where_the_name_is_certain(tmp_path: Path) -> None:
+    main = session(home := Home(tmp_path), "/work/app")
+    main.journal()
+    assert taken(home, "/work/app/secret", kind="journal") == [True, True]
+    beside = main.subagent(layout="workflow")
+    beside.cwd = "/work/app/secret"
+    beside.user("hello")
+    assert taken(home, "/work/app/secret", kind="journal") == [False, False]
+
+
 def test_an_index_goes_with_the_sessions_of_its_project(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for directory in ("/work/my-app", "/work/my.app"):
