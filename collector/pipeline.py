@@ -134,19 +134,17 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
     gate: Gate | None = None
     normalize: Normalizer | None = None
     for line in _lines(source, form, flow):
-        if gate is None and not projects.is_open:
-            gate = projects.gate(line)
+        if normalize is None:
+            normalize = form.normalizer(line.reading, flow.frame)
+            gate = None if projects.is_open else projects.gate(line)
         if isinstance(line, End):
             if gate is not None:
                 gate.close(line)
             yield Item(line, None)
-            continue
-        if gate is not None and not gate.takes(line):
+        elif gate is not None and not gate.takes(line):
             yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
-            continue
-        if normalize is None:
-            normalize = form.normalizer(line.reading, flow.frame)
-        yield Item(line, _outcome(line, normalize, form, flow))
+        else:
+            yield Item(line, _outcome(line, normalize, form, flow))
 
 
 def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:
