@@ -38,7 +38,7 @@ def _quarantined(name: str, of: Literal["line", "event"], meaning: str) -> Reaso
 
 # Skipped files: what is seen before one is opened, what opening and reading it shows, what it holds.
 EMPTY = Reason("empty", "file", "There are no bytes in it yet.")
-PROJECT = Reason("project", "file", "It belongs to a project outside the filter.")
+PROJECT = Reason("project", "file", "It belongs to a project outside the filter, or may.")
 OUTSIDE_ROOT = Reason("outside_root", "file", "A symbolic link leads out of the root, or in a circle.")
 NOT_A_FILE = Reason("not_a_file", "file", "A FIFO, socket, device or directory has the name of a source.")
 UNLISTED = Reason("unlisted", "directory", "It cannot be listed; nothing below it is taken for deleted.", is_left=True)
@@ -46,7 +46,7 @@ VANISHED = Reason("vanished", "file", "It went away between being found and bein
 UNREADABLE = Reason("unreadable", "file", "Its permissions keep the collector out.", is_left=True)
 READ_ERROR = Reason("read_error", "file", "Reading broke off; what was read before that stands.", is_left=True)
 INTERNAL_ERROR = Reason("internal_error", "file", "The collector failed on it; the log says where.", is_left=True)
-WARMUP = Reason("warmup", "file", "A subagent started ahead of need: its only line says Warmup.", until_changed=True)
+WARMUP = Reason("warmup", "file", "It holds nothing yet: a subagent that says Warmup, for one.", until_changed=True)
 TOO_LARGE = Reason("too_large", "file", "More than 64 MB in a file that is read whole.", until_changed=True)
 INCOMPLETE = Reason(
     *("incomplete", "file", "A file that is read whole is not valid JSON: half written, or damaged."),

@@ -1,4 +1,4 @@
-"""Held: which unsent transcripts are kept from Claude Code's sweep, what is read of them, and plans for the next ones.
+"""Held: which unsent sources are kept from deletion, what is read of them, and plans for the next ones.
 
 In: the directory of held files, what was found, what is remembered. Out: values. Nothing is changed here: rescue.py
 carries plans out. The index is on disk before the first link and after the last unlink, so what a crash leaves behind
@@ -253,18 +253,19 @@ def index_of(files: Iterable[HeldFile]) -> bytes:
 
 
 def _encode(file: HeldFile) -> dict[str, Any]:
-    root, path, key, kind, project, session_id, agent_id, stamp = file.original
+    (place, label, agent), path, key, kind, project, session_id, agent_id, stamp = file.original
     return {
         "number": file.number,
-        "source": [list(root), path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
+        "agent": agent,
+        "source": [[place, label], path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
         "start": list(file.start[:3]) if file.start else None,
         "unsent": file.unsent,
     }
 
 
 def _decode(item: dict[str, Any]) -> HeldFile:
-    (place, label, *agent), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
-    root = Root(place, label, *(agent or [""]))  # earlier versions wrote none; what is read has that of the known root
+    (place, label, *_), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
+    root = Root(place, label, item.get("agent", ""))  # earlier versions wrote none; what is read has the known root's
     source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
     start = item["start"]
     return HeldFile(int(item["number"]), source, Position(*start) if start else None, int(item["unsent"]))

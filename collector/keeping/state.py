@@ -80,7 +80,7 @@ class State:
 
     def _take_over(self, sections: dict[str, dict[str, Any]]) -> None:
         """The entries of each agent; those of one that nobody knows here any more stay in their section."""
-        if self.agent not in sections:
+        if not sections:
             raise ValueError(NO_STATE)
         owners = {key: agent for agent, files in sections.items() if agent != self.agent for key in files}
         entries: dict[str, Entry] = {}
