@@ -355,7 +355,15 @@ def _root(path: str, label: str, agent: str) -> Root:
         raise ConfigurationError(f"roots: {path} names unknown agent {agent!r}. Known: {', '.join(sorted(AGENTS))}.")
     absolute = os.path.abspath(os.path.expanduser(path))
     label = label or os.path.basename(absolute).lstrip(".") or "root"
-    return Root(absolute, label, agent or next(iter(AGENTS)))
+    return Root(absolute, label, agent or _agent_at(absolute))
+
+
+def _agent_at(path: str) -> str:
+    """Whose usual place this is; anywhere else, the first agent of the registry."""
+    for form in AGENTS.values():
+        if path in {os.path.abspath(os.path.expanduser(usual)) for usual in form.usual_roots}:
+            return form.name
+    return next(iter(AGENTS))
 
 
 def describe(flow: Flow) -> dict[str, Any]:

@@ -32,7 +32,8 @@ SOME_LEFT = 3
 
 Config = Annotated[Path | None, typer.Option("--config", help="The configuration file.", show_default=False)]
 Roots = Annotated[
-    list[str] | None, typer.Option("--root", help="A Claude config directory; repeatable.", show_default=False)
+    list[str] | None,
+    typer.Option("--root", help="A directory to read, such as ~/.claude; repeatable.", show_default=False),
 ]
 SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
 SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
@@ -64,10 +65,12 @@ def scan(
     roots = roots_of(chosen)
     missing = [found.path for found in roots if not os.path.isdir(found.path)]
     if len(missing) == len(roots):
-        form = AGENTS[roots[0].agent]
+        forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
+        makers = " or ".join(form.title for form in forms)
+        ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} does not exist. {form.title} creates it when it first "
-            f"starts; if it is elsewhere, name it with --root or ${form.root_variable}."
+            f"There is nothing to read: {', '.join(missing)} does not exist. {makers} creates it when it first starts; "
+            f"if it is elsewhere, name it with {ways}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -55,7 +56,8 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows += [("problem", text) for text in _problem(report, now)]
     rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
     rows += [("root", _root(each)) for each in report["roots"]]
-    rows += [(name, _priority(name, row)) for name, row in report["priorities"].items()]
+    words = _words([root.get("agent", "") for root in report["roots"]])
+    rows += [(name, _priority(words.get(name, "sources"), row)) for name, row in report["priorities"].items()]
     rows += [("lag", _size(report["lag"]))]
     rows += [("watcher", _with_reason(report["watcher"]["mode"], report["watcher"]["reason"]))]
     if report.get("redaction_engine"):
@@ -98,12 +100,20 @@ def _root(root: dict[str, Any]) -> str:
     return f"{root['path']}{'' if root['is_there'] else ' does not exist yet'}"
 
 
-def _priority(name: str, row: dict[str, int]) -> str:
+def _words(agents: Sequence[str]) -> dict[str, str]:
+    """What a person calls the sources of each priority, where these agents are read."""
     from collector.agents.registry import AGENTS
 
-    names = {f"P{number}": what for form in reversed(AGENTS.values()) for number, what in form.priorities.items()}
+    words: dict[str, list[str]] = {}
+    for form in [AGENTS[name] for name in dict.fromkeys(agents) if name in AGENTS] or AGENTS.values():
+        for number, what in form.priorities.items():
+            words.setdefault(f"P{number}", []).append(what)
+    return {name: " and ".join(dict.fromkeys(each)) for name, each in words.items()}
+
+
+def _priority(what: str, row: dict[str, int]) -> str:
     waiting = f"{row['behind']} behind by {_size(row['lag'])}" if row["behind"] else "all sent"
-    return f"{row['sources']} {names.get(name, 'sources')}, {waiting}"
+    return f"{row['sources']} {what}, {waiting}"
 
 
 def _redaction(report: dict[str, Any]) -> str:

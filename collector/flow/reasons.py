@@ -38,7 +38,7 @@ def _quarantined(name: str, of: Literal["line", "event"], meaning: str) -> Reaso
 
 # Skipped files: for what shows before they are opened, while they are opened and read, or in what they hold.
 EMPTY = Reason("empty", "file", "It holds no bytes yet.")
-PROJECT = Reason("project", "file", "It belongs to a project outside the filter.")
+PROJECT = Reason("project", "file", "It belongs to a project outside the filter, or may.")
 OUTSIDE_ROOT = Reason("outside_root", "file", "A symbolic link leads out of the root, or in a circle.")
 NOT_A_FILE = Reason("not_a_file", "file", "A FIFO, socket, device or directory has the name of a source.")
 UNLISTED = Reason("unlisted", "directory", "It cannot be listed. Nothing below it counts as deleted.", is_left=True)
@@ -46,7 +46,7 @@ VANISHED = Reason("vanished", "file", "It disappeared between being found and be
 UNREADABLE = Reason("unreadable", "file", "Its permissions keep collector out.", is_left=True)
 READ_ERROR = Reason("read_error", "file", "Reading failed part of the way; what came before counts.", is_left=True)
 INTERNAL_ERROR = Reason("internal_error", "file", "A fault in collector; the log says where.", is_left=True)
-WARMUP = Reason("warmup", "file", "A subagent started in advance: its only line says Warmup.", until_changed=True)
+WARMUP = Reason("warmup", "file", "It holds nothing yet, such as a subagent that only says Warmup.", until_changed=True)
 TOO_LARGE = Reason("too_large", "file", "A file that is read whole has more than 64 MB.", until_changed=True)
 INCOMPLETE = Reason(
     *("incomplete", "file", "A file that is read whole is not valid JSON: half written, or damaged."),

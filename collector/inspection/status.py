@@ -60,7 +60,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
 
 
 def _root(root: Root, missing: list[Root]) -> dict[str, Any]:
-    return {"path": root.path, "label": root.label, "is_there": root not in missing}
+    return {"path": root.path, "label": root.label, "agent": root.agent, "is_there": root not in missing}
 
 
 def _quarantined(settings: Settings) -> int | None:

@@ -1,4 +1,4 @@
-"""Held files: which unsent transcripts are kept from the sweep, how they are read, and plans for more.
+"""Held files: which unsent sources are kept from deletion, how they are read, and plans for more.
 
 In: the directory of held files, what was found, what is remembered. Out: values. Nothing changes here; rescue.py
 carries the plans out. The index is written before the first link and after the last unlink. So a crash leaves either a
@@ -258,18 +258,19 @@ def index_of(files: Iterable[HeldFile]) -> bytes:
 
 
 def _encode(file: HeldFile) -> dict[str, Any]:
-    root, path, key, kind, project, session_id, agent_id, stamp = file.original
+    (place, label, agent), path, key, kind, project, session_id, agent_id, stamp = file.original
     return {
         "number": file.number,
-        "source": [list(root), path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
+        "agent": agent,
+        "source": [[place, label], path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
         "start": list(file.start[:3]) if file.start else None,
         "unsent": file.unsent,
     }
 
 
 def _decode(item: dict[str, Any]) -> HeldFile:
-    (place, label, *agent), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
-    root = Root(place, label, *(agent or [""]))  # earlier versions wrote none: it then comes from the known root
+    (place, label, *_), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
+    root = Root(place, label, item.get("agent", ""))  # earlier versions wrote none: it then comes from the known root
     source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
     start = item["start"]
     return HeldFile(int(item["number"]), source, Position(*start) if start else None, int(item["unsent"]))

@@ -80,7 +80,7 @@ class State:
 
     def _take_over(self, sections: dict[str, dict[str, Any]]) -> None:
         """Takes over the entries of each agent. Those of an agent that is no longer known keep their section."""
-        if self.agent not in sections:
+        if not sections:
             raise ValueError(NO_STATE)
         owners = {key: agent for agent, files in sections.items() if agent != self.agent for key in files}
         entries: dict[str, Entry] = {}

@@ -343,7 +343,8 @@ class Service:
 
 
 def _root(root: Root, missing: list[str] | None) -> dict[str, Any]:
-    return {"path": root.path, "label": root.label, "is_there": root.path not in (missing or [])}
+    is_there = root.path not in (missing or [])
+    return {"path": root.path, "label": root.label, "agent": root.agent, "is_there": is_there}
 
 
 def _secrets(settings: Settings) -> Any:

@@ -64,6 +64,8 @@ class Watcher:
         self._observer: Any = None
         self._threads: list[threading.Thread] = []
         self._places: dict[str, tuple[int, int]] = {}
+        below = {f"{root}/{name}": root for root, form in self._forms.items() for name in form.watched}
+        self._root_of = below | {root: root for root in self._roots}  # by place that is watched
         self._again_at: float | None = None
         self._complaints = _Complaints(wake)
         logger = logging.getLogger("watchdog")
@@ -101,19 +103,18 @@ class Watcher:
     def _places_to_watch(self) -> dict[str, tuple[int, int]]:
         """The directories to watch that exist, with device and inode, so that a replaced one is noticed."""
         places = {}
-        for root in self._roots:
-            for path in (root, *(f"{root}/{name}" for name in self._forms[root].watched)):
-                with contextlib.suppress(OSError):
-                    status = os.stat(path, follow_symlinks=False)
-                    if os.path.isdir(path) and not os.path.islink(path):
-                        places[path] = (status.st_dev, status.st_ino)
+        for path in self._root_of:
+            with contextlib.suppress(OSError):
+                status = os.stat(path, follow_symlinks=False)
+                if os.path.isdir(path) and not os.path.islink(path):
+                    places[path] = (status.st_dev, status.st_ino)
         return places
 
     def _start(self, places: dict[str, tuple[int, int]]) -> None:
         before = set(threading.enumerate())
         self._observer = self._make_observer()
         for path in places:
-            form = self._forms[path if path in self._roots else os.path.dirname(path)]
+            form = self._forms[self._root_of[path]]
             handler = _Handler(self.wake, path, self._name_of(path), form)
             self._observer.schedule(handler, path, recursive=path not in self._roots, event_filter=WATCHED)
         self._observer.start()
@@ -122,7 +123,7 @@ class Watcher:
 
     def _name_of(self, path: str) -> str:
         """The path as discovery names it: below the root as configured, not where symbolic links lead."""
-        real = path if path in self._roots else os.path.dirname(path)
+        real = self._root_of[path]
         return self._roots[real] + path[len(real) :]
 
     def _tell_what_is_seen(self, places: dict[str, tuple[int, int]]) -> None:

@@ -63,6 +63,19 @@ def test_its_files_are_found_read_redacted_and_delivered(home: Home, sink: Sink,
     assert ledger["redactions"] == {"github-token": 1}
 
 
+def test_its_usual_place_is_known_as_its_own_when_it_is_named(home: Home, sink: Sink, agent: Agent) -> None:
+    log(home, "Once upon a time")
+    assert agent.scan("--root", str(home.root)).ledger["delivered"] == 1
+
+
+def test_where_nothing_is_there_yet_it_is_said_who_makes_it(home: Home, agent: Agent) -> None:
+    home.root.rmdir()
+    result = agent.run("scan", "--root", str(home.root))
+    assert result.code == 1
+    assert "Scribe creates it when it first starts" in result.stderr
+    assert "--root or $SCRIBE_HOME" in result.stderr
+
+
 def test_its_offsets_have_a_section_of_their_own_and_survive(home: Home, sink: Sink, agent: Agent) -> None:
     path = log(home, "one")
     agent.scan()
@@ -105,6 +118,10 @@ def test_status_and_doctor_speak_of_it(home: Home, agent: Agent) -> None:
     log(home, "one")
     status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
     assert status["priorities"]["P1"]["behind"] == 1
+    assert [root["agent"] for root in status["roots"]] == ["scribe"]
+    assert "1 logs, 1 behind" in agent.run("status", *agent.places()).stdout
+    Home(home.path.parent).session().prompt("of Claude Code")
+    assert "1 subagents and logs, 1 behind" in agent.run("status", *agent.places()).stdout
     doctor = agent.run("doctor", *agent.places()).stdout
     assert f"{home.root}: 1 sources" in doctor
 

@@ -6,6 +6,7 @@ State version 1 never changes its shape. The bytes below are those of version 0.
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from collector.keeping.state import State
 from tests.agent import Agent
 from tests.build import Home, Session
 from tests.scopes import FORM
-from tests.sink import Sink
+from tests.sink import Answer, Sink
 
 WRITTEN = 1_768_263_841  # seconds since 1970, when Claude Code last wrote
 STATE = (
@@ -138,6 +139,23 @@ def test_what_it_holds_is_delivered_and_nothing_else(tmp_path: Path, copy: bool,
         assert [event["text"] for event in sink.events] == ["held"]
         assert not place.agent.state.with_name("state.held").exists()
         assert place.agent.scan().ledger["lines"] == 0
+
+
+def test_what_is_held_now_could_be_read_by_it(tmp_path: Path) -> None:
+    """It takes a root for two words, and passes over what else an entry of the index says."""
+    with Sink() as sink:
+        place = Place(tmp_path, sink)
+        place.session.prompt("held")
+        os.utime(place.session.path, (WRITTEN, WRITTEN))
+        sink.then = Answer(503)
+        assert place.agent.scan("--max-wait", "0").code == 75
+        size = place.session.size
+        written = json.loads(place.agent.state.with_name("state.held").joinpath("index.json").read_bytes())
+        unsent = size - int(str(place.known["offset"]))
+        expected = json.loads(INDEX % (place.known | {"size": size, "unsent": unsent}))
+        expected["files"][0]["source"][0][1] = place.home.root.name.lstrip(".")
+        assert [entry.pop("agent") for entry in written["files"]] == [FORM.name]
+        assert written == expected
 
 
 def test_its_journal_is_applied(tmp_path: Path) -> None:

@@ -44,6 +44,20 @@ def test_the_file_has_the_shape_that_is_documented(tmp_path: Path) -> None:
     assert document["claude_code"]["files"][KEY]["mtime"] == 1768263841305
 
 
+def test_it_is_whole_whichever_agent_is_the_first_of_the_registry(tmp_path: Path) -> None:
+    before = saved(tmp_path / "state.json", **{KEY: HERE})
+    state = State(tmp_path / "state.json", "aider").load()
+    assert (state.entries, state.notes) == (before.entries, [])
+    state.set_offset("~/.aider/s", HERE)
+    state.save(is_whole=True)
+    assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
+    document = orjson.loads((tmp_path / "state.json").read_bytes())
+    assert {agent: list(document[agent]["files"]) for agent in ("aider", FORM.name)} == {
+        "aider": ["~/.aider/s"],
+        FORM.name: [KEY],
+    }
+
+
 def test_an_entry_with_offset_and_mtime_alone_is_understood(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_bytes(orjson.dumps({"claude_code": {"files": {KEY: {"offset": 45678, "mtime": 1768263841305}}}}))
@@ -193,8 +207,8 @@ def test_the_journal_says_whose_file_it_is(tmp_path: Path) -> None:
     assert State(path, "claude_code").load().owners == {"theirs": "scribe"}
 
 
-@pytest.mark.parametrize("content", ['{"version":1}', '{"scribe":{"files":{}}}', '{"claude_code":{"files":[]}}'])
-def test_without_a_section_of_the_first_agent_it_is_no_state(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ['{"version":1}', '{"claude_code":{}}', '{"claude_code":{"files":[]}}'])
+def test_without_a_section_of_any_agent_it_is_no_state(tmp_path: Path, content: str) -> None:
     path = tmp_path / "state.json"
     path.write_text(content)
     loaded = State(path, "claude_code").load(may_repair=False)

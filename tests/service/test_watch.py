@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from watchdog.observers import Observer
 
+from collector.agents.claude_code import ClaudeCode
 from collector.service.hints import Waker
 from collector.service.watch import Watcher
 from collector.service.watch_limits import is_watch_limit_reached, network_file_system
-from tests.scopes import scope
+from tests.scopes import FORM, scope
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ class Watching:
             return self.made[-1]
 
         self.wake = wake
-        self.watcher = Watcher(scope(root), wake, observer=observer, **options)
+        self.watcher = Watcher(scope(root, form=options.pop("form", FORM)), wake, observer=observer, **options)
 
     def heard(self, is_enough: Callable[[set[str]], bool]) -> set[str]:
         """The hints until there are enough of them."""
@@ -84,6 +85,19 @@ def test_a_new_directory_and_what_is_in_it_are_hints(root: Path, watching: Watch
     path = directory / "agent-1.jsonl"
     path.write_text("{}\n")
     watching.heard(lambda heard: str(path) in heard or str(root / "projects" / "-new") in heard)
+
+
+def test_what_an_agent_keeps_further_down_is_watched(root: Path, wake: Waker) -> None:
+    class Deep(ClaudeCode):
+        watched = ("data/projects",)
+
+    (root / "data" / "projects").mkdir(parents=True)
+    watching = Watching(root, wake, form=Deep())
+    watching.watcher.keep_up()
+    path = root / "data" / "projects" / "s.jsonl"
+    path.write_text("{}\n")
+    assert watching.heard(lambda heard: str(path) in heard) == {str(path)}
+    watching.watcher.close()
 
 
 def test_a_move_hints_at_both_ends(root: Path, watching: Watching) -> None:
