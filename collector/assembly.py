@@ -1,4 +1,8 @@
-"""Puts the parts together from the settings, and takes them apart again. Used by `scan`, `run` and `demo` alike."""
+"""Puts the parts together from the settings, and closes them again. Every command that reads or sends starts here.
+
+In: settings. Out: a flow to use inside a `with` block, which holds the lock on the state too. Invariant: each part gets
+all it needs when it is made, so nobody reaches into it later. A dry run locks nothing and moves no offset on disk.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +21,18 @@ import orjson
 
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
-from collector.delivery.batch import BatchLimits
 from collector.delivery.channel import Channel
 from collector.delivery.credentials import bearer, credentials
 from collector.delivery.dry_run import DrySink, transport_to_nowhere
+from collector.delivery.gather import BatchLimits
 from collector.delivery.settle import Policy
 from collector.delivery.sink import SinkType
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Uniform
 from collector.delivery.window import Deliverer
 from collector.errors import ConfigurationError, StateError
-from collector.files import created, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory
 from collector.flow.batch import Batch
 from collector.flow.frame import Frame
 from collector.flow.interrupt import Interrupt
@@ -67,7 +71,7 @@ def assembled(
     interrupt: Interrupt | None = None,
     observer: Observer = UNOBSERVED,
 ) -> Iterator[Flow]:
-    """The flow that these settings describe, with its state locked for as long as it lasts."""
+    """The flow that these settings describe, with its state locked while the block runs."""
     with (
         held_state(settings, purpose, is_dry_run=is_dry_run) as state,
         flow_on(
@@ -79,7 +83,7 @@ def assembled(
 
 @contextlib.contextmanager
 def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) -> Iterator[State]:
-    """The state, loaded, and locked for as long as it is held; a dry run locks nothing."""
+    """The state, loaded, and locked while the block runs; a dry run locks nothing."""
     path = settings.state_path
     with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
         state = state_of(settings).load(may_repair=not is_dry_run)
@@ -89,7 +93,7 @@ def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) ->
 
 
 def state_of(settings: Settings) -> State:
-    """The state, not loaded yet. What names no agent belongs to the first one in the registry."""
+    """The state, not loaded yet. Entries without an owner belong to the first agent in the registry."""
     return State(settings.state_path, next(iter(AGENTS)))
 
 
@@ -104,7 +108,7 @@ def flow_on(
     observer: Observer = UNOBSERVED,
     uniform: Uniform = random.uniform,
 ) -> Iterator[Flow]:
-    """The flow that these settings describe, on a state that is held already."""
+    """The flow that these settings describe, on a state that is already locked."""
     scope = scope_of(settings)
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
@@ -142,7 +146,7 @@ def policy_of(
     may_halt: bool = True,
     uniform: Uniform = random.uniform,
 ) -> Policy:
-    """How hard is tried; a scan may be given less time than the settings allow."""
+    """How hard to try; a scan may be given less time than the settings allow."""
     return Policy(
         settings.retry,
         max_wait=settings.retry.max_wait if max_wait is None else max_wait,
@@ -154,7 +158,7 @@ def policy_of(
 
 @contextlib.contextmanager
 def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = False) -> Iterator[Channel]:
-    """The way to the sink that these settings describe."""
+    """The channel to the sink that these settings describe."""
     chosen = SINKS[settings.sink_type]
     sink = chosen.sink(settings)
     with _transport(settings, chosen, is_dry_run=is_dry_run) as transport:
@@ -168,18 +172,18 @@ def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = F
 
 
 def lesser(configured: int, limit: int | None) -> int:
-    """The smaller of what is configured and what a receiver takes at most."""
+    """The configured size, or the receiver's limit where that is smaller."""
     return configured if limit is None else min(configured, limit)
 
 
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Sends quarantined events once more, each by itself: the entries, with `taken`, `refused`, `not an event`, or
-    `excluded` where a person has said no to the project since."""
+    """Sends quarantined events again, one by one; yields each entry with `taken`, `refused`, `not an event`, or
+    `excluded` if its project has been excluded since."""
     scope = scope_of(settings)
     installation = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
     redactor = make_redactor(settings, installation.key)
     with open_channel(settings, redactor) as channel:
-        # These were refused before: that they are again says nothing of the sink, so it does not halt.
+        # All of these were refused before, so a row of refusals says nothing about the sink and must not halt it.
         deliverer = Deliverer(channel, policy_of(settings, may_halt=False))
         max_event_bytes = lesser(settings.batch.max_event_bytes, channel.sink.limits.event)
         for entry in entries:
@@ -216,7 +220,7 @@ def committer_of(state: State, settings: Settings, *, is_dry_run: bool = False) 
 
 
 def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[], None] = UNOBSERVED.alive) -> HeldFiles:
-    """What is kept from the sweep, beside the state."""
+    """The files held beside the state, out of reach of the sweep."""
     path = settings.state_path
     first = next(iter(AGENTS.values()))
     return HeldFiles(
@@ -247,7 +251,7 @@ def make_redactor(settings: Settings, key: bytes) -> Redactor:
 
 @contextlib.contextmanager
 def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -> Iterator[Transport]:
-    """The way to the sink: a real one, the embedded store's, or one that goes nowhere."""
+    """The transport: over the network, to the embedded store, or to nowhere at all."""
     with contextlib.ExitStack() as stack:
         if is_dry_run:
             transport = transport_to_nowhere(settings.sink)
@@ -271,7 +275,7 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
         is_new = True
     except (OSError, ValueError, KeyError, TypeError) as error:
         is_new = False
-        log.warning("installation file damaged, a new one is made", path=str(path), error=type(error).__name__)
+        log.warning("installation file damaged, making a new one", path=str(path), error=type(error).__name__)
     made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
     return _write_installation(path, made, is_new=is_new) if may_write else made
 
@@ -280,12 +284,12 @@ def _read_installation(path: Path) -> Installation:
     known = orjson.loads(path.read_bytes())
     key = bytes.fromhex(known["key"])
     if len(key) < SHORTEST_KEY:
-        raise ValueError("with a key that can be guessed, so can what the markers stand for")
+        raise ValueError("so short a key can be guessed, and with it what the markers stand for")
     return Installation(str(known["id"]), key)
 
 
 def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Installation:
-    """Puts the file in place; where two agents start at once, the first one's counts for both."""
+    """Puts the file in place. If two agents start at once, the first one's file counts for both."""
     temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
     try:
         make_private_directory(path.parent)
@@ -293,9 +297,12 @@ def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Inst
             with created(temporary) as file:
                 file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
                 file.flush()
-                os.fsync(file.fileno())
+                os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
+            # A crash before this leaves a stray. Nothing was sent under this id yet, so the next start makes another.
             if not is_new or not _put_first(temporary, path):
                 os.replace(temporary, path)
+            # Before anything is sent under this id: a power cut must not take the name, and with it the markers' key.
+            fsync_directory(path.parent)
             return _read_installation(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -306,7 +313,7 @@ def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Inst
 
 
 def _put_first(temporary: Path, path: Path) -> bool:
-    """Gives the file its name unless there is one of that name; False where the system cannot do that."""
+    """Gives the file its name unless that is taken; False where the file system cannot link."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -317,7 +324,7 @@ def _put_first(temporary: Path, path: Path) -> bool:
 
 
 def user_name() -> str:
-    """Who runs this; a number where the system knows no name."""
+    """Who runs this: the account, or its number where the system has no name for it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -331,7 +338,7 @@ def scope_of(settings: Settings) -> Scope:
 
 
 def roots_of(settings: Settings) -> list[Root]:
-    """The configured roots, else for each agent those of its variable, else of its usual places those that exist."""
+    """The configured roots; else, for each agent, what its variable names, or those of its usual places that exist."""
     if settings.roots:
         return [_root(item.path, item.label, item.agent) for item in settings.roots]
     found: list[Root] = []
@@ -345,7 +352,7 @@ def roots_of(settings: Settings) -> list[Root]:
 
 def _root(path: str, label: str, agent: str) -> Root:
     if agent and agent not in AGENTS:
-        raise ConfigurationError(f"roots: {path} names the agent {agent!r}. Known are: {', '.join(sorted(AGENTS))}.")
+        raise ConfigurationError(f"roots: {path} names unknown agent {agent!r}. Known: {', '.join(sorted(AGENTS))}.")
     absolute = os.path.abspath(os.path.expanduser(path))
     label = label or os.path.basename(absolute).lstrip(".") or "root"
     return Root(absolute, label, agent or _agent_at(absolute))

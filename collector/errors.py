@@ -3,12 +3,12 @@
     CollectorError                  1
       ConfigurationError           78   a person must edit something
       RootNotFound                  1   there is nothing to read
-      SourceError                   1   a source broke off while it was read
+      SourceError                   1   reading a source failed part of the way
       SkipSource                    1   a source is not read in this pass, for a reason that is counted
       StateError                    1   the state cannot be read or written
         StateLocked                 1   another agent holds it
       SinkError                    75
-        SinkUnavailable            75   it was still failing when the waiting time was up
+        SinkUnavailable            75   it was still failing when the time to wait was over
         SinkHalted                 75   it answers, but a person must act: token, URL, certificate
       Stopped                       3   a stop was requested while something was in flight
 
@@ -35,7 +35,7 @@ class RootNotFound(CollectorError):
 
 
 class SourceError(CollectorError):
-    """A source could not be read to its end. What was read so far stands."""
+    """A source could not be read to its end. What was read before that counts."""
 
 
 class SkipSource(CollectorError):
@@ -61,7 +61,7 @@ class SinkError(CollectorError):
 
 
 class SinkUnavailable(SinkError):
-    """The sink kept failing until the waiting time was up."""
+    """The sink kept failing until the time to wait was over."""
 
 
 class SinkHalted(SinkError):
@@ -69,6 +69,6 @@ class SinkHalted(SinkError):
 
 
 class Stopped(CollectorError):
-    """A stop was requested while something was in flight, and nothing of that was committed."""
+    """A stop was requested while something was in flight. None of that was committed."""
 
     exit_code = 3

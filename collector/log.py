@@ -1,8 +1,8 @@
 """Logging: structlog on stderr, as JSON unless stderr is a terminal.
 
 In: a constant phrase plus keys. Out: one line. Invariants: values may come from file names and servers, so control
-characters are escaped, and no text can forge a log line; a log that cannot be written (a full disk, a reader that is
-gone) stops nothing, because losing its lines loses no event.
+characters are escaped, and no text can forge a log line; a log that cannot be written (a full disk, a closed pipe)
+stops nothing, because losing its lines loses no event.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def configure(level: str = "info", layout: str = "auto") -> None:
 
 
 class _Printer(structlog.PrintLogger):
-    """Writes a line, or drops it."""
+    """Writes a line, or drops it if that fails."""
 
     def msg(self, message: str) -> None:
-        """Any level, because the renderer has already put it into the line."""
+        """Writes at any level: the renderer has already put that into the line."""
         with contextlib.suppress(OSError):
             super().msg(message)
 
@@ -64,12 +64,12 @@ def place_of(error: BaseException) -> str:
 
 
 def printable(text: str) -> str:
-    """The text, with everything that could move a cursor or end a line escaped."""
+    """The text, with everything escaped that could move a cursor or end a line."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
 def tame_json(value: Any, indent: int | None = None) -> str:
-    """JSON that is safe for a terminal: ASCII only, with the one control character escaped that JSON leaves alone."""
+    """JSON that is safe on a terminal: ASCII only, and with DEL escaped, the one control character JSON keeps."""
     return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")

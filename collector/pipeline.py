@@ -1,8 +1,8 @@
 """One pass, on one screen: every verb of the design, in order. Read this file first.
 
 In: the parts (Flow). Out: a ledger that balances. Nothing is queued between the stages, so an error surfaces where it
-happened and the commit is always the last thing; what a crash interrupts is read again from the committed offsets.
-Nothing changes before the selection is applied, and then only the committer changes what is remembered.
+happened, and the commit always comes last; whatever a crash interrupts is read again from the committed offsets.
+Nothing changes until the selection is applied, and from then on only the committer changes what is remembered.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from collector.agents.format import AgentFormat, Normalizer
-from collector.delivery.batch import BatchLimits, batches
+from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
@@ -39,7 +39,7 @@ log = get_logger()
 
 @dataclass(slots=True)
 class Flow:
-    """The parts that a pass walks through."""
+    """The parts that a pass runs through."""
 
     scope: Scope
     frame: Frame
@@ -63,27 +63,28 @@ def run_pass(flow: Flow, ledger: Ledger) -> Findings:
 
 
 def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
-    """Everything after discover. Findings may be those of a glance: then only what they name is looked at."""
+    """Everything after discover. The findings may come from a glance; then only what they name is looked at."""
     sources = _begin(flow, ledger, found)
     ledger.lag = ledger.lag_at_start = sum(map(flow.state.lag_of, found.files))
     made = batches(_items(sources, flow, ledger), flow.limits)
     try:
-        # What is unsent is held at the first failure: the pass may go on for a minute, and files may go meanwhile.
+        # Hold what is unsent at the first failure: the pass may keep trying for a minute, and files may go meanwhile.
         for receipt in flow.deliverer.deliver(made, when_failing=lambda: flow.held.hold(found.files, flow.state)):
             flow.committer.commit(receipt, ledger)
             flow.observer.receipt(ledger)
     except (SinkError, Stopped) as error:
-        # A sink that refuses everything answers, and is given up all the same.
+        # A halted sink answered, so `when_failing` was never called: hold now. After a stop, only if it was failing.
         if isinstance(error, SinkError) or flow.deliverer.health.failing_since is not None:
             flow.held.hold(found.files, flow.state)
         raise
     finally:
-        # After a glance the next save that is due takes it along, unless something was held meanwhile.
+        # A glance leaves its offsets to the next save that is due, unless it held files: letting go of those, below,
+        # needs the offsets on disk.
         is_saved = not found.is_partial or flow.held.has_news
         if is_saved:
             flow.committer.save()
         ledger.lag = sum(map(flow.state.lag_of, found.files))
-    # Last, and only if the save went well: what is let go of may be nowhere else, so its offset must be on disk.
+    # Last, and only after a successful save: a held file may be the only copy, so its offset must be on disk first.
     if is_saved and not flow.committer.problem:
         flow.held.let_go(flow.state)
 
@@ -94,9 +95,9 @@ def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
 
 
 def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
-    """What has to be read, after the look at the files is taken over and what needs no reading is counted."""
+    """Applies what the look at the files showed, counts what needs no reading, and returns what has to be read."""
     starts: dict[str, Position] = {}
-    if not found.is_partial:
+    if not found.is_partial:  # a glance does not see every file, so originals would seem to be gone
         stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
         starts = stand_ins.starts
         if stand_ins.sources:
@@ -110,7 +111,7 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
 
 
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
-    """Every line of every source, with what became of it: P0 before P3, the newest first."""
+    """Every line of every source, with what became of it: P0 before P3, newest first."""
     for source in sources:
         flow.observer.alive()
         try:
@@ -133,23 +134,21 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
     gate: Gate | None = None
     normalize: Normalizer | None = None
     for line in _lines(source, form, flow):
-        if gate is None and not projects.is_open:
-            gate = projects.gate(line)
+        if normalize is None:
+            normalize = form.normalizer(line.reading, flow.frame)
+            gate = None if projects.is_open else projects.gate(line)
         if isinstance(line, End):
             if gate is not None:
                 gate.close(line)
             yield Item(line, None)
-            continue
-        if gate is not None and not gate.takes(line):
-            yield Item(line, Skip(reasons.PROJECT.name))
-            continue
-        if normalize is None:
-            normalize = form.normalizer(line.reading, flow.frame)
-        yield Item(line, _outcome(line, normalize, form, flow))
+        elif gate is not None and not gate.takes(line):
+            yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
+        else:
+            yield Item(line, _outcome(line, normalize, form, flow))
 
 
 def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:
-    """The lines of a source, or of what was held of it if it went away since it was found."""
+    """The lines of a source, or of the file held in its place if it has vanished since it was found."""
     entry = flow.state.entries.get(source.key)
     read, position = document.read if source.kind.is_document else tail.read, entry.position if entry else None
     try:
@@ -166,9 +165,9 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         return to_quarantine(line, flow.redactor)
     try:
         made = normalize(line)
-    except MemoryError:  # says nothing of the record: it is read again when there is room
+    except MemoryError:  # not the record's fault: it is read again when there is room
         raise
-    except Exception as error:  # noqa: BLE001 - a record must not stop the pass: it is quarantined and counted
+    except Exception as error:  # noqa: BLE001 - one record must not stop the pass: it is quarantined and counted
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
         )

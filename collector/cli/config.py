@@ -11,7 +11,7 @@ import typer
 from collector import settings
 from collector.cli.scan import Config
 from collector.delivery.credentials import credentials
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.log import printable
 
@@ -23,7 +23,7 @@ def init(
     path: Annotated[
         Path | None, typer.Argument(help="Where to; default: the user's place.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Writes a commented configuration file."""
     from collector.agents.registry import AGENTS
@@ -37,7 +37,7 @@ def init(
         return
     try:
         if target.exists() and not force:
-            raise ConfigurationError(f"{target} is already there. Give --force to replace it.")
+            raise ConfigurationError(f"{target} already exists. Use --force to replace it.")
         target.parent.mkdir(parents=True, exist_ok=True)
         # A crash leaves the beginning of the file. Every option in it is a comment, so nothing can come into force.
         target.write_text(text, encoding="utf-8")

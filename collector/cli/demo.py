@@ -21,7 +21,7 @@ import typer
 from collector import log, settings
 from collector.cli.report import report
 from collector.cli.scan import print_ledger
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.flow.ledger import Ledger
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from collector import log, settings
 from collector.cli.scan import Config, StatePath, flags
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
 from collector.log import printable, tame_json
@@ -125,7 +125,7 @@ def reset(
         list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)
     ] = None,
     everything: All = False,
-    forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a sink that fails.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a failing sink.")] = False,
     config: Config = None,
     state: StatePath = None,
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from collector import settings
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
 
 PORT = 8585
@@ -93,7 +93,7 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
     """Raises ConfigurationError now, where the server would end in a traceback later."""
     if certificate is None:
         if key is not None:
-            raise ConfigurationError("--key needs --certificate beside it.")
+            raise ConfigurationError("--key needs --certificate as well.")
         return
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from collector import settings
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.flow import shorten
 from collector.log import printable
@@ -50,7 +50,7 @@ def redact(
     except (TimeOut, TooMany):
         raise CollectorError(
             f"{f'Line {number}' if number else 'The text'} holds too much to redact at once, "
-            "so it and what follows it was not printed. Give it in smaller parts."
+            "so neither it nor what follows was printed. Give it in smaller parts."
         ) from None
 
 
@@ -79,7 +79,7 @@ def _redacted_line(line: bytes, number: int, redactor: Redactor, *, explain: boo
     except ValueError as error:
         reason = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else error
         raise CollectorError(
-            f"Line {number} is not a valid JSON value: {reason}. It and what follows it was not printed. "
+            f"Line {number} is not a valid JSON value: {reason}. Neither it nor what follows was printed. "
             "Correct it, or leave --jsonl out to redact it as text."
         ) from None
     redacted, findings = redactor.value(value)

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import settings
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.log import printable, tame_json
 from collector.store.report import summarize
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 
 if TYPE_CHECKING:
     from collector.service.loop import Service

@@ -18,7 +18,7 @@ import orjson
 import typer
 
 from collector import log, settings
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import RootNotFound
 from collector.flow import reasons
 from collector.flow.interrupt import Interrupt
@@ -68,8 +68,8 @@ def scan(
         forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
         makers, ways = [form.title for form in forms], ["--root", *(f"${form.root_variable}" for form in forms)]
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} does not exist. {' or '.join(makers)} makes it at its "
-            f"first start; if it is elsewhere, name it with {' or '.join(way for way in ways if way != '$')}."
+            f"There is nothing to read: {', '.join(missing)} does not exist. {' or '.join(makers)} creates it when it "
+            f"first starts; if it is elsewhere, name it with {' or '.join(way for way in ways if way != '$')}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)

@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from collector import settings
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.install import plans, templates
 from collector.install.carry_out import carry_out
 from collector.install.installed import launchd_facts, systemd_facts

@@ -12,7 +12,7 @@ import typer
 
 from collector import settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.log import printable, tame_json
 
 EVERY_SECONDS = 1.0

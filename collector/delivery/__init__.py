@@ -1,1 +1,1 @@
-"""From batches to receipts: gather, send, retry, settle. The only sockets out."""
+"""From batches to receipts: gather, send, retry, settle. The only room that opens connections."""

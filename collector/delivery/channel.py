@@ -1,7 +1,7 @@
 """Channel: the way to one sink. Events in; what the answer to them means, out. No retries here.
 
-What a sink says is cleaned in this one place, before anybody can log, save or raise it: the transport's own secrets are
-masked, and the rest goes through the redactor (promise 5).
+Invariant: whatever a sink says is cleaned here, before it can be logged, saved or raised. The transport's own secrets
+are masked, and the rest goes through the redactor (promise 5).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from collector.flow.outcome import Sealed
 
 
 class Posted(NamedTuple):
-    """What came of one request: the verdict, the bytes that went out, and the answer if there was one."""
+    """The result of one request: the verdict, the bytes that went out, and the answer if there was one."""
 
     verdict: Verdict
     sent: int = 0
     answer: Answer | None = None
-    was_asked: bool = True  # False: the sink's own limits decided, so this says nothing of the sink
+    was_asked: bool = True  # False: its known limits decided, so this says nothing about its health
 
 
 class Channel:
@@ -52,11 +52,12 @@ class Channel:
         self._lock = threading.Lock()
 
     def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
-        """One request, as soon as the upload ceiling allows it; raises Stopped when nobody waits for it any more."""
+        """One request, as soon as the upload ceiling allows. Raises Stopped if by then nobody is waiting for it."""
         request = self.sink.render(events, idempotency_key(events))
         most = self.sink.limits.body
+        # A limit that is known need not be hit: this is what a 413 would say, without the upload.
         if most is not None and len(request.body) > most:
-            return Posted(TooLarge(f"the sink takes {most} bytes at most"), was_asked=False)
+            return Posted(TooLarge(f"the sink takes at most {most} bytes"), was_asked=False)
         waiting.pause(self._seconds_until_free(len(request.body)))
         if waiting.is_over:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
@@ -66,10 +67,10 @@ class Channel:
         return Posted(self._cleaned(answer), sent)
 
     def _seconds_until_free(self, size: int) -> float:
-        """Keeps the upload below max_rate: a request waits for the time that those before it used up."""
+        """Keeps the upload below max_rate: a request waits until those before it have used up their time."""
         if not self._max_rate:
             return 0.0
-        with self._lock:
+        with self._lock:  # each thread books its time here, and then waits for it outside
             start = max(self._clock(), self._free_at)
             self._free_at = start + size / self._max_rate
         return start - self._clock()
@@ -89,7 +90,7 @@ class Channel:
 
 
 def idempotency_key(events: Sequence[Sealed]) -> str:
-    """Names a request by what it holds: equal for a repeat, different as soon as an event is another or was cut."""
+    """Names a request by what it holds: the same for a repeat, different if any event is another one or was cut."""
     key = blake2b(digest_size=16)
     for event in events:
         key.update(event.id.encode())

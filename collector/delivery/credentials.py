@@ -1,7 +1,8 @@
-"""Credentials: the header that tells a sink who sends, made of a secret and what sink.auth says of it.
+"""Credentials: the header that tells a sink who is sending.
 
-The secret comes from a file (sink.token_file) or from systemd's credential, never from the configuration. What must not
-show up in a message is named beside the header: the secret itself, and the header's value where that holds it encoded.
+In: a secret, and sink.auth, which says how to present it. Out: the header, and what must not show up in any message:
+the secret itself, and its encoded form if the header holds that. The secret comes from a file (sink.token_file) or from
+systemd's credential, never from the configuration.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collector.settings.options import SinkSettings
 
 
 class Credentials(NamedTuple):
-    """A header, and what of it is secret."""
+    """A header, and which parts of it are secret."""
 
     header: str
     value: str
@@ -22,7 +23,7 @@ class Credentials(NamedTuple):
 
 
 def bearer(token: str) -> Credentials:
-    """What most receivers take, ours included."""
+    """What most receivers accept, ours included."""
     return Credentials("Authorization", f"Bearer {token}", (token,))
 
 
@@ -33,13 +34,13 @@ def basic(user: str, password: str) -> Credentials:
 
 
 def credentials(settings: SinkSettings, secret: str | None) -> Credentials | None:
-    """What goes with every request; None when nobody asks who sends."""
+    """What goes with every request; None for a sink that does not ask who is sending."""
     if secret is None:
-        if settings.auth == "bearer":
+        if settings.auth == "bearer":  # the default: nothing says that this sink wants a secret
             return None
         raise ConfigurationError(
-            f"sink.auth is {settings.auth}, but there is no secret. Put it into a file that only this user can read, "
-            "and name that in sink.token_file."
+            f"sink.auth is {settings.auth}, but there is no secret. Put it in a file that only this user can read, "
+            "and name that file in sink.token_file."
         )
     match settings.auth:
         case "bearer":

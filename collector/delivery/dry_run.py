@@ -1,4 +1,4 @@
-"""Dry run: the sink of a pass that sends nothing. It renders what would be sent, and takes everything."""
+"""Dry run: the sink of a pass that sends nothing. It renders what would be sent, and accepts everything."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from collector.settings.options import SinkSettings
 
 
 class DrySink:
-    """A real sink, but for what it would make of an answer: nobody answers here."""
+    """A real sink, except that it never has to judge an answer: there is none."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
 
     @property
     def limits(self) -> SinkLimits:
-        """Those of the sink, so that batches are cut as they would be."""
+        """Those of the sink, so that batches are cut as they would be for it."""
         return self._sink.limits
 
     def render(self, events: Sequence[Sealed], key: str) -> Request:
@@ -28,11 +28,11 @@ class DrySink:
         return self._sink.render(events, key)
 
     def classify(self, answer: Answer) -> Verdict:
-        """Accepted, whatever the sink wants to hear."""
+        """Accepted, whatever the real sink would need to hear."""
         del answer
         return Accepted()
 
 
 def transport_to_nowhere(settings: SinkSettings) -> Transport:
-    """Does everything but open a connection."""
+    """A transport that does everything but open a connection."""
     return Transport(settings, "http://localhost/", None, httpx.MockTransport(lambda _: httpx.Response(200)))

@@ -1,7 +1,7 @@
-"""Health: what is known of the sink, across threads and passes.
+"""Health: what is known about the sink, across threads and passes.
 
 In: the verdict on every request. Out: since when it has been failing and why, how large a request may be, an event that
-it is known to take (the canary), and how many it refused one after another.
+it is known to accept (the canary), and how many events in a row it has refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TRY_LARGER_AFTER = 50  # accepted requests
 
 @dataclass(slots=True)
 class Health:
-    """One lives as long as the agent, so what was learned of the sink stays known."""
+    """One lives as long as its deliverer, so what one pass learns about the sink is known to the next."""
 
     clock: Callable[[], float] = time.monotonic
     canary: Sealed | None = None
@@ -32,11 +32,11 @@ class Health:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self) -> None:
-        """A pass begins: how long it waits for a failing sink counts from its own first failure."""
+        """A pass begins. How long it waits for a failing sink counts from its own first failure."""
         self.failing_since = None
 
     def note(self, verdict: Verdict, events: Sequence[Sealed]) -> None:
-        """Remembers the newest answer."""
+        """Remembers the latest verdict."""
         with self._lock:
             if isinstance(verdict, Retry | Halt):
                 self.failing_since = self.failing_since or self.clock()
@@ -50,16 +50,16 @@ class Health:
                 self._refused_in_a_row = 0
                 self.canary = min(taken[:10], key=lambda event: len(event.body))
                 self._taken_since += 1
-                if self._taken_since >= TRY_LARGER_AFTER:  # a limit may have been somebody's mistake, and be gone
+                if self._taken_since >= TRY_LARGER_AFTER:  # a limit may have been a mistake, and gone by now
                     self.size_limit, self._taken_since = self.size_limit * 2, 0
 
     def note_too_large(self, size: int) -> None:
-        """Remembers that requests of this size are not taken."""
+        """Remembers that requests of this size are too large."""
         with self._lock:
             self.size_limit, self._taken_since = min(self.size_limit or size, size), 0
 
     def note_refused(self) -> int:
-        """Counts an event that is blamed; returns how many were, one after another with none accepted between."""
+        """Counts an event that is blamed; returns how many have been in a row, with none accepted in between."""
         with self._lock:
             self._refused_in_a_row += 1
             return self._refused_in_a_row

@@ -1,9 +1,9 @@
-"""What becomes of one batch: posted, retried, halved or searched, until each event is accepted or refused for good.
+"""Settles one batch: posts, retries, halves or searches it until each event is accepted or refused for good.
 
-In: a batch, a way to post events, what is known of the sink, how hard to try, what ends the waiting. Out: a receipt, or
-SinkUnavailable, SinkHalted, Stopped. The only retry layer is here. A sink that fails on one event for ever cannot be
-told from one that is down, except by an event that it is known to take (the canary): only while the canary is accepted
-does any event get the blame (promise 7).
+In: a batch, a way to post events, what is known about the sink, how hard to try, what ends the waiting. Out: a receipt,
+or SinkUnavailable, SinkHalted, Stopped. This is the only retry layer. A sink that always fails on one event looks just
+like one that is down, unless it still accepts an event that it is known to take (the canary). Invariant: an event gets
+the blame only while the canary is accepted (promise 7).
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from collector.log import get_logger
 from collector.settings.options import RetrySettings
 
 log = get_logger()
-SUSPICIOUS_REFUSALS = 10  # of a sink that is known to take events
-SUSPICIOUS_AT_FIRST = 2  # of one that never took any
-SMALLEST_CUT = 2_000
-CONFIRMATIONS = 3
+SUSPICIOUS_REFUSALS = 10  # in a row, from a sink that is known to take events
+SUSPICIOUS_AT_FIRST = 2  # in a row, from one that has never taken any
+SMALLEST_CUT = 2_000  # bytes; an event that is too large even so is quarantined
+CONFIRMATIONS = 3  # more failures, with the canary accepted before each, until an event is blamed
 REFUSES_EVERYTHING = (
-    "It looks like a wrong address or a wrong sink.type, not like bad events: check the [sink] section, and what the "
-    "sink or a proxy before it allows."
+    "This looks like a wrong address or sink.type rather than bad events: check the [sink] section, and what the sink "
+    "or a proxy in front of it allows."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How hard is tried, and whether a sink that refuses one event after another is thought to be misconfigured."""
+    """How hard to try, and whether a sink that refuses one event after another counts as misconfigured."""
 
     retry: RetrySettings
     max_wait: float = 60.0
@@ -54,7 +54,7 @@ class Policy:
 
 
 class Settling:
-    """One batch on its way."""
+    """One batch on its way to a receipt."""
 
     def __init__(
         self,
@@ -88,6 +88,7 @@ class Settling:
         return Receipt(self._batch, quarantined, self._sent_bytes, self._duplicates)
 
     def _settle(self, events: list[Sealed]) -> None:
+        # Halved without asking: a request of this size has been answered as too large before.
         limit = self._health.size_limit
         if limit and len(events) > 1 and sum(len(event.body) for event in events) >= limit:
             self._halve(events)
@@ -106,7 +107,8 @@ class Settling:
                 self._suspect(events, decision)
 
     def _suspect(self, events: list[Sealed], decision: Retry) -> None:
-        """Whether the sink fails on these events alone is asked before it is given up, however slowly it fails."""
+        """Before giving up the sink, finds out whether it fails on these events only, however slowly it fails."""
+        # A deadline of its own, because each canary that is accepted resets since when the sink has been failing.
         deadline = self._policy.clock() + self._policy.max_wait
         while not self._isolate(events):
             if self._has_waited_enough(0.0) or self._policy.clock() > deadline:
@@ -122,7 +124,7 @@ class Settling:
         rejected = [event for event in events if event.id in decision.rejected]
         for event in rejected:
             reason = reasons.REJECTED.because(decision.rejected[event.id])
-            if len(rejected) < len(events):
+            if len(rejected) < len(events):  # it accepted others in the same answer, so it is healthy
                 self._refuse(event, reason)
             else:
                 self._blame(event, reason, tolerated=SUSPICIOUS_REFUSALS)
@@ -137,7 +139,7 @@ class Settling:
         self._settle(events[middle:])
 
     def _shrink(self, events: list[Sealed], decision: TooLarge) -> None:
-        """Halves; an event alone is cut, and quarantined when even a small one is too large."""
+        """Halves the events. A single one is cut, and quarantined if even a small one is too large."""
         if len(events) > 1:
             self._health.note_too_large(sum(len(event.body) for event in events))
             self._halve(events)
@@ -150,7 +152,7 @@ class Settling:
         self._settle([event._replace(body=smaller)])
 
     def _search(self, events: list[Sealed], refusal: Refused) -> None:
-        """Finds the events that a request is refused for; the widest pieces first, so that good ones prove the sink."""
+        """Finds the events that get a request refused, largest pieces first: a good one shows that the sink works."""
         pieces = deque([(events, refusal)])
         while pieces:
             piece, refusal = pieces.popleft()
@@ -166,16 +168,17 @@ class Settling:
                     self._act(half, decision)
 
     def _blame(self, event: Sealed, reason: str, tolerated: int = SUSPICIOUS_AT_FIRST) -> None:
-        """Refuses an event, unless the sink refuses one after another: then it is misconfigured, and that halts."""
+        """Refuses an event, unless the sink refuses one after another: then it is misconfigured, and delivery halts."""
         in_a_row = self._health.note_refused()
         canary = self._health.canary
+        # Before a whole backlog goes to the quarantine, the canary decides: is it these events, or everything?
         is_suspicious = self._policy.may_halt and in_a_row >= (SUSPICIOUS_REFUSALS if canary else tolerated)
         if is_suspicious and not (canary and self._is_taken(canary)):
             raise self._halted(Halt(f"it refuses every event: {reason}", REFUSES_EVERYTHING))
         self._refuse(event, reason)
 
     def _isolate(self, events: list[Sealed]) -> bool:
-        """Finds the events that make a healthy sink fail, and refuses them; False when the sink is not healthy."""
+        """Finds the events that make a healthy sink fail, and refuses them; False if the sink is not healthy."""
         canary = self._canary(events)
         if canary is None:
             return False
@@ -190,7 +193,7 @@ class Settling:
                 pieces += (piece[:middle], piece[middle:])
             else:
                 decision = self._post_until_decided(piece)
-                for _ in range(CONFIRMATIONS):  # in turns, because a sink that comes and goes is no event's fault
+                for _ in range(CONFIRMATIONS):  # in turns with the canary: a flaky sink is not an event's fault
                     if isinstance(decision, Retry):
                         if not self._is_taken(canary):
                             return False
@@ -202,15 +205,16 @@ class Settling:
         return True
 
     def _canary(self, events: list[Sealed]) -> Sealed | None:
-        """An event that the sink accepts right now: one it took before (ids make that harmless), else one of these.
+        """An event that the sink accepts now: one it has taken before (ids make that harmless), or else one of these.
 
-        Once the waiting time is over, only the one that should be taken at once is tried.
+        Once the waiting time is over, only the known one is tried, because it should be accepted at once.
         """
         canary = self._health.canary
         known = [canary] if canary else []
+        # Two of these, because one poison event among them is not both.
         others = [] if self._has_waited_enough(0.0) else [events[0], events[-1]]
         for candidate in [*known, *others]:
-            if len(events) == 1 and candidate is events[0]:
+            if len(events) == 1 and candidate is events[0]:  # the suspect cannot speak for itself
                 continue
             if self._is_taken(candidate):
                 return candidate
@@ -222,7 +226,7 @@ class Settling:
         return isinstance(decision, Accepted) and event.id not in decision.rejected
 
     def _post_until_decided(self, events: list[Sealed]) -> Decision:
-        """Posts until the answer is something else than `try again`; a Retry means that the events are suspected."""
+        """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspected."""
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_result(lambda decision: isinstance(decision, Retry)),
             wait=self._wait,
@@ -250,17 +254,17 @@ class Settling:
         return since is not None and self._policy.clock() + upcoming - since > self._policy.max_wait
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Counts the failures of all requests in flight: a sink that fails them all is failing, not unlucky."""
+        """Counts the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         decision = state.outcome.result() if state.outcome else None
         asked = decision.after if isinstance(decision, Retry) else None
         failures = max(state.attempt_number - 1, self._health.tries // self._policy.window)
         return backoff(failures, self._policy.retry, asked, self._policy.uniform)
 
     def _post(self, events: list[Sealed]) -> Decision:
-        """One request and what its answer means; raises when a person must act."""
+        """One request, and what its answer means. Raises if a person must act."""
         posted = self._send(events, self._waiting)
         verdict = posted.verdict
-        if posted.was_asked:
+        if posted.was_asked:  # else the sink has said nothing
             self._health.note(verdict, events)
         self._sent_bytes += posted.sent
         if isinstance(verdict, Halt):

@@ -1,8 +1,8 @@
-"""Sinks: how one kind of receiver is spoken to, and what a sink says about itself.
+"""Sinks: how to speak to one kind of receiver, and what a sink says about itself.
 
-A sink renders events to a request and reads an answer to a verdict. It does no I/O and knows nothing of retries,
-offsets, credentials, compression or TLS, so it is tested with values alone. One module in sinks/ and one line in the
-registry there make a sink: everybody else asks what it says about itself, and nobody asks which type it is.
+In: events, and a receiver's answer. Out: a request, and what the answer means. A sink does no I/O and knows nothing of
+retries, offsets, credentials, compression or TLS, so values are enough to test it. To add one takes a module in sinks/
+and a line in the registry there. Invariant: other code asks a sink about itself, never which type it is.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back; a body beyond a bound is cut."""
+    """What came back; a body that is too long is cut."""
 
     status: int
     headers: Mapping[str, str]
@@ -49,7 +49,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Not stored, and the same request may work later; `after` seconds if the sink said so."""
+    """Not stored, but the same request may work later: after `after` seconds, if the sink said so."""
 
     reason: str
     after: float | None = None
@@ -58,7 +58,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class TooLarge:
-    """Not stored; a smaller request would be."""
+    """Not stored, but a smaller request might be."""
 
     reason: str
 
@@ -83,31 +83,31 @@ Verdict = Decision | Halt
 
 
 class SinkLimits(NamedTuple):
-    """The most that a receiver takes, in bytes before compression: a request's body, and one event. None: not known."""
+    """The most that a receiver takes, in bytes before compression: a request's body, and one event. None: unknown."""
 
     body: int | None = None
     event: int | None = None
 
 
 class Sink(Protocol):
-    """One kind of receiver, with its options settled."""
+    """One kind of receiver, with its options applied."""
 
     @property
     def limits(self) -> SinkLimits:
-        """Larger requests are halved and longer events cut before they are sent."""
+        """Larger requests are halved, and longer events cut, before anything is sent."""
 
     def render(self, events: Sequence[Sealed], key: str) -> Request:
-        """The request that carries these events, the same each time; `key` names it, and a repeat has the same."""
+        """The request for these events, the same every time. `key` names it, and a repeat has the same key."""
 
     def classify(self, answer: Answer) -> Verdict:
-        """What an answer means for the events it answers. Never raises, whatever a server says."""
+        """What an answer means for the events that were sent. Never raises, whatever a server says."""
 
 
 @dataclass(frozen=True, slots=True)
 class SinkType(Generic[OptionsT]):
     """What a sink says about itself. `options` become the table [sink.<name>] of the configuration.
 
-    `place` is for a sink whose receiver lives in this process: the file that it keeps events in. Others need sink.url.
+    `place` is for a sink whose receiver runs in this process: the file in which it keeps events. Others need sink.url.
     """
 
     name: str
@@ -127,7 +127,7 @@ class SinkType(Generic[OptionsT]):
         return self.make(settings.own_options(self))
 
     def address(self, settings: Settings) -> str:
-        """Where events go, as people are told. A query is left out: it may hold a token."""
+        """Where events go, in the words that people see. A query is left out, because it may hold a token."""
         if self.place is not None:
             return f"{self.summary}, {self.place(settings)}"
         return str(settings.sink.url).partition("?")[0]

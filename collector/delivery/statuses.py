@@ -1,7 +1,7 @@
-"""What an HTTP status means where the sink does not know better, and what the Retry-After header asks for.
+"""What an HTTP status means unless the sink knows better, and what the Retry-After header asks for.
 
-A receiver that hides a permanent error in a 500, or stores the good rows of a 400, is its sink's own business: the sink
-reads such answers first and comes here with the rest.
+In: an answer. Out: a verdict. A receiver may hide a permanent error in a 500, or store the good rows of a 400; its sink
+reads such answers first, and comes here with the rest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HALT_ADVICE: Mapping[int, str] = {
     404: CHECK_URL,
     405: CHECK_URL,
     406: CHECK_CONTENT,
-    407: "The proxy wants credentials: set them in the proxy's URL in the environment.",
+    407: "The proxy asks for credentials: put them in the proxy's URL in the environment.",
     410: CHECK_URL,
     411: "Something between here and the sink wants a Content-Length; check the proxy.",
     415: CHECK_CONTENT,
@@ -30,14 +30,14 @@ HALT_ADVICE: Mapping[int, str] = {
 
 
 def is_success(answer: Answer) -> bool:
-    """2xx. Whether that acknowledges anything is for the sink to say."""
+    """Whether it is a 2xx. Whether that acknowledges anything is for the sink to say."""
     return 200 <= answer.status < 300
 
 
 def verdict_of(
     answer: Answer, now: float, halt_advice: Mapping[int, str] = HALT_ADVICE
 ) -> Retry | TooLarge | Refused | Halt:
-    """What an answer other than 2xx means; `now` is the time of day, which Retry-After may refer to."""
+    """What an answer other than 2xx means. `now` is the time of day, to which Retry-After may refer."""
     status = answer.status
     reason = f"HTTP {status}"
     if status in halt_advice:
@@ -51,13 +51,14 @@ def verdict_of(
     if status == 413:
         return TooLarge(reason)
     if status in RETRY_STATUSES or status >= 500 or status < 200:
+        # 503 is about the server, whatever it was sent; any other 5xx may be about what was sent.
         may_be_poison = status >= 500 and status != 503
         return Retry(reason, retry_after(answer.headers, now), may_be_poison)
     return Refused(reason)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The Retry-After header in seconds, in either form; nonsense is None."""
+    """The Retry-After header in seconds, given as either form; None if it makes no sense."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return float(value[:12])

@@ -1,8 +1,8 @@
 """Waiting: how long to wait before the next try, and what ends the waiting early.
 
-The one backoff there is, for a request that failed and for a pass that was given up. Its jitter is full: after an
-outage a fleet of thousands comes back spread over the whole interval, where half a jitter would crowd it into the
-second half. The price is a try every half interval on average: about 1,090 requests in an outage of nine hours.
+This is the only backoff, for a request that failed and for a pass that was given up. It has full jitter: after an
+outage, a fleet of thousands comes back spread over the whole interval, where half jitter would crowd it into the second
+half. The price is a try every half interval on average: about 1,090 requests in an outage of nine hours.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable
 from collector.flow.interrupt import Interrupt
 from collector.settings.options import RetrySettings
 
-POLL_SECONDS = 0.5  # how late somebody who waits may notice that the walk was abandoned
-LARGEST_EXPONENT = 40  # beyond it, nothing but the longest wait
-SPREAD_SECONDS = 0.1  # so that those who were all told the same second do not come back in the same millisecond
+POLL_SECONDS = 0.5  # how late a waiting thread may notice that the walk was abandoned
+LARGEST_EXPONENT = 40  # beyond it the wait is the longest one anyway, and 2.0 ** 1024 would overflow
+SPREAD_SECONDS = 0.1  # so that agents that were all told the same second do not come back in the same millisecond
 
 Uniform = Callable[[float, float], float]
 
@@ -25,9 +25,9 @@ Uniform = Callable[[float, float], float]
 def backoff(
     failures: int, retry: RetrySettings, asked: float | None = None, uniform: Uniform = random.uniform
 ) -> float:
-    """Seconds to wait after so many failures since the first: exponential with full jitter, up to the longest wait.
+    """Seconds to wait after so many more failures than the first: exponential, with full jitter, up to max_interval.
 
-    What the sink asks for (`asked`, its Retry-After) comes first, up to the longest wait too.
+    What the sink asks for (`asked`, its Retry-After) takes precedence, up to max_interval as well.
     """
     if asked is not None:
         return min(asked + uniform(0, SPREAD_SECONDS), retry.max_interval)
@@ -36,7 +36,7 @@ def backoff(
 
 
 class Waiting:
-    """The waiting of one walk through the batches: a stop ends it, and so does the end of the walk."""
+    """All the waiting during one walk through the batches. A stop ends it, and so does the end of the walk."""
 
     def __init__(self, interrupt: Interrupt, clock: Callable[[], float] = time.monotonic) -> None:
         self._interrupt = interrupt
@@ -45,15 +45,16 @@ class Waiting:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody waits for a result any more."""
+        """Whether nobody is waiting for a result any more."""
         return self._interrupt.is_set or self._abandoned.is_set()
 
     def abandon(self) -> None:
-        """The walk has ended: requests that are still tried again give up."""
+        """The walk has ended: requests that are still being retried give up."""
         self._abandoned.set()
 
     def pause(self, seconds: float) -> None:
-        """Lets so much time pass, unless the waiting is over before."""
+        """Lets this much time pass, unless the waiting is over sooner."""
+        # In short steps, because one wait cannot be woken by both: the stop and the end of the walk.
         deadline = self._clock() + seconds
         while not self._abandoned.is_set():
             left = deadline - self._clock()

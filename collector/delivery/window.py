@@ -1,8 +1,8 @@
-"""Deliver: sends batches, a small window of them at once, and gives their receipts in order.
+"""Deliver: sends batches, a small window of them at a time, and returns their receipts in order.
 
-In: batches. Out: receipts, each saying that a batch is acknowledged and which of its events the sink would not have.
-What cannot be decided now raises SinkUnavailable, SinkHalted or Stopped; batches after the last receipt are sent again
-by the next pass. This is the one place with threads; what becomes of one batch is in settle.py.
+In: batches. Out: receipts, each saying that a batch is acknowledged, and which of its events the sink refused. If that
+cannot be decided now, SinkUnavailable, SinkHalted or Stopped is raised, and the next pass sends again what came after
+the last receipt. Threads are used only here; what becomes of one batch is in settle.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collector.flow.receipt import Receipt
 
 
 class Deliverer:
-    """Batches in, receipts out. One lives as long as the agent, so what it learned of the sink stays known."""
+    """Batches in, receipts out. One lives as long as its flow, so what it learned about the sink stays known."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class Deliverer:
         self._poll = poll
 
     def deliver(self, batches: Iterable[Batch], when_failing: Callable[[], None] | None = None) -> Iterator[Receipt]:
-        """Receipts in the order of the batches; reading goes on while up to a window of requests is in flight.
+        """Receipts, in the order of the batches. Reading goes on while up to a window of requests is in flight.
 
         `when_failing` is called once, in the thread that waits for receipts, as soon as a request has failed and is
-        about to be tried again.
+        about to be retried.
         """
         failure = FirstFailure(when_failing)
         flying: deque[Future[Receipt]] = deque()
@@ -62,6 +62,7 @@ class Deliverer:
             for batch in batches:
                 flying.append(self._start(batch, waiting, failure))
                 failure.tell()
+                # Only the oldest is asked: a later one that is done first waits, or offsets would move out of order.
                 while flying and (len(flying) >= self.policy.window or flying[0].done()):
                     yield self._land(flying.popleft(), failure)
                 if self._interrupt.is_set:
@@ -69,22 +70,22 @@ class Deliverer:
             while flying:
                 yield self._land(flying.popleft(), failure)
         finally:
-            # Whatever ended the walk, requests that are still tried again give up. What the sink takes of them after
-            # this has no receipt: its offsets stay, and it is sent again under the same ids (promise 1).
+            # However the walk ended, requests that are still being retried give up. What the sink takes of them after
+            # this has no receipt, so its offsets stay, and it is sent again under the same ids (promise 1).
             waiting.abandon()
 
     def ask(self, event: Sealed) -> Posted:
-        """One request with one event, never tried again: whether the sink takes it, for who wants to know."""
+        """Sends one event in one request, without retries, so that the caller learns whether the sink takes it."""
         return self.channel.post([event], Waiting(self._interrupt, self.policy.clock))
 
     def complaint(self) -> str:
-        """What a person should know of a sink that is failing at the moment."""
+        """What a person should know about a sink that is failing at the moment."""
         return unavailable(self.channel.address, self.health.reason)
 
     def _start(self, batch: Batch, waiting: Waiting, failure: FirstFailure) -> Future[Receipt]:
         future: Future[Receipt] = Future()
         if not batch.events:
-            future.set_result(Receipt(batch, []))
+            future.set_result(Receipt(batch, []))  # in line with the requests: its offsets wait for theirs
             return future
         settling = Settling(
             batch,
@@ -123,7 +124,7 @@ class Deliverer:
 
 
 class FirstFailure:
-    """Carries the news of the first failed request to the thread that waits, which is woken for it and told once."""
+    """Takes the news of the first failed request to the thread that waits. It is woken for that, and told once."""
 
     def __init__(self, told: Callable[[], None] | None) -> None:
         self._told = told
@@ -135,11 +136,11 @@ class FirstFailure:
             self._happened.set_result(None)
 
     def awaited_with(self, receipt: Future[Any]) -> list[Future[Any]]:
-        """What the thread that waits for a receipt should be woken for."""
+        """What should wake the thread that waits for a receipt."""
         return [receipt, self._happened] if self._told else [receipt]
 
     def tell(self) -> None:
-        """Passes the news on, if there are any and they are new."""
+        """Passes the news on, if there is any and it has not been told."""
         if self._told and self._happened.done():
             told, self._told = self._told, None
             told()

@@ -16,7 +16,7 @@ class Batch:
 
     events: list[Sealed] = field(default_factory=list)
     places: list[tuple[str, int]] = field(default_factory=list)  # (source key, line offset) of each event
-    # source key -> the last item that may move its offset; of a source that ended its position, which holds no bytes
+    # source key -> the last item that may move its offset; after a source's end its position, which holds no bytes
     ends: dict[str, Line | Position] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)  # source key -> what is not an event
     quarantined: list[Quarantined] = field(default_factory=list)
@@ -24,5 +24,5 @@ class Batch:
 
     @property
     def positions(self) -> dict[str, Position]:
-        """The map source -> position that an acknowledgement of this batch makes safe."""
+        """Source key -> the position that an acknowledgement of this batch makes safe."""
         return {key: item if isinstance(item, Position) else position_after(item) for key, item in self.ends.items()}

@@ -1,4 +1,4 @@
-"""Counts: the ledger of one source's lines; it balances (promise 2)."""
+"""Counts: what became of one source's lines. They add up (promise 2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Counts:
-    """The ledger of lines; `lines` always equals delivered + skipped + quarantined (promise 2)."""
+    """The lines of one source; `lines` always equals delivered + skipped + quarantined."""
 
     lines: int = 0
     delivered: int = 0
@@ -20,7 +20,7 @@ class Counts:
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
     def add(self, other: Counts) -> None:
-        """Adds another ledger to this one."""
+        """Adds other counts to these."""
         self.lines += other.lines
         self.delivered += other.delivered
         self.quarantined += other.quarantined

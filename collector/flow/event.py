@@ -1,7 +1,7 @@
-"""The event: what one record becomes, field by field. The JSON Schema and docs/events.md are made from this page.
+"""The event: what one record becomes, field by field. The JSON Schema and docs/events.md are made from it.
 
 Nothing is validated against these types while events flow (a typed check costs more than all of normalize); the
-tests hold every event they see against `json_schema()`. Adding a field is compatible; changing one is version 2.
+tests check every event they see against `json_schema()`. Adding a field is compatible; changing one is version 2.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ KINDS: dict[str, str] = {
     "tool_result": "What one or more tools answered; the answers are in `blocks`, the facts in `tool`.",
     "api_error": "A call to the API failed: a retry, or the message shown when there was no further retry.",
     "api_request": "A call to the API was made: which model, why, with which parameters. Never carries usage.",
-    "api_message": "Text sent to the API that stands nowhere else in the transcript, such as a system message.",
+    "api_message": "Text sent to the API that is nowhere else in the transcript, such as a system message.",
     "compaction": "The conversation was compacted here; the summary that follows has origin `compaction`.",
     "summary": "A summary of a session, or of what happened while the person was away.",
-    "title": "A session or agent got a name, from the model or from a person.",
+    "title": "A session or agent was given a name, by the model or by a person.",
     "last_prompt": "A bookkeeping copy of the newest prompt; do not count it as a prompt.",
     "queue": "A prompt or notification entered or left the queue; do not count it as a prompt.",
     "mode": "The permission mode, input mode or agent setting of a session changed.",
     "session": "Bookkeeping of a session: SDK start and result, worktree, bridge, fork, tools in use.",
-    "session_cost": "Claude Code's own running totals of a session. An oracle: never add it to `usage`.",
+    "session_cost": "Claude Code's own running totals of a session, for comparison: never add them to `usage`.",
     "turn": "A turn ended, with its duration.",
     "hook": "A hook ran: what it was, how it ended, what it said.",
     "local_command": "A slash command or shell command was run locally.",
     "link": "A session was linked to a pull request or to another place.",
-    "file_snapshot": "Which files have a backup at this point; their contents stay home.",
+    "file_snapshot": "Which files have a backup at this point; their contents are not sent.",
     "file_change": "A file was created or updated.",
     "attachment": "Context added to the conversation: files, diagnostics, reminders, listings, environment.",
     "progress": "Usage of a subagent, found in a progress record; its text stays with the subagent's transcript.",
     "stream": "A piece of a streamed answer; the complete message follows as a record of its own.",
-    "system": "Any other notice of Claude Code.",
+    "system": "Any other notice from Claude Code.",
     "workflow": "An agent of a workflow started or finished.",
     "prompt_history": "One line of the prompt history across projects; do not count it as a prompt.",
-    "session_index": "One session as an index file described it at some time.",
-    "stats": "Claude Code's statistics cache, whole, whenever it changed.",
-    "heartbeat": "A sign of life of the collector itself, with its figures; it comes from no record.",
+    "session_index": "One session, as an index file described it at the time.",
+    "stats": "Claude Code's statistics cache, whole, whenever it changes.",
+    "heartbeat": "A sign of life from collector itself, with its figures; it comes from no record.",
     "unknown": "A record of a type this version does not know; everything it held is in the event.",
 }
 
@@ -70,13 +70,13 @@ class Provenance(TypedDict):
 
     path: Annotated[str, "The file, with ~ for the home directory."]
     offset: Annotated[Count, "Where its line starts, in bytes; the number of the entry in a whole-file source."]
-    length: Annotated[Count, "Bytes of the line; of the whole file where it is read whole."]
+    length: Annotated[Count, "Bytes of the line; of the whole file where that is read whole."]
 
 
 class Usage(TypedDict, total=False):
-    """Tokens of one API message, as the row says it. Per message_id, the row with the most output is the truth."""
+    """Tokens of one API message, as this row has them. Per message_id, the row with the most output is the truth."""
 
-    input_tokens: Annotated[Count, "Input that came from no cache."]
+    input_tokens: Annotated[Count, "Input that did not come from a cache."]
     output_tokens: Annotated[Count, "Output so far; grows from row to row in older versions."]
     cache_read_tokens: Annotated[Count, "Input read from the cache."]
     cache_creation_tokens: Annotated[Count, "Input written to the cache, both lifetimes together."]
@@ -86,7 +86,7 @@ class Usage(TypedDict, total=False):
     web_search_requests: Annotated[Count, "Searches made by the API itself."]
     web_fetch_requests: Annotated[Count, "Pages fetched by the API itself."]
     service_tier: Annotated[str, "The service tier that answered."]
-    speed: Annotated[str, "The speed that answered."]
+    speed: Annotated[str, "The speed mode that answered."]
     inference_geo: Annotated[str, "Where it was answered."]
 
 
@@ -105,11 +105,11 @@ class Block(TypedDict, total=False):
     name: Annotated[str, "The tool."]
     input: Annotated[Any, "What the tool was called with, as the model wrote it."]
     ok: Annotated[bool, "Whether the tool succeeded."]
-    media_type: Annotated[str, "Of binary content."]
-    bytes: Annotated[Count, "Size of binary content, which itself stays home."]
+    media_type: Annotated[str, "Media type of binary content."]
+    bytes: Annotated[Count, "Size of binary content; the content itself is not sent."]
     sha256: Annotated[str, "Hash of binary content."]
     title: Annotated[str, "Title of a document."]
-    characters: Annotated[Count, "At the metadata level: the size of what was said here."]
+    characters: Annotated[Count, "At the metadata level: how many characters of text were left out here."]
     blocks: Annotated[list[FreeForm], "What a tool_result holds besides text."]
     attributes: Annotated[FreeForm, "The rest of the block, under the names it had."]
 
@@ -121,18 +121,18 @@ class Tool(TypedDict, total=False):
     call_id: Annotated[str, "The id of the call."]
     ok: Annotated[bool, "Whether it succeeded."]
     duration_ms: Annotated[float, "How long it took."]
-    exit_code: Annotated[int, "Of a command that failed."]
-    interrupted: Annotated[bool, "True where it was stopped; absent otherwise."]
-    denied_by: Annotated[str, "Who refused the call, where it was refused."]
+    exit_code: Annotated[int, "Exit code of a command that failed."]
+    interrupted: Annotated[bool, "True if it was stopped; absent otherwise."]
+    denied_by: Annotated[str, "Who refused the call, if it was refused."]
     file: Annotated[str, "The file it was about."]
     agent_id: Annotated[str, "The subagent it started."]
     lines_added: Annotated[Count, "Lines an edit added."]
     lines_removed: Annotated[Count, "Lines an edit removed."]
     patch: Annotated[str, "What an edit changed, as a unified diff of at most 50,000 characters."]
-    message: Annotated[str, "What Claude Code noted beside the answer, where it says something else."]
+    message: Annotated[str, "What Claude Code noted beside the answer, where it differs from it."]
     details: Annotated[
         FreeForm,
-        "The rest of the structured result: counts, states, text that stands only here. False flags are left out.",
+        "The rest of the structured result: counts, states, text found only here. False flags are left out.",
     ]
 
 
@@ -149,7 +149,7 @@ class Event(TypedDict, total=False):
     ]
     schema: Required[Annotated[Literal["collector.event/1"], "The version of this page."]]
     kind: Required[Annotated[str, "What happened; see the table of kinds.", {"enum": list(KINDS)}]]
-    record_type: Annotated[str, "The type that Claude Code gave the record."]
+    record_type: Annotated[str, "The type Claude Code gave the record."]
     record_subtype: Annotated[str, "Its subtype, the kind of an attachment, or the kind of progress."]
     priority: Required[Annotated[Count, "0 to 3: the priority of its source."]]
     time: Required[
@@ -161,7 +161,7 @@ class Event(TypedDict, total=False):
     ]
     time_from: Annotated[
         Literal["previous_record", "file_mtime"],
-        "Present where the record has no time of its own: the record before it in the file, else the file's mtime.",
+        "Where `time` comes from if the record has none: the record before it in the file, else the file's mtime.",
     ]
     host: Required[Annotated[Host, "The machine."]]
     user: Annotated[str, "The account on it."]
@@ -169,14 +169,14 @@ class Event(TypedDict, total=False):
     client: Required[Annotated[Client, "The program that wrote the record."]]
     session_id: Annotated[str, "The session the record names; where it names none, the session of its file."]
     file_session_id: Annotated[str, "The session of the file, where the record names another one (forks, copies)."]
-    agent_id: Annotated[str, "The subagent, in a subagent's transcript or about one."]
+    agent_id: Annotated[str, "The subagent, if the record is in a subagent's transcript or about one."]
     agent_type: Annotated[str, "The type of that subagent."]
     parent_call_id: Annotated[str, "The tool call that started that subagent."]
     uuid: Annotated[str, "The record's uuid."]
     parent_uuid: Annotated[str, "The record it answers or follows."]
     prompt_id: Annotated[str, "The prompt it belongs to."]
     sidechain: Annotated[bool, "True in a subagent's conversation; absent otherwise."]
-    project: Annotated[str, "Directory name of the project below projects/; not reversible to a path."]
+    project: Annotated[str, "The project's directory name below projects/; it cannot be turned back into a path."]
     cwd: Annotated[str, "The working directory at that moment."]
     git_branch: Annotated[str, "The branch at that moment."]
     slug: Annotated[str, "The session's short name in made-up words."]
@@ -186,14 +186,14 @@ class Event(TypedDict, total=False):
         "Who is behind a message in the user's role: a person (human), a tool, the program (meta), a compaction "
         "summary, a task given to or reported by an agent, another session (peer).",
     ]
-    text: Annotated[str, "What a person would read: the string, or the text blocks joined by line ends."]
+    text: Annotated[str, "What a person would read: the string, or the text blocks joined by newlines."]
     blocks: Annotated[list[Block], "Everything else the message holds."]
     tool: Annotated[Tool, "The facts of a tool call or result."]
-    attributes: Annotated[FreeForm, "The rest of the record, small; names in snake_case, values as they were."]
+    attributes: Annotated[FreeForm, "Whatever else the record held; names in snake_case, values as they were."]
     model: Annotated[str, "The model. `<synthetic>` is the program itself."]
     message_id: Annotated[str, "The API message; several rows share one."]
     request_id: Annotated[str, "The API request; missing on some rows, so never a key."]
-    stop_reason: Annotated[str, "Why the model stopped; absent does not mean that it goes on."]
+    stop_reason: Annotated[str, "Why the model stopped; absent does not mean that it went on."]
     usage: Annotated[Usage, "Tokens of the API message, repeated on each of its rows."]
     quality: Annotated[
         list[Literal["output_tokens_unknown"]],
@@ -201,7 +201,7 @@ class Event(TypedDict, total=False):
     ]
     source: Required[Annotated[Provenance, "Where the record was read."]]
     omitted: Annotated[dict[str, Count], "What was left out as a copy or as binary, in characters of text."]
-    redactions: Annotated[dict[str, Count], "Secrets replaced, by rule."]
+    redactions: Annotated[dict[str, Count], "How many secrets were replaced, by rule."]
     truncated: Annotated[dict[str, Count], "Fields that were cut, with their original size in bytes."]
 
 

@@ -1,4 +1,4 @@
-"""The frame of an event: what is the same in all events of this installation, and in all of one source."""
+"""The frame of an event: what all events of this installation share, and all events of one source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Frame(NamedTuple):
     user: str
 
     def envelope(self, source: Source) -> dict[str, Any]:
-        """An event of this source that says nothing yet, with every field that needs no record to be known."""
+        """An event of this source that says nothing yet: every field that is known without a record."""
         made = {
             "id": "",
             "schema": SCHEMA,
@@ -39,6 +39,6 @@ class Frame(NamedTuple):
 
 
 def provenance(line: Line) -> dict[str, Any]:
-    """Where a line was read; of an entry of a whole document, its number and the document's size."""
+    """Where a line was read; for an entry of a whole document, its number and the document's size."""
     length = line.end - line.offset if line.is_safe else line.end
     return {"path": line.reading.source.key, "offset": line.offset, "length": length}

@@ -1,6 +1,6 @@
 """Interrupt: the request to stop what is in flight, from a signal handler or another thread to whoever is waiting.
 
-One is given to the parts when they are assembled, and lives as long as they do. Asking twice is harmless.
+The parts get one when they are assembled, and it lives as long as they do. Asking twice is harmless.
 """
 
 from __future__ import annotations
@@ -32,14 +32,12 @@ class Interrupt:
         self._event.set()
 
     def clear(self) -> None:
-        """Takes it back. A signal may ask at the same moment, so whoever clears must look again afterwards.
-
-        Another event takes the place of the old one: clearing that takes its lock, and a signal handler that sets it
-        meanwhile, in the same thread, would wait for that lock for ever.
-        """
+        """Takes the request back. A signal may ask at the same moment, so the caller must look again afterwards."""
+        # A new event instead of clearing the old one: that takes its lock, and a signal handler that sets it meanwhile,
+        # in the same thread, would wait for the lock for ever.
         self._event = self._make_event()
         self.is_urgent = False
 
     def wait(self, seconds: float) -> bool:
-        """Waits for at most so long; returns whether a stop has been asked for."""
+        """Waits for at most this long; returns whether a stop has been asked for."""
         return self._event.wait(seconds)

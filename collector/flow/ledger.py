@@ -11,7 +11,7 @@ from collector.flow.receipt import Receipt
 
 @dataclass(slots=True)
 class Ledger:
-    """Sums of one pass (or of a whole run). Lines count once they are committed; what is not yet, is lag."""
+    """The sums of one pass. A line counts once it is committed; until then it is lag."""
 
     seen: int = 0
     read: int = 0
@@ -31,7 +31,7 @@ class Ledger:
         self.read += 1
 
     def leave_files(self, files: int) -> None:
-        """Counts files that did not change, so nobody opens them."""
+        """Counts files that have not changed, and so are not opened."""
         self.seen += files
         self.unchanged += files
 
@@ -41,7 +41,7 @@ class Ledger:
         self.skipped_files[reason] = self.skipped_files.get(reason, 0) + files
 
     def take(self, receipt: Receipt) -> None:
-        """Counts what a receipt decided: every event of it is delivered or quarantined, the rest as the batch says."""
+        """Counts what a receipt settled: its events as delivered or quarantined, other lines as the batch says."""
         batch = receipt.batch
         refused = {thing.id for thing in receipt.refused}
         for event, (key, _) in zip(batch.events, batch.places, strict=True):

@@ -1,8 +1,8 @@
-"""The metadata level: what an event keeps when no words may leave the machine.
+"""The metadata level: what an event keeps when no text may leave the machine.
 
-Allow-lists only, so a field that is new, or a record that nobody knows, keeps nothing by accident. What goes is
-counted in `omitted`. Paths stay where they say which project it is (project, cwd, source); titles, branches, file
-names, prompts, tool inputs and answers go.
+In: an event. Out: the event without words; what was taken out is counted in `omitted`. Invariant: only what is on an
+allow-list stays, so a new field or an unknown record gives nothing away by accident. Paths stay where they say which
+project it is (project, cwd, source); titles, branches, file names, prompts, tool inputs and answers go.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collector.flow.leaves import SCALARS, size_of
+from collector.flow.json_leaves import SCALARS, size_of
 
 Record = dict[str, Any]
 
@@ -34,7 +34,7 @@ WORD = re.compile(r"[A-Za-z0-9_.:@<>/\[\]-]{1,80}")
 
 
 def to_metadata(event: Record, word_attributes: frozenset[str]) -> Record:
-    """The event without words; of its attributes only those whose values are words of a fixed vocabulary stay."""
+    """The event without text; of its attributes, only those whose values come from a fixed vocabulary stay."""
     kept = {key: value for key, value in event.items() if key in FIELDS}
     omitted = dict(event.get("omitted", {}))
     for key, value in event.items():
@@ -63,7 +63,7 @@ def to_metadata(event: Record, word_attributes: frozenset[str]) -> Record:
 
 
 def block_shape(block: Record) -> Record:
-    """What a block is and how big, without what it says."""
+    """What a block is and how large, without what it says."""
     shape = {key: value for key, value in block.items() if key in BLOCK_FIELDS}
     size = size_of([block.get(key) for key in ("text", "input", "blocks", "attributes")])
     if size:
@@ -74,7 +74,7 @@ def block_shape(block: Record) -> Record:
 
 
 def words_only(value: Any, depth: int) -> Any:
-    """Numbers, flags and single words; None where anything else is left out."""
+    """The value reduced to numbers, flags and single words; None where nothing is left."""
     kind = type(value)
     if kind is str:
         return value if WORD.fullmatch(value) else None

@@ -1,6 +1,6 @@
-"""Observer: whoever wants to know how a pass is getting on. It is given to the parts when they are assembled.
+"""Observer: how a pass tells others how it is getting on. The parts get one when they are assembled.
 
-All three are called in the thread that walks the pass, so an observer needs no lock, and one that raises ends the pass.
+All methods are called in the thread that runs the pass. So an observer needs no lock, and one that raises ends it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Observer(Protocol):
         """The pass is working: called between sources, and during whatever takes long without producing a receipt."""
 
     def waiting(self) -> None:
-        """Nothing can be done until the sink answers: called every half second meanwhile."""
+        """Nothing can be done until the sink answers: called every half second until it does."""
 
     def receipt(self, ledger: Ledger) -> None:
         """A receipt was committed; the ledger includes it."""

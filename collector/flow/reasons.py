@@ -1,7 +1,7 @@
-"""Reasons: every one for which something is not sent, and what each means for exit codes and for the passes to come.
+"""Reasons: why something was not sent, and what that means for exit codes and for later passes.
 
-One row a reason. A module that skips, leaves or quarantines something names a row; the ledger, the state, the
-quarantine and `scan --json` carry the row's name. docs/reliability.md and docs/events.md print the three tables.
+One row for each reason. A module that skips or quarantines something names a row; the ledger, the state, the quarantine
+and `scan --json` carry its name. The tables in docs/reliability.md and docs/events.md are made from these rows.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 class Reason(NamedTuple):
     """One row. `…` in a name stands for what differs from case to case, such as the sink's own words.
 
-    `is_left`: something that should have been sent was not, so `scan` ends with 3. `until_changed`: nobody looks again
-    before the file changes; without it every pass does.
+    `is_left`: something that should have been sent was not, so `scan` exits with 3. `until_changed`: it is not looked
+    at again before the file changes; otherwise every pass looks.
     """
 
     name: str
@@ -36,18 +36,18 @@ def _quarantined(name: str, of: Literal["line", "event"], meaning: str) -> Reaso
     return Reason(name, of, meaning, is_left=True, until_changed=True)
 
 
-# Skipped files: what is seen before one is opened, what opening and reading it shows, what it holds.
-EMPTY = Reason("empty", "file", "There are no bytes in it yet.")
+# Skipped files: for what shows before they are opened, while they are opened and read, or in what they hold.
+EMPTY = Reason("empty", "file", "It holds no bytes yet.")
 PROJECT = Reason("project", "file", "It belongs to a project outside the filter, or may.")
 OUTSIDE_ROOT = Reason("outside_root", "file", "A symbolic link leads out of the root, or in a circle.")
 NOT_A_FILE = Reason("not_a_file", "file", "A FIFO, socket, device or directory has the name of a source.")
-UNLISTED = Reason("unlisted", "directory", "It cannot be listed; nothing below it is taken for deleted.", is_left=True)
-VANISHED = Reason("vanished", "file", "It went away between being found and being opened.")
-UNREADABLE = Reason("unreadable", "file", "Its permissions keep the collector out.", is_left=True)
-READ_ERROR = Reason("read_error", "file", "Reading broke off; what was read before that stands.", is_left=True)
-INTERNAL_ERROR = Reason("internal_error", "file", "The collector failed on it; the log says where.", is_left=True)
+UNLISTED = Reason("unlisted", "directory", "It cannot be listed. Nothing below it counts as deleted.", is_left=True)
+VANISHED = Reason("vanished", "file", "It disappeared between being found and being opened.")
+UNREADABLE = Reason("unreadable", "file", "Its permissions keep collector out.", is_left=True)
+READ_ERROR = Reason("read_error", "file", "Reading failed part of the way; what came before counts.", is_left=True)
+INTERNAL_ERROR = Reason("internal_error", "file", "A fault in collector; the log says where.", is_left=True)
 WARMUP = Reason("warmup", "file", "It holds nothing yet: a subagent that says Warmup, for one.", until_changed=True)
-TOO_LARGE = Reason("too_large", "file", "More than 64 MB in a file that is read whole.", until_changed=True)
+TOO_LARGE = Reason("too_large", "file", "A file that is read whole has more than 64 MB.", until_changed=True)
 INCOMPLETE = Reason(
     *("incomplete", "file", "A file that is read whole is not valid JSON: half written, or damaged."),
     is_left=True,
@@ -59,33 +59,32 @@ SKIPPED_FILES = (
 )
 
 # Skipped lines: they are counted, and the offset moves past them.
-SKIPPED_LINES = (
-    _skipped_line(
-        "progress", "A progress record without usage: transient, and its text stands in the result that follows."
-    ),
-    _skipped_line(
-        "copy", "A message as sent to the API, every part of which stands in a record read in the same pass."
-    ),
-    _skipped_line("project", "It happened in a project outside the filter, or names none where one is wanted."),
-    _skipped_line("not_a_record", "A line that is not a JSON object."),
+PROGRESS = _skipped_line(
+    "progress", "A progress record without usage: transient, and its text is in the result that follows."
 )
+COPY = _skipped_line("copy", "A message as sent to the API, every part of which is in a record read in the same pass.")
+LINE_OF_A_PROJECT = _skipped_line(
+    "project", "It belongs to a project outside the filter, or names none where one is needed."
+)
+NOT_A_RECORD = _skipped_line("not_a_record", "A line that is not a JSON object.")
+SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT, NOT_A_RECORD)
 
 # Quarantined: kept, redacted, for a person to look at; `collector quarantine retry` sends events once more.
-TORN = _quarantined("torn line", "line", "The rest of a record never came; whole records in the same line are sent.")
+TORN = _quarantined("torn line", "line", "The rest of the record never came; whole records in the same line are sent.")
 NOT_AN_OBJECT = _quarantined(
-    "not a JSON object", "line", "Valid JSON, but no record; also an entry of a file that is read whole."
+    "not a JSON object", "line", "Valid JSON, but not a record; also an entry of a file that is read whole."
 )
 NUL_BYTES = _quarantined("NUL bytes", "line", "What a power cut leaves where data should be.")
 LINE_TOO_LONG = _quarantined("line too long", "line", "More than 256 MB; its first 64 kB are kept.")
-TOO_MANY_VALUES = _quarantined("too many values in a line", "line", "More than 250,000, which memory is not spent on.")
-NOT_UNDERSTOOD = _quarantined("not understood (…)", "line", "The collector failed on the record; the log says where.")
-REJECTED = _quarantined("rejected by the sink: …", "event", "The sink took the request and named this event.")
+TOO_MANY_VALUES = _quarantined("too many values in a line", "line", "More than 250,000, too many to spend memory on.")
+NOT_UNDERSTOOD = _quarantined("not understood (…)", "line", "A fault in collector on this record; the log says where.")
+REJECTED = _quarantined("rejected by the sink: …", "event", "The sink accepted the request, but rejected this event.")
 REFUSED = _quarantined("refused by the sink (…)", "event", "The sink refused a request with this event alone.")
 TOO_LARGE_FOR_SINK = _quarantined(
-    "too large for the sink (…)", "event", "Not even cut to 2 kB does the sink take the event."
+    "too large for the sink (…)", "event", "The sink does not take the event even when it is cut to 2 kB."
 )
 POISON = _quarantined(
-    "the sink fails on it and takes others (…)", "event", "Requests with this event fail while others are accepted."
+    "the sink fails on it and takes others (…)", "event", "Requests with this event fail, while others are accepted."
 )
 QUARANTINED = (
     *(TORN, NOT_AN_OBJECT, NUL_BYTES, LINE_TOO_LONG, TOO_MANY_VALUES, NOT_UNDERSTOOD),

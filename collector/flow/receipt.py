@@ -9,7 +9,7 @@ from collector.flow.outcome import Quarantined
 
 
 class Receipt(NamedTuple):
-    """A batch whose fate is known: acknowledged, except for the events the sink would not have."""
+    """A batch whose fate is known: acknowledged, except for the events the sink refused."""
 
     batch: Batch
     refused: list[Quarantined]

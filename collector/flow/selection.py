@@ -1,7 +1,7 @@
-"""A selection: what a pass reads, and what the look at the files says of everything that is remembered.
+"""A selection: what a pass reads, and what the look at the files means for what is remembered of them.
 
-Plain values: `collector.reading.select` makes one without changing anything, and the committer's `apply` is the only
-change before something is read.
+Plain values: `collector.reading.select` makes one without changing anything. Then the committer's `apply` makes the
+only change that comes before reading.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collector.flow.source import Position, Source
 
 
 class Selection(NamedTuple):
-    """`read` are the sources to open, P0 before P3 and the newest first; all others are counted.
+    """`read` are the sources to open, P0 before P3, newest first; all others are only counted.
 
-    The rest is about entries, by key: `starts` are read from a known position on, `moved` (old key -> new key) go with
-    their files, `missing_since` are out of sight since then (0: in sight again), `forgotten` have been for too long.
+    The rest concerns the state's entries, by key. `starts`: read from this position on. `moved` (old key -> new key):
+    the file moved, and its entry goes with it. `missing_since`: the file has been out of sight since then (0: it is
+    back). `forgotten`: it has been out of sight for too long.
     """
 
     read: list[Source]

@@ -1,8 +1,9 @@
-"""Makes an event fit: serializes it, and where it is too long cuts the largest strings first.
+"""Makes an event fit: serializes it and, where it is too long, cuts the largest strings first.
 
-A cut falls on a character boundary and never inside a redaction marker; what is left says how much went
-(`…[cut: 123456 bytes]`), and `truncated` notes the original bytes of each field (promise 6). Where cutting strings
-is not enough, whole fields go, the largest first, the identity of the event last. Always ends, always fits.
+In: an event, and the size it may have. Out: JSON that always fits. A cut falls on a character boundary and never inside
+a redaction marker. The rest says how long it was (`…[cut: 123456 bytes]`), and `truncated` notes the original size of
+each field (promise 6). Where cutting strings is not enough, whole fields go, the largest first and the event's identity
+last.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import orjson
 
-SHORTEST_CUT = 256  # what is kept of a string at least
+SHORTEST_CUT = 256  # the least that is kept of a string
 MOST_NOTES = 50
 GIANT = 2  # times the size that the whole event may have
 _ROUNDS = 8
@@ -21,7 +22,7 @@ _LONGEST_MARKER = 100
 _big = 1 << 63
 _surrogate = re.compile("[\ud800-\udfff]")
 
-# Given up last, in this order: without them nobody knows what the rest belongs to.
+# Given up last, `id` last of all: without them nobody knows what the rest belongs to.
 IDENTITY = ("id", "schema", "kind", "time", "session_id", "message_id", "usage", "model", "source")
 
 
@@ -42,7 +43,7 @@ def fit(event: dict[str, Any], max_bytes: int) -> bytes:
 
 
 def dump(event: Any) -> bytes:
-    """Any event as JSON, also what JSON or orjson has no form for: lone surrogates, huge integers, depth."""
+    """Any event as JSON, even what JSON or orjson cannot express: lone surrogates, huge integers, deep nesting."""
     try:
         # A copy, because orjson leaves its buffer as it grew: 3 kB of JSON lie in 32 kB (measured, orjson 3.13).
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)[:-1]
@@ -51,7 +52,7 @@ def dump(event: Any) -> bytes:
 
 
 def _dumpable(value: Any, depth: int) -> Any:
-    """A copy that orjson takes: surrogates become U+FFFD, integers beyond 64 bit and deep nests become text."""
+    """A copy that orjson takes: surrogates become U+FFFD, integers beyond 64 bits and deep nesting become text."""
     if isinstance(value, str):
         return _surrogate.sub("\ufffd", value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -80,15 +81,15 @@ def _strings(event: dict[str, Any]) -> list[tuple[int, str, Any, Any]]:
 
 
 def _may_hold_a_giant(event: dict[str, Any], max_bytes: int) -> bool:
-    """Whether its line was long enough for a string that has to be cut anyway; asked of every event, so cheap."""
+    """Whether its line was long enough to hold a string that must be cut anyway. Asked for every event, so cheap."""
     source = event.get("source")
     length = source.get("length") if isinstance(source, dict) else None
     return isinstance(length, int) and length > GIANT * max_bytes
 
 
 def _cut_giants(event: dict[str, Any], max_bytes: int) -> None:
-    """Takes the end off what is longer than everything may be, before orjson sees it: that reserves eight times the
-    size of a string before it writes it, and where it does not get that, it crashes the process (orjson 3.13)."""
+    """Cuts strings that are longer than the whole event may be, before orjson sees them: it reserves eight times the
+    size of a string before writing it, and crashes the process if it does not get that (orjson 3.13)."""
     nodes: list[tuple[Any, str]] = [(event, "")]
     for node, path in nodes:
         for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
@@ -101,7 +102,7 @@ def _cut_giants(event: dict[str, Any], max_bytes: int) -> None:
 
 
 def _cut_strings(event: dict[str, Any], excess: int) -> bool:
-    """Cuts the largest strings down to one common size that saves `excess` bytes; False where none is left to cut."""
+    """Cuts the largest strings down to one common size, to save `excess` bytes; False when none is left to cut."""
     strings = [found for found in _strings(event) if found[0] > SHORTEST_CUT and found[1] not in IDENTITY]
     if not strings:
         return False
@@ -111,7 +112,7 @@ def _cut_strings(event: dict[str, Any], excess: int) -> bool:
         if size <= keep:
             break
         text = node[key]
-        if not isinstance(text, str):  # a note on an earlier one took the place of what was no notes
+        if not isinstance(text, str):  # an earlier note has replaced it: a record may hold anything there
             continue
         original = len(text.encode("utf-8", "replace"))
         node[key] = shortened(text, keep, max(original, _noted(event.get("truncated"), path)))
@@ -120,7 +121,7 @@ def _cut_strings(event: dict[str, Any], excess: int) -> bool:
 
 
 def _common_size(sizes: list[int], excess: int) -> int:
-    """The size to which the largest (first in `sizes`) must come down so that `excess` bytes are saved."""
+    """The size to which the largest strings (`sizes` is sorted) must come down to save `excess` bytes."""
     saved = 0
     for count, size in enumerate(sizes, 1):
         smaller = sizes[count] if count < len(sizes) else SHORTEST_CUT
@@ -131,7 +132,7 @@ def _common_size(sizes: list[int], excess: int) -> int:
 
 
 def shortened(text: str, size: int, original: int = 0) -> str:
-    """The beginning of a text, at most `size` bytes as JSON with its note, never ending inside a marker."""
+    """The beginning of a text: at most `size` bytes as JSON, note included, and never ending inside a marker."""
     original = original or len(text.encode("utf-8", "replace"))
     note = f"\u2026[cut: {original} bytes]"
     room = max(0, size - len(note.encode()))
@@ -154,7 +155,7 @@ def _before_marker(text: str, end: int) -> int:
 
 
 def _noted(notes: Any, path: str) -> int:
-    """What was noted of a path; a record may hold anything under the name of the notes."""
+    """The size noted for a path; a record may hold anything under the name of the notes."""
     size = notes.get(path) if isinstance(notes, dict) else None
     return size if isinstance(size, int) else 0
 
@@ -171,7 +172,7 @@ def _note(event: dict[str, Any], path: str, size: int) -> None:
 
 
 def _drop_fields(event: dict[str, Any], max_bytes: int) -> bytes:
-    """Takes whole fields away, the largest first and the identity last, until the event fits."""
+    """Removes whole fields, the largest first and the identity last, until the event fits."""
     known = event.pop("truncated", None)
     notes: dict[str, int] = known if isinstance(known, dict) and len(known) <= MOST_NOTES else {}
     sizes = {key: len(dump(value)) for key, value in event.items()}

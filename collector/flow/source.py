@@ -1,4 +1,4 @@
-"""A source: one file below a root, how it looked when it was found, and how far it is safe."""
+"""A source: one file below a root, what it looked like when it was found, and how far it is safe."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ LAST = 2**63 - 1  # nanoseconds since 1970: the year 2262
 
 
 class SourceKind(NamedTuple):
-    """What a file below a root is: its name, how urgent it is, and whether it is read as one JSON document when it
-    changed, or line by line from the offset."""
+    """What kind of file it is: the kind's name, its priority, and whether it is read whole, as one JSON document,
+    whenever it changes, or line by line from its offset."""
 
     name: str
     priority: int
@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """A file as `stat` saw it; an equal stamp means that nobody has to open the file."""
+    """A file as `stat` saw it. While the stamp stays the same, the file need not be opened."""
 
     size: int
     mtime_ns: int
@@ -44,7 +44,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """The stamp of what `stat` saw. Some file systems keep times that no state file could hold."""
+    """The stamp of what `stat` saw. Times are bounded: some file systems give ones that no state file could hold."""
     mtime_ns = status.st_mtime_ns
     if not -LAST <= mtime_ns <= LAST:
         mtime_ns = LAST if mtime_ns > 0 else -LAST
@@ -72,8 +72,8 @@ class Source(NamedTuple):
 class Position(NamedTuple):
     """How far a source is safe, and how to recognise the bytes before that point.
 
-    `head` and `tail` are digests of the first and the last FINGERPRINT_BYTES before the offset. `stamp` is there only
-    when the source was read to its end, so an entry without one is always opened again.
+    `head` and `tail` are digests of the first and the last FINGERPRINT_BYTES before the offset. `stamp` is set only if
+    the source was read to its end, so a source without one is always opened again.
     """
 
     offset: int

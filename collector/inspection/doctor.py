@@ -31,7 +31,7 @@ from collector.assembly import (
     user_name,
 )
 from collector.delivery.sink import Accepted, Answer, Halt, Verdict
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame
@@ -76,7 +76,7 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     for root in roots_of(settings):
         if root.path in missing:
             who = AGENTS[root.agent].title
-            advice = f"{who} creates it at its first start; if it is elsewhere, name it in `roots` or with --root."
+            advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
         else:
             count = sum(source.root.path == root.path for source in found.files)
@@ -247,7 +247,7 @@ def clock(answer: Answer, now: float) -> Iterator[Check]:
 
 def _events_kept_at(path: Path, address: str) -> Check:
     if not path.exists():
-        return Check("sink", "ok", f"{address}, is made by the first run")
+        return Check("sink", "ok", f"{address}, created by the first run")
     from collector.store.database import open_to_read
 
     open_to_read(path).close()

@@ -9,7 +9,7 @@ from typing import Any
 
 from collector import __version__
 from collector.assembly import quarantine_of, scope_of, state_of
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
 from collector.keeping.lock import holder

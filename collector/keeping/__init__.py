@@ -1,1 +1,1 @@
-"""The files of our own: state, journal, quarantine, held transcripts. Every offset moves in commit.py."""
+"""The agent's own files: state, journal, quarantine, held transcripts. Offsets move in commit.py, and only there."""

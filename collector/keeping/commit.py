@@ -1,11 +1,11 @@
 """Commit: the only place that moves an offset.
 
-In: a selection before anything is read, receipts while it is sent, a person's `reset`. Out: the state on disk.
+In: a selection before anything is read, receipts while it is being sent, a person's `reset`. Out: the state on disk.
 
-Order matters. Positions are taken over in memory, then what is quarantined is on disk, then the state is saved: a crash
-between any two of these sends or quarantines again, and never loses (promise 1). Saves are coalesced, at most a window
-of receipts apart, so what a crash repeats is at most what was in flight plus that window. While the disk is full both
-wait in memory and the pass goes on; nothing is claimed that is not on disk.
+Order matters. Positions move in memory first, then the quarantine is written, then the state is saved: a crash between
+any two of these sends or quarantines something again, and loses nothing (promise 1). Saves are coalesced, at most a
+window of receipts apart, so a crash repeats at most what was in flight plus that window. While the disk is full, both
+wait in memory and the pass goes on; the state on disk never claims what is not on disk.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_WAITING_BYTES = 8_000_000
 
 
 class Committer:
-    """Applies receipts, in the order in which their lines were read. In a dry run nothing reaches the disk."""
+    """Applies receipts, in the order in which their lines were read. In a dry run, nothing reaches the disk."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Committer:
         self.is_dry_run = is_dry_run
         self.max_waiting_bytes = max_waiting_bytes
         self.problem = ""
-        self.dropped = 0  # entries that a full quarantine had to let go
+        self.dropped = 0  # entries that a full quarantine had no room for any more
         self._waiting: list[Quarantined] = []
         self._waiting_bytes = 0
         self._clock = clock
@@ -56,16 +56,16 @@ class Committer:
         self._saved_at = clock()
 
     def go_on_from(self, before: Committer) -> None:
-        """Takes over what waits for the disk: the state is the same one, and is not saved before that is written."""
+        """Takes over what waits for the disk. The state is the same one, and is not saved before that is written."""
         self._waiting, self._waiting_bytes = list(before._waiting), before._waiting_bytes
         self.problem, self.dropped = before.problem, before.dropped
 
     # What moves offsets
 
     def apply(self, selection: Selection) -> None:
-        """Takes over what the look at the files showed: the only change before something is read.
+        """Takes over what the look at the files showed: the only change before anything is read.
 
-        In memory, and not worth a save: after a crash the next look shows the same.
+        In memory only, and not worth a save: after a crash, the next look shows the same.
         """
         for source in selection.read:
             self.state.set_owner(source.key, source.root.agent)
@@ -78,15 +78,16 @@ class Committer:
         self.state.drop_entries(selection.forgotten)
 
     def leave_alone(self, source: Source, reason: str) -> None:
-        """Skips a source for as long as it stays as it is; it holds nothing that an offset could pass."""
+        """Skips a source for as long as it does not change. Its offset stays 0, so nothing in it is passed over."""
         self.state.mark_skipped(source.key, source.stamp, reason)
 
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
-        """One receipt: move the offsets, count, keep what is quarantined; save when it is time."""
-        if self._waiting_bytes > self.max_waiting_bytes:  # memory is not for this: the pass ends until there is room
+        """One receipt: moves the offsets, counts, keeps what is quarantined, and saves when it is time."""
+        if self._waiting_bytes > self.max_waiting_bytes:  # too much to keep in memory: it is written, or the pass ends
             self._write_quarantine()
         if not self.is_dry_run:
             self._wait_for_disk([*receipt.batch.quarantined, *receipt.refused])
+        # In memory only: what reaches the disk, and in which order, is decided in `save`.
         ledger.lag -= self.state.advance_offsets(receipt.batch.positions)
         ledger.take(receipt)
         self._unsaved += 1
@@ -94,7 +95,7 @@ class Committer:
             self.save()
 
     def reset(self, keys: Iterable[str]) -> list[str]:
-        """Forgets how far these were sent, and saves that; returns those that were known."""
+        """Forgets how far these sources were sent, and saves that; returns those that were known."""
         known = self.state.reset_entries(keys)
         if known and not self.is_dry_run:
             self.state.save()
@@ -108,22 +109,22 @@ class Committer:
 
     def _write_quarantine(self) -> None:
         gone = self.quarantine.add(self._waiting)
-        # Only now: what `add` could not write waits on. A crash before this quarantines the same once more, which the
-        # quarantine tells by its place and shows once.
+        # Only now, so that what `add` could not write keeps waiting. A crash before this quarantines the same things
+        # again; the quarantine recognises them by their place and shows them once.
         self._waiting, self._waiting_bytes = [], 0
         if gone:
             self.dropped += gone
             log.error("quarantine full, oldest entries dropped", dropped=gone, path=str(self.quarantine.path))
 
     def save(self, *, is_whole: bool = False) -> None:
-        """Saves the state now, if anything changed. A failure is said once, kept in `problem`, and tried again."""
+        """Saves the state now, if anything changed. A failure is logged once, kept in `problem`, and retried."""
         self._unsaved, self._saved_at = 0, self._clock()
         is_wanted = self.state.is_dirty or (is_whole and not self.state.is_whole_on_disk)
         if self.is_dry_run or not is_wanted:
             return
         try:
-            # In this order: an offset that is on disk is past nothing that is not on disk too. A crash in between reads
-            # the line again and quarantines it again; the other way round it would be gone.
+            # In this order, so that no offset on disk is past anything that is not on disk. A crash in between reads
+            # and quarantines the line again; the other way round, the line would be gone.
             self._write_quarantine()
             self.state.save(is_whole=is_whole)
         except StateError as error:
@@ -137,14 +138,14 @@ class Committer:
 
     @property
     def due_in(self) -> float | None:
-        """Seconds until what was committed should be saved; None when it is."""
+        """Seconds until what was committed should be saved; None when it already is."""
         if not self.state.is_dirty:
             return None
         wait = TRY_AGAIN_SECONDS if self.problem else SAVE_AFTER_SECONDS
         return max(0.0, self._saved_at + wait - self._clock())
 
     def finish(self) -> None:
-        """The last save of a pass; raises when what was acknowledged is still not on disk."""
+        """The last save of a pass; raises if what was acknowledged is still not on disk."""
         self.save(is_whole=True)
         if self.problem:
             raise StateError(self.problem)

@@ -1,8 +1,8 @@
-"""Held: which unsent sources are kept from deletion, what is read of them, and plans for the next ones.
+"""Held files: which unsent transcripts are kept from the sweep, how they are read, and plans for more.
 
-In: the directory of held files, what was found, what is remembered. Out: values. Nothing is changed here: rescue.py
-carries plans out. The index is on disk before the first link and after the last unlink, so what a crash leaves behind
-is either in the index and not there, which is passed over, or there and not in the index, which is a stray.
+In: the directory of held files, what was found, what is remembered. Out: values. Nothing changes here; rescue.py
+carries the plans out. The index is written before the first link and after the last unlink. So a crash leaves either a
+name in the index without a file, which is passed over, or a file that the index does not name, which is a stray.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ INDEX = "index.json"
 
 
 class HeldFile(NamedTuple):
-    """A file that is held. `original` is the source as it was found, `start` how far it was safe then."""
+    """A file that is held. `original` is the source as it was found, `start` how far it was safe at that time."""
 
     number: int
     original: Source
@@ -32,13 +32,14 @@ class HeldFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called here."""
+        """Its name in the directory of held files."""
         return f"{self.number}.jsonl"
 
 
 class StandIns(NamedTuple):
-    """What held files are read as: `read_as` says it of each, by number; `sources` are those that are read from here,
-    because their original is gone or another file has its name; `starts` are positions that the state does not know."""
+    """How held files are read. `read_as`: the source of each, by number: its original, or the held file. `sources`:
+    those that are read from here, because the original is gone or another file has its name. `starts`: positions that
+    the state does not know."""
 
     sources: list[Source]
     starts: dict[str, Position]
@@ -46,7 +47,7 @@ class StandIns(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to do, in this order: complete copies that originals outgrew, take hold of files, let go of others."""
+    """What to do, in this order: complete copies whose originals have grown, take hold of files, let go of others."""
 
     complete: tuple[tuple[HeldFile, Source], ...] = ()
     take: tuple[HeldFile, ...] = ()
@@ -55,7 +56,7 @@ class Plan(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What lies in the directory, the oldest first; `copies` are the numbers of those that could not be linked."""
+    """What is in the directory, oldest first; `copies` are the numbers of those that could not be linked."""
 
     directory: Path
     name_companion: Callable[[Source], str]
@@ -65,11 +66,11 @@ class Held(NamedTuple):
     damage: str = ""
 
     def path_of(self, file: HeldFile) -> Path:
-        """Where it lies."""
+        """Where it is."""
         return self.directory / file.name
 
     def companion_of(self, file: HeldFile) -> str:
-        """What the companion of a held file is called here; empty where its kind has none."""
+        """The name of a held file's companion here; empty if its kind has none."""
         return self.name_companion(file.original._replace(path=str(self.path_of(file))))
 
     def names_of(self, file: HeldFile) -> list[str]:
@@ -77,11 +78,11 @@ class Held(NamedTuple):
         return [name for name in (file.name, self.companion_of(file)) if name]
 
     def has(self, source: Source) -> bool:
-        """Whether a source is one of these, and not a file below a root."""
+        """Whether a source is one of these rather than a file below a root."""
         return source.root.path == str(self.directory)
 
     def as_source(self, file: HeldFile, like: Source) -> Source | None:
-        """A held file as something to read in the place of another; None where it is gone."""
+        """A held file as a source to read in place of another one; None if it is gone."""
         path = self.path_of(file)
         with contextlib.suppress(OSError):
             stamp = stamp_of(path.stat(follow_symlinks=False))
@@ -89,7 +90,7 @@ class Held(NamedTuple):
         return None
 
     def stamps_now(self, read_as: Mapping[int, Source]) -> dict[int, Stamp]:
-        """What each is like now, or the original it is read as; a link still tells when its original is gone."""
+        """The stamp of each as it is now, or of its original. A link still has one when its original is gone."""
         stamps = {}
         for file in self.files:
             with contextlib.suppress(OSError, KeyError):
@@ -104,7 +105,7 @@ class Held(NamedTuple):
         roots: Iterable[Root],
         is_wanted: Callable[[Source], bool],
     ) -> StandIns:
-        """Compares what is held with what was found, by inode and by bytes; the newest has first claim to a name."""
+        """Compares what is held with what was found, by inode and by bytes. The newest has first claim to a name."""
         if not self.files:
             return StandIns([], {}, {})
         known_roots = {root.path: root for root in roots}
@@ -119,6 +120,7 @@ class Held(NamedTuple):
 
         for file in reversed(self.files):
             root = known_roots.get(file.original.root.path)
+            # Of a root that is no longer configured, or a project that is now excluded, nothing is read; it stays held.
             source = self.as_source(file, file.original._replace(root=root)) if root is not None else None
             if source is None or not is_wanted(source):
                 continue
@@ -126,7 +128,7 @@ class Held(NamedTuple):
             if original is None:
                 key, start = _key_and_start(file, source, known, by_key)
                 if start is not None:
-                    starts[key] = start._replace(stamp=None)
+                    starts[key] = start._replace(stamp=None)  # without a stamp, so that it is opened
                 by_key[key] = source = source._replace(key=key)
                 sources.append(source)
             read_as[file.number] = original or source
@@ -140,16 +142,16 @@ class Held(NamedTuple):
         entries: Mapping[str, Entry],
         settings: SweptSettings,
     ) -> Plan:
-        """Takes those that are swept first, which were written longest ago, for as long as there is room."""
+        """Takes the files that are swept first, those written longest ago, while there is room."""
         known = set()
-        for file in self.files:  # a link goes with one inode; a copy goes on with whatever goes on where it ends
+        for file in self.files:  # a link is one inode; a copy also stands for any file that continues where it ends
             inode = 0 if file.number in self.copies else file.original.stamp.inode
             known.add((read_as.get(file.number, file.original).key, inode))
         wanted = [
             source
             for source in sorted(found, key=lambda source: source.stamp.mtime_ns)
             if unsent.get(source.key)
-            # A document says what is, not what happened: there is nothing in an old one that a new one lacks.
+            # A document says how things are, not what happened: an old one holds nothing that a new one lacks.
             and not source.kind.is_document
             and known.isdisjoint({(source.key, 0), (source.key, source.stamp.inode)})
         ]
@@ -158,10 +160,12 @@ class Held(NamedTuple):
         take: list[HeldFile] = []
         for source in wanted:
             size = unsent[source.key]
+            # One that does not fit is left out, and smaller ones after it may still find room.
             if len(self.files) + len(take) < settings.max_files and size <= room:
                 entry = entries.get(source.key)
                 number, room = number + 1, room - size
                 take.append(HeldFile(number, source, entry.position if entry else None, size))
+        # A copy is completed only from an original that was found just now, not from a held file.
         there = {source.key for source in found}
         copies = [(file, read_as[file.number]) for file in self.files if file.number in self.copies & read_as.keys()]
         complete = [(file, source) for file, source in copies if source.key in there and not self.has(source)]
@@ -170,14 +174,14 @@ class Held(NamedTuple):
     def plan_to_let_go(
         self, read_as: Mapping[int, Source], entries: Mapping[str, Entry], stamps: Mapping[int, Stamp]
     ) -> Plan:
-        """Lets go of what was sent to its end, here or as the original, and is now (`stamps`) as it was then."""
+        """Lets go of what was sent to its end, here or as the original, and has not changed since (`stamps`)."""
         sent = {number: entries[each.key].position.stamp for number, each in read_as.items() if each.key in entries}
         still = {number for number, stamp in stamps.items() if sent.get(number) == stamp}
         return Plan(let_go=tuple(file for file in self.files if file.number in still))
 
 
 def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda _: "") -> Held:
-    """What is held. Changes nothing, whatever it finds."""
+    """What is held. Changes nothing, even if it finds damage."""
     held = Held(directory, name_companion)
     try:
         names = set(os.listdir(directory))
@@ -196,7 +200,8 @@ def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda 
 def _original_of(
     file: HeldFile, source: Source, by_key: Mapping[str, Source], by_inode: Mapping[int, Source]
 ) -> Source | None:
-    """The file that holds all that is held, under whatever name; None where only the held one does."""
+    """The file that still has everything the held one has, under any name; None if only the held one has it."""
+    # By inode alone where it is a link; samefile, because two file systems may use one number.
     linked = by_inode.get(source.stamp.inode)
     with contextlib.suppress(OSError):
         if linked is not None and os.path.samefile(linked.path, source.path):
@@ -209,7 +214,7 @@ def _original_of(
 def _key_and_start(
     file: HeldFile, source: Source, known: Callable[[str], Position | None], taken: Mapping[str, Source]
 ) -> tuple[str, Position | None]:
-    """The original's key, unless another file goes by that name now: then one of its own, with the offset so far."""
+    """The original's key; if another file has that name now, a key of its own, with the offset reached so far."""
     key, start = file.original.key, None
     own = f"{key} (held {file.original.stamp.inode})"
     so_far = known(key)
@@ -220,7 +225,7 @@ def _key_and_start(
         start = so_far = so_far if so_far is not None and begins_as(source, so_far) else None
     first = file.start
     if first is not None and first.offset and source.stamp.inode != file.original.stamp.inode:
-        # A copy has nothing before its start, so it is read from there unless somebody knows better.
+        # A copy holds nothing before its start, so it is read from there, unless a later position is known that fits.
         is_known = so_far is not None and so_far.offset >= first.offset and begins_as(source, so_far)
         if not is_known and begins_as(source, first):
             start = first
@@ -228,7 +233,7 @@ def _key_and_start(
 
 
 def begins_as(source: Source, position: Position) -> bool:
-    """Whether this is the file that was read up to that position."""
+    """Whether this is the file that was read up to this position."""
     try:
         with opened(source) as file:
             return file.begins_as(position)
@@ -237,7 +242,7 @@ def begins_as(source: Source, position: Position) -> bool:
 
 
 def end_of(source: Source) -> Position | None:
-    """The position at the end of a file; None where it cannot be read."""
+    """The position at the end of a file; None if it cannot be read."""
     try:
         with opened(source) as file:
             size = file.stamp.size
@@ -248,7 +253,7 @@ def end_of(source: Source) -> Position | None:
 
 
 def index_of(files: Iterable[HeldFile]) -> bytes:
-    """The index, as it is written. json, not orjson: a path may hold bytes that are no text, as lone surrogates."""
+    """The index as it is written. By json, not orjson: a path may hold bytes that are not text, as lone surrogates."""
     return json.dumps({"version": 1, "files": [_encode(file) for file in files]}).encode()
 
 
@@ -265,7 +270,7 @@ def _encode(file: HeldFile) -> dict[str, Any]:
 
 def _decode(item: dict[str, Any]) -> HeldFile:
     (place, label, *_), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
-    root = Root(place, label, item.get("agent", ""))  # earlier versions wrote none; what is read has the known root's
+    root = Root(place, label, item.get("agent", ""))  # earlier versions wrote none: it then comes from the known root
     source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
     start = item["start"]
     return HeldFile(int(item["number"]), source, Position(*start) if start else None, int(item["unsent"]))

@@ -1,8 +1,8 @@
-"""The journal beside a large state: what changed since the state was written whole, a line for each save.
+"""The journal beside a large state: what has changed since the state was written whole, one line for each save.
 
-In: changed entries. Out: after a restart, the same ones in the same order. The first line names the state that the
-journal belongs to by a digest, so it is never applied to another one, such as a newer or a restored one. A line is
-synced before it counts; one that a crash cut short is passed over with all that follows.
+In: changed entries. Out: after a restart, the same entries in the same order. The first line names the state that the
+journal belongs to by a digest, so it is never applied to a newer or a restored one. A line is synced before it counts;
+a line that a crash cut short is passed over, with all that follows it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from collector.files import created, fsync_directory
 
 
 class JournalUnusable(Exception):
-    """The state must be written whole: it is small, or it is not the one that the journal goes with."""
+    """The state must be written whole: it is small, or shorter than its journal, or another one than the journal's."""
 
 
 class Journal:
-    """Appends for as long as its state, as this process wrote it, is the one on disk."""
+    """Appends only while the state on disk is the one that this process wrote."""
 
     def __init__(self, state: Path, used_from: int) -> None:
         self.path = state.with_name(state.name + ".journal")
@@ -35,10 +35,10 @@ class Journal:
         self._size = 0
 
     def begin(self, base: Digest) -> None:
-        """The state was written whole: what the journal said is in it."""
+        """Starts over: the state was written whole, and holds everything the journal said."""
         self._base, self._size = None, 0
-        # A crash before this, or a failure, leaves a journal that belongs to no state any more: nobody applies it, and
-        # the next one takes its place.
+        # A crash before this, or a failure, leaves a journal that belongs to no state any more. It is never applied,
+        # and the next one replaces it.
         with contextlib.suppress(OSError):
             self.path.unlink()
         if base.size >= self.used_from:
@@ -47,11 +47,11 @@ class Journal:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the state on disk says everything by itself."""
+        """Whether the state file alone says everything."""
         return not self._size
 
     def append(self, changes: dict[str, Any]) -> None:
-        """One line, on disk when this returns."""
+        """Adds one line, which is on disk when this returns."""
         if self._base is None or self._size > self._base[1] or self._base != self._what_is_there():
             raise JournalUnusable
         line = orjson.dumps(changes, option=orjson.OPT_APPEND_NEWLINE)
@@ -61,15 +61,15 @@ class Journal:
             opened = self._opened() if self._size else created(self.path)
         except FileNotFoundError:
             raise JournalUnusable from None
-        # Half of the line may be on disk after a failure or a crash. Nothing may follow it then, for whatever does
-        # would be passed over with it: without a base the next save writes the state whole.
+        # A failure or a crash may leave half of the line on disk. Nothing may follow that, because it would be passed
+        # over as well: without a base, the next save writes the state whole.
         base, self._base = self._base, None
         with opened as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
         if not self._size:
-            fsync_directory(self.path.parent)  # else a power cut could take the name of a journal that counts already
+            fsync_directory(self.path.parent)  # or a power cut could take the name of a journal that already counts
         self._base = base
         self._size += len(line)
 
@@ -78,7 +78,7 @@ class Journal:
         return os.fdopen(os.open(self.path, flags), "wb")
 
     def read(self, base: bytes) -> Iterator[dict[str, Any]]:
-        """The changes since this base was written; none when the journal goes with another one."""
+        """The changes since this base was written; none if the journal belongs to another one."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except OSError:
@@ -102,14 +102,14 @@ class Journal:
 
 
 class Digest:
-    """Tells one state that was written whole from another; made of it piece by piece."""
+    """Tells one whole state from another. It is built from the pieces as they are written."""
 
     def __init__(self, data: bytes = b"") -> None:
         self._hash, self.size = blake2b(digest_size=16), 0
         self.take(data)
 
     def take(self, piece: bytes) -> None:
-        """Goes on with this."""
+        """Adds the next piece."""
         self._hash.update(piece)
         self.size += len(piece)
 

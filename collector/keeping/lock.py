@@ -1,7 +1,7 @@
-"""The lock: one agent works on a state at a time, and a second one is told at once who that is.
+"""The lock: one agent works on a state at a time, and a second one is told at once which that is.
 
-In: the path of a state. Out: a `with` block during which nobody else writes what lies beside it, or StateLocked. The
-system lets go of the lock when the process ends, however it ends, so no crash leaves one behind.
+In: the path of a state. Out: a `with` block during which no other agent writes beside it, or StateLocked. The system
+releases the lock when the process ends, however it ends, so no crash leaves it locked.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def lock_path(path: Path) -> Path:
 
 
 def holder(path: Path) -> str:
-    """Who works on a state right now, as its lock file says; empty when nobody does."""
+    """Who is working on a state right now, according to its lock file; empty if nobody is."""
     try:
         descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return ""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once; whoever starts now tries twice
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # released at once; an agent that starts now tries twice
     except OSError:
         return _named_in(descriptor)
     finally:
@@ -44,7 +44,7 @@ def _named_in(descriptor: int) -> str:
 
 
 def _try_to_lock(descriptor: int) -> None:
-    """Raises OSError when somebody else works here; one who only looks (`holder`) lets go at once."""
+    """Raises OSError if another agent holds the lock. Tries twice: a mere look (`holder`) takes it for a moment."""
     with contextlib.suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return
@@ -54,10 +54,10 @@ def _try_to_lock(descriptor: int) -> None:
 
 @contextlib.contextmanager
 def lock(path: Path, purpose: str) -> Iterator[None]:
-    """Holds the state for this process; raises StateLocked naming the holder at once."""
+    """Holds the state for this process. If another one has it, raises StateLocked at once, naming the holder."""
     try:
         make_private_directory(path.parent)
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # what a link points to would be cut to nothing
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # else a link's target would be truncated
         descriptor = os.open(lock_path(path), flags, 0o600)
     except OSError as error:
         raise StateError(
@@ -73,7 +73,7 @@ def lock(path: Path, purpose: str) -> Iterator[None]:
                 "stop that one first, or name another file with --state."
             ) from None
         since = time.strftime("%Y-%m-%d %H:%M:%S")
-        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same, only nameless
+        with contextlib.suppress(OSError):  # a full disk: the lock holds, only without a name in it
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"collector {purpose}, process {os.getpid()}, since {since}\n".encode(), 0)
         yield

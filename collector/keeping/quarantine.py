@@ -1,10 +1,10 @@
-"""The quarantine: what could not be read, or was not accepted, redacted, with its reason and its place.
+"""The quarantine: what could not be read or was not accepted, redacted, with its reason and its place.
 
-In: things to quarantine, and ids to drop. Out: entries, one JSON object a line, mode 0600, written and synced before
+In: things to quarantine, and ids to drop. Out: entries, one JSON object per line, mode 0600, written and synced before
 the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two sources are
-two entries under one id, the same line quarantined again after a crash is one. When the file is full the oldest go, and
-their number is returned so that it is said loudly. The agent adds while a person drops and retries, so whoever writes
-holds the lock beside the file for as long as that takes.
+two entries under one id, and the same line quarantined again after a crash is one entry. When the file is full the
+oldest entries go, and their number is returned to be logged as an error. The agent adds while a person may be dropping
+or retrying, so every writer holds the lock beside the file for as long as it takes.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Quarantine:
         self.lock_seconds = lock_seconds
 
     def add(self, things: Iterable[Quarantined]) -> int:
-        """Keeps these; returns how many old ones had to go. Nothing is on disk unless this returns."""
+        """Adds these; returns how many old entries had to go. Nothing counts as written until this returns."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [orjson.dumps({**thing._asdict(), "time": now}) + b"\n" for thing in things]
         if not lines:
             return 0
-        with self._locked("No offset moves past what belongs there; it is tried again."):
+        with self._locked("No offset moves past what belongs in it, and the agent tries again."):
             size = self._append(lines)
             return self._shrink(size) if size > self.max_bytes else 0
 
@@ -54,27 +54,27 @@ class Quarantine:
         try:
             os.fchmod(descriptor, 0o600)  # it may have come from a backup
             before = os.fstat(descriptor).st_size
-            # A crash in the middle of this leaves half an entry. Its offset was not saved either, so the same comes
-            # again; the half gets an end of its own, or it would swallow the beginning of what follows.
+            # A crash in the middle of the write leaves half an entry. Its offset was not saved either, so the same
+            # entry comes again. The half gets a line end of its own, or it would swallow the entry that follows.
             is_cut = before and os.pread(descriptor, 1, before - 1) != b"\n"
             try:
                 _write(descriptor, (b"\n" if is_cut else b"") + b"".join(lines))
-                # The committer saves the state after this returns, never before: an offset on disk is past nothing
-                # that is not on disk too.
+                # The committer saves the state only after this returns, so no offset on disk is past anything that is
+                # not on disk.
                 os.fsync(descriptor)
             except OSError:
-                with contextlib.suppress(OSError):  # so that a full disk does not collect the same halves
+                with contextlib.suppress(OSError):  # or a full disk would collect one half after another
                     os.ftruncate(descriptor, before)
                 raise
             size = os.fstat(descriptor).st_size
         finally:
             os.close(descriptor)
         if is_new:
-            fsync_directory(self.path.parent)  # else a power cut could take the name, and all that is in it
+            fsync_directory(self.path.parent)  # or a power cut could take the name, and with it every entry
         return size
 
     def entries(self) -> list[dict[str, Any]]:
-        """What is kept, oldest first; lines that a crash cut short are passed over."""
+        """The entries, oldest first; lines that a crash cut short are passed over."""
         found: dict[tuple[Any, ...], dict[str, Any]] = {}
         try:
             with self.path.open("rb") as file:
@@ -86,13 +86,13 @@ class Quarantine:
             return []
         except OSError as error:
             raise StateError(
-                f"Cannot read the quarantine {self.path}: {error.strerror}. It was left as it is. "
+                f"Cannot read the quarantine {self.path}: {error.strerror}. Nothing was changed. "
                 "Make it readable to this user."
             ) from None
         return list(found.values())
 
     def drop(self, ids: set[str]) -> int:
-        """Removes what goes by these ids; returns how many entries that were."""
+        """Removes the entries with these ids; returns how many there were."""
         gone = set()
         absent = contextlib.suppress(FileNotFoundError)
         with self._locked("Nothing was removed."), absent, self._rewritten() as (old, new):
@@ -105,7 +105,7 @@ class Quarantine:
         return len(gone)
 
     def _shrink(self, size: int) -> int:
-        """Leaves out the first lines until there is room again, the newest never; memory holds one line."""
+        """Drops lines from the beginning until there is room again, but never the newest. Memory holds one line."""
         gone, at = 0, 0
         with self._rewritten() as (old, new):
             for line in old:
@@ -118,20 +118,20 @@ class Quarantine:
 
     @contextlib.contextmanager
     def _rewritten(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-        """The old file to read and a new one to write, which takes its place at the end."""
+        """The old file to read, and a new one to write, which replaces it at the end."""
         temporary = self.path.with_name(self.path.name + ".new")
         with self.path.open("rb") as old, created(temporary) as new:
             yield old, new
             new.flush()
-            os.fsync(new.fileno())  # before it gets its name: else a power cut could leave the name without the bytes
-        # A crash before this leaves the old file: with what a person dropped, who was not told yet that it is gone, or
-        # with the oldest entries, which go with the next that come.
+            os.fsync(new.fileno())  # before the rename, or a power cut could leave the name without the bytes
+        # A crash before this leaves the old file. It still holds what a person is dropping, who has not been told yet
+        # that it is gone; or the oldest entries, which will go when the next ones come.
         os.replace(temporary, self.path)
         fsync_directory(self.path.parent)
 
     @contextlib.contextmanager
     def _locked(self, consequence: str) -> Iterator[None]:
-        """Nobody else writes meanwhile. Every failure inside is said with what follows from it."""
+        """Keeps other writers out. Any failure inside becomes a StateError that says what follows from it."""
         try:
             make_private_directory(self.path.parent)
             lock = self.path.with_name(self.path.name + ".lock")
@@ -149,13 +149,13 @@ class Quarantine:
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    """All of it, without a buffer that would try again when it is closed."""
+    """Writes all of it, without a buffer that would try again when it is closed."""
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 def _wait_for(descriptor: int, seconds: float) -> None:
-    """Takes the lock; a holder that never lets go must not stop the agent for ever."""
+    """Takes the lock, but gives up in the end: a holder that never lets go must not stop the agent for ever."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -169,7 +169,7 @@ def _wait_for(descriptor: int, seconds: float) -> None:
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
-    """A line as an entry; None when it is not one."""
+    """A line as an entry; None if it is not one."""
     try:
         entry = orjson.loads(line)
         is_entry = all(isinstance(entry[name], str) for name in STRINGS) and isinstance(entry["offset"], int)

@@ -1,9 +1,10 @@
 """Rescue: takes hold of unsent transcripts while the sink is failing, and lets go of them once they are sent.
 
 In: what was found and what is remembered of it, from which held.py makes plans. Out: a hard link beside the state for
-each transcript that would be lost, which changes nothing of the original but its link count and change time. Where
-linking is impossible, a sparse copy: the unsent bytes at their places, and the bytes that a position is recognised by.
-Whatever the order of crash and sweep, a file is known before it is there and gone before it is forgotten.
+each transcript that would be lost, which changes nothing about the original but its link count and change time. Where
+linking is impossible, a sparse copy: the unsent bytes at their places, and the bytes by which a position is recognised.
+Invariant: a file is in the index before it exists here, and is gone from here before it leaves the index, so a crash
+never leaves one that nobody knows.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ COPY_BYTES = 1 << 20
 
 
 class HeldFiles:
-    """The directory beside the state. `alive` is called while files are copied, which may take minutes."""
+    """The directory beside the state. `alive` is called while files are being copied, which may take minutes."""
 
     def __init__(
         self,
@@ -53,13 +54,13 @@ class HeldFiles:
 
     @property
     def held(self) -> Held:
-        """What is held. Read when it is first asked for, which most commands never do."""
+        """What is held. Read from disk when first asked for, which most commands never do."""
         if self._held is None:
             self._held = look_into(self.directory, self.companion_of)
         return self._held
 
     def summary(self) -> dict[str, int]:
-        """For the status: how many files and unsent bytes are held, and how many files had no room."""
+        """For the status: how many files and unsent bytes are held, and for how many files there was no room."""
         files = self.held.files
         return {"files": len(files), "bytes": sum(file.unsent for file in files), "left_out": self.left_out}
 
@@ -70,7 +71,7 @@ class HeldFiles:
         roots: Iterable[Root],
         is_wanted: Callable[[Source], bool],
     ) -> StandIns:
-        """What a pass over everything has to read from here. Remembered until stock is taken again."""
+        """What the pass after a full walk has to read from here. Remembered until stock is taken again."""
         stand_ins = self.held.find_stand_ins(found, entries, roots, is_wanted)
         self._read_as = stand_ins.read_as
         self._compared = frozenset(file.number for file in self.held.files)
@@ -78,11 +79,11 @@ class HeldFiles:
 
     @property
     def has_news(self) -> bool:
-        """Whether something is held that was not there when stock was taken."""
+        """Whether anything has been held since stock was taken."""
         return any(file.number not in self._compared for file in self.held.files)
 
     def stand_in_for(self, source: Source) -> Source | None:
-        """What to read instead of a source that went away in this very pass, after it was held."""
+        """What to read in place of a source that was held in this very pass, and then deleted."""
         for file in reversed(self.held.files):
             original = self._read_as.get(file.number)
             if original is not None and original.key == source.key and not self.held.has(original):
@@ -90,12 +91,12 @@ class HeldFiles:
         return None
 
     def hold(self, found: Sequence[Source], state: State) -> None:
-        """Takes hold of what is unsent of these, for the sink is failing. A full disk is reported and stops nothing."""
+        """Takes hold of those that have unsent bytes, because the sink is failing. A full disk is logged, no more."""
         if self.is_dry_run or not self.settings.hold:
             return
         unsent = {source.key: size for source in found if (size := unsent_of(source, state))}
         plan = self.held.plan_to_hold(self._read_as, found, unsent, state.entries, self.settings)
-        if plan.left_out > self.left_out:  # a look at a few files says nothing about the others, so it only grows
+        if plan.left_out > self.left_out:  # a glance says nothing about other files, so this only grows
             self.left_out = plan.left_out
             limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
             log.warning("not all unsent files can be held", left_out=plan.left_out, **limits)
@@ -109,7 +110,7 @@ class HeldFiles:
                 log.info("unsent files held", files=told["files"], bytes=told["bytes"])
 
     def let_go(self, state: State) -> None:
-        """Lets go of what was sent to its end. Called when the offsets are on disk."""
+        """Lets go of what was sent to its end. Call it only when the offsets are on disk."""
         if self.is_dry_run:
             return
         self.left_out = 0
@@ -119,8 +120,9 @@ class HeldFiles:
             source = self._read_as[file.number]
             if self.held.has(source) and state.lag_of(source):
                 log.warning("a held file ended in half a line", source=source.key, bytes=state.lag_of(source))
-        with contextlib.suppress(OSError):  # what stays is found at the next start, and let go of then
+        with contextlib.suppress(OSError):  # what could not be removed is found, and let go of, at the next start
             self.carry_out(plan)
+        # What remains held counts with what is still unsent of it, so that the bounds leave room for others.
         left = {number: state.lag_of(source) for number, source in self._read_as.items()}
         files = tuple(file._replace(unsent=left.get(file.number, file.unsent)) for file in self.held.files)
         self._held = self.held._replace(files=files)
@@ -128,13 +130,13 @@ class HeldFiles:
             log.info("held files let go", files=len(plan.let_go), still_held=len(files))
 
     def forget(self, keys: Sequence[str] | None = None) -> int:
-        """Drops what is held of these sources, or all; returns how many files that were."""
+        """Drops what is held of these sources, or everything; returns how many files that was."""
         gone = tuple(file for file in self.held.files if keys is None or file.original.key in keys)
         self.carry_out(Plan(let_go=gone))
         return len(gone)
 
     def carry_out(self, plan: Plan) -> None:
-        """Cleans up after a crash, then does what is planned. Nothing above this line writes."""
+        """Cleans up after a crash, then does what is planned. This is the only method that writes."""
         if self.is_dry_run:
             return
         self._clean()
@@ -145,7 +147,7 @@ class HeldFiles:
         if plan.let_go:
             self._remove(plan.let_go)
         if not self.held.files and self.directory.is_dir():
-            with contextlib.suppress(OSError):  # somebody else's file in it; the next plan tries again
+            with contextlib.suppress(OSError):  # another file is in there; the next plan tries again
                 # The index first: a directory without one holds nothing. A crash in between leaves it empty.
                 (self.directory / INDEX).unlink(missing_ok=True)
                 self.directory.rmdir()
@@ -154,43 +156,43 @@ class HeldFiles:
         held = self.held
         if held.damage:
             self._move_damaged(held.damage)
-        for name in held.strays:  # nothing refers to these, so it makes no difference where a crash interrupts this
+        for name in held.strays:  # nothing refers to them, so a crash may come anywhere in here
             with contextlib.suppress(OSError):
                 (self.directory / name).unlink()
         self._held = held._replace(strays=frozenset(), damage="")
 
     def _move_damaged(self, damage: str) -> None:
         aside = self.directory.with_name(f"{self.directory.name}.damaged-{time.time_ns() // 1_000_000}")
-        # Before there is a new index, which would make strays of the files: a person may still find out what they are.
+        # Before a new index is written, which would make the files strays: a person may still find out what they are.
         os.replace(self.directory, aside)
         log.error(
-            "the index of held files is damaged, they were moved; what their originals still hold is sent from there",
+            "index of held files damaged, files moved aside; originals that still exist are sent from where they are",
             path=str(aside),
             reason=damage,
         )
 
     def _take(self, wanted: Sequence[HeldFile]) -> None:
         make_private_directory(self.directory)
-        # The index before the files. A crash in between leaves names of files that are not there, which are passed
-        # over; the other way round there would be files that nobody knows, and they would be cleaned away.
+        # The index before the files. A crash in between leaves names in it without files, which are passed over; the
+        # other way round there would be files that it does not name, and they would be cleaned away as strays.
         self._write_index([*self.held.files, *wanted])
         is_copy = {file: self._get_hold(file) for file in wanted}
         taken = [file for file in wanted if is_copy[file] is not None]
-        # The names must outlive a power cut, for by then the originals may be gone.
+        # The names must survive a power cut, because by then the originals may be gone.
         fsync_directory(self.directory)
         copies = self.held.copies | {file.number for file in taken if is_copy[file]}
         self._held = self.held._replace(files=(*self.held.files, *taken), copies=copies)
         self._read_as |= {file.number: file.original for file in taken}
 
     def _get_hold(self, file: HeldFile) -> bool | None:
-        """Makes the link, else the copy, and says which; None when the source is gone or cannot be read."""
+        """Makes a link (False) or else a copy (True); None if the source is gone or cannot be read."""
         self._copy_companion(file)
         path, source = self.held.path_of(file), file.original
         try:
             os.link(os.path.realpath(source.path), path, follow_symlinks=False)
             if path.stat(follow_symlinks=False).st_ino == source.stamp.inode:
                 return False
-            path.unlink()  # another file by now
+            path.unlink()  # another file has that name by now
         except FileNotFoundError:
             return None
         except OSError:
@@ -198,7 +200,7 @@ class HeldFiles:
         return None
 
     def _copy_companion(self, file: HeldFile) -> None:
-        """What its companion says of it: which subagent a transcript is of."""
+        """Copies what its companion says, such as which subagent a transcript belongs to."""
         if name := self.companion_of(file.original):
             with contextlib.suppress(OSError, CollectorError), opened(file.original) as original:
                 if said := original.companion(name):
@@ -206,7 +208,7 @@ class HeldFiles:
                         copy.write(json.dumps(said).encode())
 
     def _copy(self, file: HeldFile) -> bool:
-        """A sparse copy."""
+        """Makes a sparse copy; returns whether that worked."""
         path = self.held.path_of(file)
         temporary = path.with_suffix(".new")
         try:
@@ -220,7 +222,7 @@ class HeldFiles:
                     self._pour(original, start, copy)
                 mtime = original.stamp.mtime_ns
             os.utime(temporary, ns=(mtime, mtime))
-            # It gets its name when it is complete: a crash before this leaves a stray and the original.
+            # It gets its name only when it is complete: a crash before this leaves a stray, and the original.
             os.replace(temporary, path)
         except (OSError, CollectorError) as error:
             log.debug("file not held", source=file.original.key, reason=str(error))
@@ -229,18 +231,18 @@ class HeldFiles:
         return True
 
     def _complete(self, file: HeldFile, original: Source) -> None:
-        """Appends to a copy what its original got since. A link needs nothing."""
+        """Appends to a copy what its original has gained since. A link needs nothing."""
         copied = self.held.as_source(file, original)
         end = end_of(copied) if copied is not None else None
         with contextlib.suppress(OSError, CollectorError), opened(original) as now:
             if copied is not None and end is not None and now.stamp.size > end.offset and now.begins_as(end):
-                # A crash in the middle leaves a copy that ends sooner, and the next pass that fails completes it.
+                # A crash in the middle leaves a copy that ends sooner; the next pass that fails completes it.
                 with open(copied.path, "ab") as copy:
                     self._pour(now, end.offset, copy)
                 os.utime(copied.path, ns=(now.stamp.mtime_ns, now.stamp.mtime_ns))
 
     def _pour(self, original: SourceFile, start: int, copy: IO[bytes]) -> None:
-        """Copies from an offset to the end, a piece at a time, down to the disk: soon it may be all there is."""
+        """Copies from an offset to the end, in pieces, and syncs: soon this may be all there is."""
         copy.seek(start)
         while piece := original.read(COPY_BYTES, start):
             copy.write(piece)
@@ -253,8 +255,8 @@ class HeldFiles:
         numbers = {file.number for file in gone}
         files = tuple(file for file in self.held.files if file.number not in numbers)
         self._held = self.held._replace(files=files, copies=self.held.copies - numbers)
-        # The files before the index. A crash in between leaves names of files that are not there, which are passed
-        # over; the other way round there would be files that nobody knows.
+        # The files before the index. A crash in between leaves names in it without files, which are passed over; the
+        # other way round there would be files that it does not name.
         for file in gone:
             for name in self.held.names_of(file):
                 (self.directory / name).unlink(missing_ok=True)
@@ -266,15 +268,15 @@ class HeldFiles:
         with created(temporary) as index:
             index.write(index_of(files))
             index.flush()
-            os.fsync(index.fileno())  # before it gets its name: else a power cut could leave the name without the bytes
-        # A crash before this leaves the old index, which knows all files there are: those to come are not there yet,
-        # those that went are passed over.
+            os.fsync(index.fileno())  # before the rename, or a power cut could leave the name without the bytes
+        # A crash before this leaves the old index. It still names every file: those being taken do not exist yet, and
+        # those just removed are passed over.
         os.replace(temporary, self.directory / INDEX)
         fsync_directory(self.directory)
 
 
 def unsent_of(source: Source, state: State) -> int:
-    """The bytes that would be lost with a source. One that is as long as what was sent of it may be another by now."""
+    """The bytes that would be lost with a source. One without lag may be another file of the same size by now."""
     lag, entry = state.lag_of(source), state.entries.get(source.key)
     if lag or entry is None or state.is_read(source) or begins_as(source, entry.position):
         return lag

@@ -1,9 +1,9 @@
 """The state: one JSON file that says how far each source is safe.
 
-In: what the committer changes. Out: the entries at start. Written whole (temporary file, fsync, rename, fsync of the
-directory), mode 0600, the previous generation kept beside it, so after a crash at any point one of the two is whole. A
-large state (100,000 sources: 24 MB, 0.13 CPU s a save, as against 0.04 for what a window of batches costs) is written
-whole from time to time only; in between, each save appends what changed to the journal.
+In: the committer's changes. Out: the entries, at start. It is written whole (temporary file, fsync, rename, fsync of
+the directory), mode 0600, with the previous generation kept beside it: after a crash at any point, one of the two is
+whole. A large state (100,000 sources: 24 MB and 0.13 CPU s a save, where a window of batches costs 0.04) is written
+whole only now and then; in between, each save appends what has changed to the journal.
 Crash window: what was committed in memory since the last save is sent again.
 """
 
@@ -34,8 +34,8 @@ JOURNAL_FROM_BYTES = 1 << 20
 class State:
     """The entries in memory, and the file they are saved to.
 
-    `agent` is the one whose section all entries are in but those with another owner: with 100,000 sources of one agent,
-    who owns each would take 10 MB to remember.
+    `agent` owns every entry that `owners` does not name. Remembering the owner of each of 100,000 sources would take
+    10 MB, and nearly all have the same.
     """
 
     def __init__(self, path: Path, agent: str, journal_from: int = JOURNAL_FROM_BYTES) -> None:
@@ -51,7 +51,7 @@ class State:
         self._journal = Journal(path, journal_from)
 
     def load(self, *, may_repair: bool = True) -> State:
-        """Reads the file, else the previous generation, else starts over; `notes` says which and why."""
+        """Reads the file, or else the previous generation, or else starts over; `notes` says what was wrong."""
         for path in (self.path, self.previous):
             try:
                 data = _read(path)
@@ -79,7 +79,7 @@ class State:
         return self
 
     def _take_over(self, sections: dict[str, dict[str, Any]]) -> None:
-        """The entries of each agent; those of one that nobody knows here any more stay in their section."""
+        """Takes over the entries of each agent. Those of an agent that is no longer known keep their section."""
         if not sections:
             raise ValueError(NO_STATE)
         owners = {key: agent for agent, files in sections.items() if agent != self.agent for key in files}
@@ -92,8 +92,8 @@ class State:
         self.entries, self.owners = entries, owners
 
     def _replay(self, base: bytes) -> None:
-        """Takes over what was saved after the file was written whole."""
-        with contextlib.suppress(ValueError, TypeError, KeyError):  # damaged from there on
+        """Applies what the journal says was saved after the file was written whole."""
+        with contextlib.suppress(ValueError, TypeError, KeyError):  # from there on it is damaged
             for changes in self._journal.read(base):
                 decoded = {key: _decode_entry(value) for key, value in changes.items() if value is not None}
                 self.owners |= {key: str(changes[key]["agent"]) for key in decoded if "agent" in changes[key]}
@@ -103,23 +103,23 @@ class State:
 
     def _move_damaged(self, path: Path, reason: str) -> None:
         aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
-        # Before anything is saved under its name. A crash after this finds the older generation, or starts over.
+        # Before anything is saved under its name. After a crash here, the older generation is loaded, or none.
         with contextlib.suppress(OSError):
             os.replace(path, aside)
         self.notes.append(
             f"The state {path} is damaged ({reason}). It was moved to {aside.name}; "
-            "what it remembered is read again, and the event ids make the repeats harmless."
+            "what only it remembered is read again, and the event ids make the repeats harmless."
         )
 
-    # What changes an entry. Nobody but the committer calls these; a law in the tests sees to it.
+    # What changes an entry. Only the committer may call these (tests/test_rooms.py sees to it).
 
     def set_owner(self, key: str, agent: str) -> None:
-        """Whose file a source is; said before its first offset."""
+        """Notes which agent a source belongs to, before its first offset."""
         if agent != self.agent:
             self.owners[key] = agent
 
     def advance_offsets(self, positions: Mapping[str, Position]) -> int:
-        """Takes over what an acknowledgement made safe; returns by how many bytes the offsets moved."""
+        """Takes over what an acknowledgement made safe; returns how many bytes the offsets moved."""
         moved = 0
         for key, position in positions.items():
             before = self.entries.get(key)
@@ -128,11 +128,11 @@ class State:
         return moved
 
     def set_offset(self, key: str, position: Position) -> None:
-        """A source whose beginning is known to be safe, or not to be had any more, is read from here on."""
+        """Has a source read from here on: what is before that is known to be safe, or is lost."""
         self._put(key, Entry(position))
 
     def mark_skipped(self, key: str, stamp: Stamp, reason: str) -> None:
-        """Remembers that a source is left alone for as long as its stamp stays the same."""
+        """Remembers to leave a source alone while its stamp stays the same."""
         entry = Entry(Position(0, "", "", stamp), skip=reason)
         if self.entries.get(key) != entry:
             self._put(key, entry)
@@ -143,7 +143,7 @@ class State:
         self._changed.add(old)
 
     def mark_missing(self, key: str, since: int) -> None:
-        """Remembers since when a source has been out of sight; not worth a save of its own, it goes with the next."""
+        """Remembers since when a source has been out of sight. Not worth a save of its own: it goes with the next."""
         self.entries[key] = self.entries[key]._replace(missing_since=since)
         self._changed.add(key)
 
@@ -156,7 +156,7 @@ class State:
             self.is_dirty = True
 
     def reset_entries(self, keys: Iterable[str]) -> list[str]:
-        """Forgets sources so that they are read again from the start: the older generation must not bring them back."""
+        """Forgets sources, so that they are read from the start. The older generation must not bring them back."""
         dropped = [key for key in keys if self.entries.pop(key, None) is not None]
         self.is_dirty = self.is_dirty or bool(dropped)
         self._is_reset = self._is_reset or bool(dropped)
@@ -180,50 +180,50 @@ class State:
         return source.stamp.size - offset if offset <= source.stamp.size else source.stamp.size
 
     def stamp_of(self, key: str) -> Stamp | None:
-        """What a source was like when it was last read to its end."""
+        """The stamp of a source when it was last read to its end."""
         entry = self.entries.get(key)
         return entry.position.stamp if entry else None
 
     def is_read(self, source: Source) -> bool:
-        """Whether the source is as it was when it was last read to its end, so that nobody has to open it."""
+        """Whether a source is unchanged since it was last read to its end, so that it need not be opened."""
         entry = self.entries.get(source.key)
         return entry is not None and entry.position.stamp == source.stamp
 
     # Memory and disk
 
     def repack(self) -> None:
-        """Makes all entries anew. Those that came one by one in a large pass lie between what that pass has left, and
-        keep the system from getting it back: 2 MB with 5,000 sources. With many more it would cost more than give."""
+        """Makes all entries anew. A large pass leaves them scattered through memory that nothing else uses any more,
+        which keeps it from the system: 2 MB with 5,000 sources. With many more, this would cost more than it gives."""
         if len(self.entries) > REPACK_AT_MOST:
             return
         pieces = list(_slices(self.entries.items()))
         with contextlib.suppress(ValueError):
-            for piece in pieces:  # nothing is let go of before it is known that it comes back
+            for piece in pieces:  # first make sure that every piece can be read back
                 _entries_of(orjson.loads(piece))
             self.entries.clear()
             for piece in pieces:
                 self.entries.update(_entries_of(orjson.loads(piece)))
 
     def save(self, *, is_whole: bool = False) -> None:
-        """Writes the file, or a line of the journal; on failure what was there stays and the entries stay dirty."""
+        """Writes the file, or a line of the journal. On failure, what is on disk stays and the entries stay dirty."""
         try:
             if is_whole or self._is_reset or not self._append():
                 self._write_whole(self._document())
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
-                "kept in memory and saved later; a restart would send it once more. Make room or check the mount."
+                "kept in memory and saved later; a restart would send it again. Make room or check the mount."
             ) from None
         self.is_dirty = False
         self._changed.clear()
 
     @property
     def is_whole_on_disk(self) -> bool:
-        """Whether the state file by itself says all that was saved."""
+        """Whether the state file alone, without a journal, says all that was saved."""
         return self._journal.is_empty
 
     def _append(self) -> bool:
-        """Adds what changed to the journal; False where only a whole file will do."""
+        """Adds what has changed to the journal; False if the file must be written whole."""
         entries = self.entries
         changes = {key: _encode_entry(entries[key]) if key in entries else None for key in self._changed}
         for key, owner in self.owners.items() if self.owners else ():
@@ -236,7 +236,7 @@ class State:
         return True
 
     def _document(self) -> Iterator[bytes]:
-        """The state file, a piece at a time."""
+        """The state file, piece by piece."""
         yield b'{"version":%d' % VERSION
         for agent in (self.agent, *sorted(set(self.owners.values()))):
             yield b',"%s":{"files":{' % agent.encode()
@@ -255,7 +255,7 @@ class State:
 
     def _write_whole(self, pieces: Iterable[bytes]) -> None:
         make_private_directory(self.path.parent)
-        # A crash before the rename below leaves the state as it was, and half a new one beside it that nobody reads.
+        # A crash before the rename below leaves the old state, and half a new one beside it that is never read.
         temporary = self.path.with_name(self.path.name + ".new")
         written = Digest()
         with created(temporary) as file:
@@ -263,11 +263,11 @@ class State:
                 file.write(piece)
                 written.take(piece)
             file.flush()
-            # Before it gets its name: else a power cut could leave the name without the bytes.
+            # Before the rename, or a power cut could leave the name without the bytes.
             os.fsync(file.fileno())
         if self._is_reset:
             # The older generation still knows what is to be forgotten, so it goes first. A crash after this leaves the
-            # state as it was before the reset, without a generation to fall back to.
+            # state from before the reset, with no generation to fall back on.
             self.previous.unlink(missing_ok=True)
         else:
             with contextlib.suppress(FileNotFoundError):
@@ -276,13 +276,13 @@ class State:
         os.replace(temporary, self.path)
         self._is_reset = False
         fsync_directory(self.path.parent)
-        # Last: until the rename the journal belongs to what is on disk. One that a crash leaves behind names another
-        # state than the new one, so it is not applied.
+        # Last, because until the rename the journal belongs to what is on disk. If a crash leaves it behind, it names
+        # another state than the new one and is not applied.
         self._journal.begin(written)
 
 
 class _NewerVersion(Exception):
-    """The file's version is beyond ours."""
+    """The file was written by a later version."""
 
 
 def keep_previous(path: Path, previous: Path) -> None:
@@ -293,20 +293,20 @@ def keep_previous(path: Path, previous: Path) -> None:
     try:
         os.link(path, previous)
     except OSError:
-        # Until the new state gets its name there is none of this name: a crash in between loads the older generation,
-        # which at that moment is the last one that was saved.
+        # From here until the new state gets its name, there is no current one. After a crash in between, the previous
+        # generation is loaded, which at that moment is the last one saved.
         os.replace(path, previous)
 
 
 def _read(path: Path) -> bytes:
-    """A device or a pipe is left alone: it would be read for ever, or moved as damaged."""
+    """Reads a plain file only: a device or a pipe would be read for ever, or moved aside as damaged."""
     if path.exists() and not path.is_file():
         raise StateError(f"The state {path} is not a file. Nothing was sent. Name a file with --state.")
     return path.read_bytes()
 
 
 def _slices(entries: Iterable[tuple[str, Entry]]) -> Iterator[bytes]:
-    """A few entries at a time, as JSON objects: as dictionaries all of them take four times as much memory."""
+    """The entries as JSON objects, a few at a time: all of them as dictionaries would take four times the memory."""
     todo = iter(entries)
     while piece := {key: _encode_entry(entry) for key, entry in islice(todo, ENCODED_AT_ONCE)}:
         yield orjson.dumps(piece)
@@ -326,7 +326,7 @@ def _encode_entry(entry: Entry) -> dict[str, Any]:
 
 
 def _sections(data: bytes) -> dict[str, dict[str, Any]]:
-    """The files of each agent as a state says them; raises ValueError when it is not one."""
+    """The files of each agent in a state; raises ValueError if the data is not one."""
     document = orjson.loads(data)
     if not isinstance(document, dict):
         raise ValueError("it is not a JSON object")
@@ -338,12 +338,12 @@ def _sections(data: bytes) -> dict[str, dict[str, Any]]:
 
 
 def _entries_of(files: dict[str, Any]) -> dict[str, Entry]:
-    """The entries; takes each out of `files`, because both at once would leave twice the memory in pieces."""
+    """The entries. Each is taken out of `files`: both at once would leave twice the memory fragmented."""
     return {key: _decode_entry(files.pop(key)) for key in list(files.keys())}
 
 
 def _decode_entry(value: dict[str, Any]) -> Entry:
-    """An entry; one written by hand in the seeds' shape ({offset, mtime}) has no digests and is verified by nothing."""
+    """An entry. One that has only {offset, mtime}, as written by hand, has no digests to verify it by."""
     offset = value["offset"]
     if not isinstance(offset, int) or offset < 0:
         raise ValueError("an offset is not a number of bytes")

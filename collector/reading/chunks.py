@@ -60,12 +60,14 @@ def whole_lines(
                 continue
             long = _long_line(file, held, at, base, offset, limit, chunk_bytes)
             if not long.tail:
+                # It has no end yet, so nothing of it is consumed: the next pass begins where it begins.
                 held, offset = held[:at], long.end
                 break
             yield long
             held, at, base, offset = long.tail, len(long.tail), long.end - len(long.tail), long.end
             continue
         if isinstance(held, bytearray):
+            # By itself, so that what follows in this chunk is not copied behind a line of many megabytes.
             held += chunk[: newline + 1]
             yield _grown(held, at, base, max_line_bytes)
             base += len(held)
@@ -76,6 +78,7 @@ def whole_lines(
         stop = data.rfind(b"\n", at) + 1
         if stop:
             yield WholeLines(data, at, stop, base)
+            # Half a line is kept, and before it as much as the fingerprint of the next offset is made of.
             cut = max(0, stop - FINGERPRINT_BYTES)
             held, base, at = data[cut:], base + cut, stop - cut
         else:

@@ -81,7 +81,7 @@ def discover(
     for root in scope.roots:
         path = os.path.abspath(root.path)
         real = os.path.realpath(path)
-        if real in seen:
+        if real in seen:  # ~/.config/claude may be a link to ~/.claude
             continue
         seen.add(real)
         _Walk(root, real, scope, found, known, progress).run(path, _key(path, scope.home.rstrip("/")))
@@ -105,6 +105,7 @@ def glance(paths: Iterable[str], scope: Scope) -> Findings:
             walks[root.path].look_at(path, scope.home.rstrip("/"))
     for walk in walks.values():
         walk.settle()
+    # A file may have been hinted at by itself and by its directory.
     files = {source.path: source for source in found.files}
     found.files = []
     found.add(files.values())
@@ -154,7 +155,7 @@ class _Walk:
         top = os.path.abspath(self.root.path)
         *directories, name = path[len(top) + 1 :].split("/")
         real = "/".join((self.real, *directories))
-        if os.path.realpath(real) != real:
+        if os.path.realpath(real) != real:  # a directory on the way is a link
             self.found.needs_full_walk = True
             return
         directory = _Directory(top, self.real, _key(top, home), Place())
@@ -188,6 +189,7 @@ class _Walk:
 
     def _run(self) -> None:
         while self.waiting or self.linked:
+            # Linked ones last: what is reached both ways gets the key of its real place, in every pass.
             directory = self.waiting.pop() if self.waiting else self.linked.pop(0)
             if directory.real not in self.visited:
                 self.visited.add(directory.real)
@@ -207,6 +209,7 @@ class _Walk:
             if directory.verdict is Verdict.LEFT_OUT:  # nobody has to know that it is there
                 found.skip(reasons.PROJECT)
                 return True
+            # What was known below it is not taken for deleted: its offsets must survive a lost permission.
             found.skip(reasons.UNLISTED)
             found.errors[directory.key] = error.strerror or type(error).__name__
         return True
@@ -222,6 +225,7 @@ class _Walk:
             else:
                 self._ignore(directory, name)
             return
+        # The one question to the file system that a source costs; everything before it goes by names.
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:

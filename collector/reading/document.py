@@ -41,6 +41,7 @@ def read(source: Source, position: Position | None, form: AgentFormat) -> Iterat
     reading = Reading(source, data[:FINGERPRINT_BYTES], stamp)
     tail = data[-FINGERPRINT_BYTES:]
     end = End(reading, len(data), tail)
+    # All of it or nothing: a crash in the middle reads it again, and the ids make the repeats harmless.
     if position is not None and _without_inode(position) == _without_inode(position_after(end)):
         yield end
         return

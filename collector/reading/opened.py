@@ -94,6 +94,7 @@ def opened(source: Source) -> Iterator[SourceFile]:
             raise SkipSource(_REASONS[error.errno].name, source.key) from None
         raise broken(source, error) from None
     try:
+        # Asked of what is open, not of the name: a name may have become a pipe since it was listed.
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise SkipSource(reasons.NOT_A_FILE.name, source.key)
         yield SourceFile(source, descriptor, directory)
@@ -110,6 +111,8 @@ def _open(source: Source) -> tuple[int, int]:
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
+    # There is a link on the way. Links below the root are fine, so the way is walked once more as they lead; one that
+    # leaves the root gives a path with `..` in it, which `_descend` refuses.
     root = os.path.realpath(root)
     return _descend(root, os.path.relpath(os.path.realpath(source.path), root))
 
@@ -118,6 +121,7 @@ def _descend(root: str, below: str) -> tuple[int, int]:
     *directories, name = below.split(os.sep)
     if os.pardir in directories or name in (os.pardir, os.curdir):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    # One step after the other, each from the directory before it: nobody can swap a name for a link in between.
     directory = os.open(root, _DIRECTORY)
     try:
         for each in directories:
@@ -134,5 +138,5 @@ def broken(source: Source, error: OSError) -> SourceError:
     """A failed read, in words that a person can act on."""
     return SourceError(
         f"Cannot read {source.key}: {error.strerror}. What was read before is kept; the next pass tries again. "
-        "If it stays, check the disk and the permissions."
+        "If this persists, check the disk and the permissions."
     )

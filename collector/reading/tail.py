@@ -35,6 +35,7 @@ def read(
 ) -> Iterator[Line | End]:
     """The lines after `position` (from the start if the file was rewritten), up to the size seen; then the End."""
     with opened(source) as file:
+        # A file that does not begin as remembered was rewritten: from the start, and the ids make repeats harmless.
         start = position.offset if position and file.begins_as(position) else 0
         limit = max(start, _limit(source, file))
         if start == 0 and limit <= LARGEST_STUB and _is_stub(source, file.read_fully(limit, 0), form):

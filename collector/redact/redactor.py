@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any
 
 from collector.errors import ConfigurationError
+from collector.redact.all_rules import RULES
 from collector.redact.copies import replace
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original
@@ -25,7 +26,6 @@ from collector.redact.rule import Rule
 from collector.redact.scan.engines import MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
-from collector.redact.table import RULES
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event; with more it is withheld, as it would take time and memory without end

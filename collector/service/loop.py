@@ -1,13 +1,14 @@
-"""The long run: a pass at the start, then whenever something changed, until it is asked to stop.
+"""The long run: a pass at the start, then one whenever something changes, until asked to stop.
 
-`step` does the one thing that is due and says how long nothing will be; `run` calls it and sleeps in between. Hints
-name the paths to look at; a walk over everything, every run.rescan_interval, is the truth. No failure of the sink or
-of the disk ends the run: it is tried again from the committed offsets, and the reason is in the status.
+In: settings, hints, signals. Out: passes, and the status that others see. `step` does the one thing that is due and
+returns the time until the next; `run` calls it and sleeps in between. Hints name paths worth a look; a full walk, every
+run.rescan_interval, is the truth. Invariant: no failure of the sink or the disk ends the run. It tries again from the
+committed offsets, and the status says why.
 """
 
 from __future__ import annotations
 
-import encodings.idna  # noqa: F401 - httpx needs it later; loaded in the middle of a large pass it would keep memory
+import encodings.idna  # noqa: F401 - httpx needs it; loaded in the middle of a large pass, it would pin memory
 import os
 import random
 import threading
@@ -35,7 +36,7 @@ from collector.service.watch import Watcher
 from collector.settings import Settings
 
 log = get_logger()
-# Finding the sources takes at most this part of the time, however many there are.
+# Finding the sources may take at most one part in this many of the time, however many sources there are.
 WORTH_OF_RESCANNING = 50
 CLOCK_JUMP_SECONDS = 30.0
 FOREVER = float("inf")
@@ -79,10 +80,10 @@ class Service:
         self._secrets: Any = None
         self._told: Any = None
 
-    # Asked for by signal handlers and other threads.
+    # Called by signal handlers and other threads: they leave a flag and ring, and the main loop acts on it.
 
     def stop(self) -> None:
-        """Finishes or abandons what is in flight, saves, and ends the run; the second time without waiting."""
+        """Ends the run: finishes or abandons what is in flight, then saves. A second call does not wait."""
         if self._is_stopping:
             self.interrupt.stop_at_once()
         self._is_stopping = True
@@ -90,7 +91,7 @@ class Service:
         self.wake.ring()
 
     def reload(self) -> None:
-        """Reads the configuration again, as soon as what is in flight is finished."""
+        """Reads the configuration again, once what is in flight is finished or abandoned."""
         self._wants_reload = True
         self.interrupt.stop()
         self.wake.ring()
@@ -104,10 +105,12 @@ class Service:
 
     def run(self) -> None:
         """Holds the state and works until `stop` is called."""
-        log.debug("manners", **footprint.step_back(self.settings.run.nice))
+        # Before the first thread starts, because a thread inherits its creator's priorities.
+        log.debug("priorities lowered", **footprint.step_back(self.settings.run.nice))
         with held_state(self.settings, "run") as state, ExitStack() as parts:
             parts.push(self.open_flow(state, self.settings))
             log.info("started", version=__version__, **describe(self.flow))
+            # Not before the flow is open: a start that fails must not look like a service that is up.
             self.notifier.ready()
             before, threading.excepthook = threading.excepthook, self._thread_died
             try:
@@ -118,7 +121,7 @@ class Service:
                 self._finish()
 
     def _thread_died(self, died: threading.ExceptHookArgs) -> None:
-        """A watcher's thread, most likely: `keep_up` starts it again."""
+        """Logs it and asks for a full walk. Most likely it was the watcher's; the walk starts that again first."""
         name = died.thread.name if died.thread else ""
         place = place_of(died.exc_value) if died.exc_value else ""
         log.error("a thread died", thread=name, error=died.exc_type.__name__, place=place)
@@ -126,7 +129,7 @@ class Service:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether a stop or a reload was asked for and is not done yet."""
+        """Whether a stop or a reload was asked for and has not been done yet."""
         return self._is_stopping or self._wants_reload
 
     def _turn(self, state: State, parts: ExitStack) -> None:
@@ -138,16 +141,18 @@ class Service:
             self.wake.wait(min(seconds, self.notifier.next_feed, self._when_to_tell()))
 
     def step(self) -> float:
-        """Does what is due; returns for how many seconds nothing will be, unless a hint comes."""
+        """Does the one thing that is due; returns the seconds until something else will be, unless a hint comes."""
         now = self._clock()
         self._notice_a_jump(now)
         passes, committer = self.passes, self.flow.committer
+        # Saving comes first: what a sink acknowledged before it went down must reach the disk during the outage.
         if committer.due_in == 0.0:
             committer.save()
+        # Nothing else before the retry is due: a hint would only lead to the same failure.
         elif passes.problem and now < passes.retry_at:
             return min(passes.retry_at - now, self._when_to_save())
         elif passes.problem and passes.problem.kind == "halted" and self._secrets != self._secrets_now():
-            log.info("token or certificate changed, it is used from now on")
+            log.info("token or certificate changed, reloading")
             self._wants_reload = True
         elif passes.problem or now >= self._full_at:
             self._look_at_everything()
@@ -172,18 +177,20 @@ class Service:
         return FOREVER if due_in is None else max(due_in, 0.01)
 
     def _when_to_tell(self) -> float:
-        """Seconds until the status file should say what it does not say yet."""
+        """Seconds until the status file should be written again; forever when it has no news to tell."""
         return self._status.due_in if self._news != self._told else FOREVER
 
     def _notice_a_jump(self, now: float) -> None:
-        """After a sleep of the machine, or when the clock was set: what was waited for is tried at once."""
+        """After the machine slept, or its clock was set, tries at once whatever was being waited for."""
+        # While a machine sleeps its monotonic clock stands still and the wall clock does not, so the two drift apart.
         drift = self._wall() - now
         if abs(drift - self._drift) > CLOCK_JUMP_SECONDS:
-            log.info("the clock jumped, everything is looked at", seconds=round(drift - self._drift))
+            log.info("the clock jumped, looking at everything", seconds=round(drift - self._drift))
             self._full_at = self.passes.retry_at = now
         self._drift = drift
 
     def _look_at_everything(self) -> None:
+        # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
         self.watcher.keep_up()
         hints = self.wake.take()
         cost = self.passes.everything(hints, is_watching=self.watcher.mode == "events")
@@ -197,6 +204,7 @@ class Service:
     def _look_at(self, hints: Hints) -> None:
         if hints.is_everything or not self.passes.few(hints.paths):
             self.passes.doubt()
+            # Hints that call for a full walk may keep coming; each walk still gets the rest it has earned.
             self._full_at = max(self._clock(), self._rested_at)
 
     def _send_heartbeat(self) -> None:
@@ -207,15 +215,16 @@ class Service:
     # Configuration
 
     def open_flow(self, state: State, settings: Settings) -> ExitStack:
-        """Makes a flow of these settings and goes on with it; raises when they cannot be used, changing nothing."""
+        """Makes a flow from these settings and continues with it; raises if they cannot be used, changing nothing."""
         with ExitStack() as opening:
+            # Before the flow reads them: a token that is replaced in between then counts as changed.
             secrets = _secrets(settings)
             made = flow_on(state, settings, interrupt=self.interrupt, observer=self.passes, uniform=self._uniform)
             flow = opening.enter_context(made)
             watcher = self._make_watcher(flow.scope, self.wake, is_wanted=settings.run.watch, clock=self._clock)
             opening.callback(watcher.close)
             parts = opening.pop_all()
-        if hasattr(self, "flow"):
+        if hasattr(self, "flow"):  # a reload: what waits for the disk must not be lost with the old committer
             flow.committer.go_on_from(self.flow.committer)
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
@@ -225,30 +234,34 @@ class Service:
         return parts
 
     def _clear_interrupt(self) -> None:
-        """What it was set for is done. Cleared before the flags are looked at, or a signal in between would be lost."""
+        """Takes the interrupt back once it has been served."""
+        # Cleared before the flags are checked: a signal that comes in between would otherwise be lost.
         if not self._is_stopping:
             self.interrupt.clear()
         if self.is_interrupted:
             self.interrupt.stop()
 
     def _do_reload(self, state: State, parts: ExitStack) -> None:
-        """The configuration as it is now; what is wrong with it is said, and then the old one stays in force."""
+        """Takes over the configuration as it is now. If that cannot be used, logs why and keeps the old one."""
+        # Cleared first: a signal that comes while the file is being read asks for another reload.
         self._wants_reload = False
         self.notifier.reloading()
         before = parts.pop_all()
         try:
             settings = self._reread()
             if settings.state_path != self.settings.state_path:
-                raise ConfigurationError("state.path changes with a restart only.")
+                raise ConfigurationError("state.path cannot change while the agent runs. Restart it to use another.")
             self.watcher.close()
             parts.push(self.open_flow(state, settings))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
-            log.error("configuration not taken over, the old one stays", reason=reason)
+            log.error("configuration not taken over, keeping the old one", reason=reason)
+            # Remembered all the same, or a halted sink would ask for this very reload at every step. And a full walk
+            # now, because that restarts the watcher if it was closed above.
             self._secrets, self._full_at = self._secrets_now(), self._clock()
             parts.push(before)
         else:
-            before.close()
+            before.close()  # only now: until here the old flow might have been needed again
             configure(settings.log.level, settings.log.format)
             footprint.step_back(settings.run.nice)
             log.info("configuration taken over", **describe(self.flow))
@@ -307,7 +320,7 @@ class Service:
         )
 
     def _progress(self) -> None:
-        """Called by the main loop wherever it gets something done, or waits on purpose."""
+        """Called wherever the main loop has done something, or waits on purpose."""
         self.notifier.alive()
         if self._wants_report:
             self._wants_report = False
@@ -323,6 +336,7 @@ class Service:
         """The end of the run: nothing that was acknowledged is left unsaved."""
         self.notifier.stopping()
         self._is_stopping = True
+        # Saved before the last report, which says so if that failed.
         self.flow.committer.save()
         self._tell(is_last=True)
         log.info("stopped", lag=self.describe()["lag"], **self.passes.totals.as_dict())
@@ -334,7 +348,7 @@ def _root(root: Root, missing: list[str] | None) -> dict[str, Any]:
 
 
 def _secrets(settings: Settings) -> Any:
-    """What may be replaced while the configuration stays as it is: the sink's secret, and the files of TLS."""
+    """What may be replaced while the configuration stays the same: the sink's secret, and the TLS files."""
     sink = settings.sink
     files = [path for path in (sink.ca_file, sink.client_cert, sink.client_key) if path is not None]
     return settings.sink_token(), [(path.stat().st_mtime_ns, path.stat().st_ino) for path in files if path.exists()]

@@ -1,7 +1,8 @@
-"""Passes of the long run, and what is known from them: lag, totals, and what keeps events from leaving.
+"""Runs the passes of the long run, and keeps what they show: lag, totals, and what stops events from leaving.
 
-In: a flow, and what to look at. Out: nothing raised but programming errors that keep coming back; a failure becomes the
-`problem`, with the time after which another try makes sense. Each reason is logged once, not at every try.
+In: a flow, and what to look at. Out: figures for the status. A failure becomes the `problem`, with the time of the next
+try; it is raised only when a bug has made one pass after another fail. Invariant: each reason is logged once, not at
+every try.
 """
 
 from __future__ import annotations
@@ -26,23 +27,23 @@ from collector.service.hints import Hints
 from collector.settings.options import RetrySettings
 
 log = get_logger()
-ERRORS_IN_A_ROW = 10
-MANY_BATCHES = 4
+ERRORS_IN_A_ROW = 10  # unexpected ones; then the process ends, for the service manager to start it afresh
+MANY_BATCHES = 4  # in one pass; it has scattered memory that is worth repacking
 MANY_REASONS = 100
-# A change this old that no hint told of was missed; a younger one may still be on its way.
+# The hint for a younger change may still be on its way; an older one without a hint was missed.
 HINTS_TAKE_SECONDS = 2.0
-HOLD_AGAIN_SECONDS = 2.0
+HOLD_AGAIN_SECONDS = 2.0  # how often, while the sink fails, files written meanwhile are held as well
 SAID = {
-    "unavailable": "the sink does not answer, it is tried again",
-    "halted": "the sink does not take events, a person must act",
-    "state": "the state cannot be saved, it is tried again",
-    "internal": "a pass failed, it is tried again",
+    "unavailable": "the sink is failing, trying again",
+    "halted": "the sink takes no events, a person must act",
+    "state": "the state cannot be saved, trying again",
+    "internal": "a pass failed, trying again",
 }
 
 
 @dataclass(slots=True)
 class Seen:
-    """What the last walk over everything saw."""
+    """What the last full walk saw."""
 
     at: float | None = None
     skipped: dict[str, int] | None = None
@@ -54,8 +55,8 @@ class Seen:
 class Passes:
     """One lives as long as the agent; the flow, which it observes, changes with the configuration.
 
-    `progress` is called when there may be something new to tell, `keep_alive` where only time went by; `hinted` gives
-    the paths that have changed since the pass began.
+    `progress` is called when there may be something new to tell, `keep_alive` when only time has gone by; `hinted`
+    gives the paths that have changed since the pass began.
     """
 
     def __init__(
@@ -89,18 +90,18 @@ class Passes:
         self._said: set[str] = set()
 
     def use(self, flow: Flow, retry: RetrySettings) -> None:
-        """Goes on with this flow, which was assembled with this as its observer."""
+        """Continues with this flow, which was assembled with this as its observer."""
         self.flow, self.retry = flow, retry
         self.retry_at = self._clock()
 
     # As the observer of the flow
 
     def alive(self) -> None:
-        """Says so to whoever watches over the process."""
+        """Lets the watchdog know that the process is not hanging."""
         self._keep_alive()
 
     def waiting(self) -> None:
-        """Says why it takes so long."""
+        """Says why nothing moves, and holds what was written meanwhile."""
         deliverer = self.flow.deliverer
         if deliverer.health.failing_since is not None:
             self._say(SAID["unavailable"], deliverer.complaint())
@@ -119,7 +120,7 @@ class Passes:
     # What the loop asks for
 
     def everything(self, hints: Hints, *, is_watching: bool) -> float:
-        """A walk over everything; returns the processor seconds that finding the sources took."""
+        """A full walk and the pass over it; returns the CPU seconds that finding the sources took."""
         started = time.thread_time()
         try:
             flow = self.flow
@@ -130,32 +131,36 @@ class Passes:
             return 0.0
         cost = time.thread_time() - started
         self._note_places(found)
+        # Hints can be counted as missed only where every one since the last walk was kept, and before the pass reads
+        # the files, which makes them look unchanged.
         is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
         unannounced = self._unannounced(found, hints) if is_comparable else []
         batches = self.totals.batches
         self.lag.take_all(found.files, self.flow.state.lag_of)
         self._has_all_hints = self._walk(found)
+        # Only those that the pass could read: any other would be counted again at every walk.
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)
         self.seen.at = self._wall()
         self.has_worked_hard = self.totals.batches - batches >= MANY_BATCHES
         return cost
 
     def doubt(self) -> None:
-        """Hints may have been lost, so the next walk over everything says nothing of them."""
+        """Hints may have been lost, so the next full walk does not count missed ones."""
         self._has_all_hints = False
 
     def few(self, paths: frozenset[str]) -> bool:
-        """A pass over what these paths name; False when only a walk over everything can tell."""
+        """A pass over what these paths name; False when only a full walk will do."""
         try:
             found = glance(paths, self.flow.scope)
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return False
         self._has_all_hints = self._walk(found) and self._has_all_hints
+        # What a pass like this has held is compared with its original only by a full walk.
         return not found.needs_full_walk and not self.flow.held.has_news
 
     def beat(self, report: dict[str, Any], uptime: float, interval: float) -> None:
-        """Sends a heartbeat; one that does not arrive is not made up for."""
+        """Sends a heartbeat. One that does not arrive is not made up for later."""
         flow = self.flow
         made = heartbeat(report, flow.frame, now=self._wall(), uptime=uptime, interval=interval)
         batch = batch_of(seal(made, flow.redactor, flow.max_event_bytes))
@@ -168,16 +173,16 @@ class Passes:
         except (SinkError, Stopped) as error:
             self.last_error = type(error).__name__
             self._say("heartbeat not delivered", str(error))
-        except Exception as error:  # noqa: BLE001 - no sign of life is worth a life
+        except Exception as error:  # noqa: BLE001 - a sign of life must not end the run
             self.last_error = type(error).__name__
             self._say("heartbeat failed", f"{type(error).__name__} at {place_of(error)}")
 
     def totals_now(self) -> Totals:
-        """The totals, with those of a pass that is under way."""
+        """The totals, including those of a pass under way."""
         return self.totals.with_ledger(self._ledger)
 
     def problem_now(self) -> Problem | None:
-        """What keeps events from leaving, or from being remembered."""
+        """What stops events from leaving, or offsets from being saved."""
         if self.problem is not None:
             return self.problem
         health = self.flow.deliverer.health
@@ -194,17 +199,17 @@ class Passes:
             self.lag.take(self._found.files, self.flow.state.lag_of, self._found.gone)
 
     def _walk(self, found: Findings) -> bool:
-        """The pass itself; whether it went through."""
+        """The pass itself; returns whether it went through."""
         self._ledger, self._batches, self._found = Ledger(), 0, found
         started = self._clock()
         try:
             walk(self.flow, self._ledger, found)
         except Stopped as error:
-            log.info("pass broken off", reason=str(error))
+            log.info("pass interrupted", reason=str(error))
         except SinkHalted as error:
             self._failed("halted", error, self._backoff())
         except SinkUnavailable as error:
-            # Delivery has waited already, up to retry.max_wait; now new sources get their turn.
+            # Delivery has already waited, up to retry.max_wait. That counts, so that new sources soon get their turn.
             self._failed("unavailable", error, max(0.0, self._backoff() - (self._clock() - started)))
         except (StateError, SinkError) as error:
             self._failed("state", error, self._backoff())
@@ -214,6 +219,7 @@ class Passes:
             self._worked()
             return True
         finally:
+            # However the pass ended, what it committed counts.
             self.totals.add(self._ledger)
             self.refresh_lag()
             self._ledger, self._found = Ledger(), None
@@ -237,32 +243,32 @@ class Passes:
         self.retry_at = self._clock() + wait
 
     def _failed_unexpectedly(self, error: Exception) -> None:
-        """Type and place only: a message may hold somebody's text."""
+        """Reports type and place only: the message may hold somebody's text."""
         self._errors_in_a_row += 1
         reason = f"{type(error).__name__} at {place_of(error)}"
         self._failed("internal", error, self._backoff(), reason)
         if self._errors_in_a_row >= ERRORS_IN_A_ROW:
             raise CollectorError(
-                f"{ERRORS_IN_A_ROW} passes in a row failed ({reason}). Offsets say what was acknowledged, nothing is "
-                "lost. The service manager starts the agent again; please report this line."
+                f"{ERRORS_IN_A_ROW} passes in a row failed ({reason}). All offsets are kept, so nothing is lost. "
+                "The service manager starts the agent again; please report this line."
             ) from error
 
     def _backoff(self) -> float:
-        """Longer from pass to pass that failed."""
+        """Grows with every pass that fails in a row."""
         return backoff(self.problem.tries if self.problem else 0, self.retry, uniform=self._uniform)
 
     def _say(self, event: str, reason: str) -> None:
-        """Logs a reason once; again only after things went well in between."""
+        """Logs a reason once, and again only after things have gone well in between."""
         if reason not in self._said:
-            if len(self._said) >= MANY_REASONS:  # a redirect may name another place every time
+            if len(self._said) >= MANY_REASONS:  # a sink may give another at every try
                 self._said.clear()
             self._said.add(reason)
             self.changes += 1
             log.warning(event, reason=reason)
 
     def _hold_what_is_new(self) -> None:
-        """A pass may take as long as an outage. What is written meanwhile waits for the next one, and may be swept
-        before that. Where no hints come nothing is new before the next pass."""
+        """A pass may take as long as an outage. What is written meanwhile waits for the next pass, and could be swept
+        before it begins. Without hints, nothing is known of it until then."""
         if paths := self._hinted():
             self.flow.held.hold(glance(paths, self.flow.scope).files, self.flow.state)
         self._held_at = self._clock()
@@ -271,9 +277,9 @@ class Passes:
         missing = [root.path for root in found.missing_roots]
         if missing != (self.seen.missing_roots or []):
             if missing:
-                log.warning("a root is not there, it is waited for", missing=missing)
+                log.warning("a root does not exist, waiting for it", missing=missing)
             else:
-                log.info("all roots are there")
+                log.info("all roots exist")
         if found.errors and found.errors.keys() != (self.seen.unlisted or {}).keys():
             log.warning("directories cannot be listed", directories=dict(list(found.errors.items())[:10]))
         self.seen.missing_roots, self.seen.unlisted, self.seen.skipped = missing, found.errors, found.skipped

@@ -1,4 +1,4 @@
-"""What can be configured (options, sinks) and where it comes from (layers); environment.py reads what else is said."""
+"""What can be configured (options, sinks) and where that comes from (layers); environment.py reads everything else."""
 
 from __future__ import annotations
 

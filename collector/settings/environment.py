@@ -1,7 +1,7 @@
-"""What the surroundings say apart from settings: home, the platform's places, what systemd hands over, secret files.
+"""What the environment says apart from settings: home, the platform's directories, what systemd provides, secret files.
 
-In: environment variables and small files. Out: paths and values; a secret that cannot be read is a ConfigurationError
-which names the setting and never the secret.
+In: environment variables and small files. Out: paths and values. Invariant: a secret that cannot be read becomes a
+ConfigurationError that names the setting, and never the secret.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collector.errors import ConfigurationError
 
 
 def home() -> str:
-    """The home directory, which `~` stands for in keys."""
+    """The home directory, for which `~` stands in keys."""
     return os.path.expanduser("~")
 
 
 def state_key(source: str) -> str:
-    """The key under which the state knows a source that a person named by its path."""
+    """The state's key for a source that a person named by its path."""
     if source.startswith("~"):
         return source
     path, base = os.path.abspath(source), home()
@@ -28,7 +28,7 @@ def state_key(source: str) -> str:
 
 
 def cache_directory() -> Path:
-    """Where to keep what can be rebuilt at any time."""
+    """The directory for what can be rebuilt at any time."""
     return platformdirs.user_cache_path("collector")
 
 
@@ -38,12 +38,12 @@ def user_config() -> Path:
 
 
 def notify_socket() -> str | None:
-    """The socket on which systemd wants to hear from us."""
+    """The socket on which systemd expects to hear from this process."""
     return os.environ.get("NOTIFY_SOCKET")
 
 
 def watchdog_seconds() -> float | None:
-    """How often systemd wants a sign of life from this process."""
+    """Seconds within which systemd expects a sign of life from this process; None if it expects none."""
     value, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", "")
     if not value.isdigit() or (process and process != str(os.getpid())):
         return None
@@ -51,14 +51,14 @@ def watchdog_seconds() -> float | None:
 
 
 def credential(name: str) -> Path | None:
-    """A file that systemd put into this service's credentials directory, if there."""
+    """A file that systemd has put into this service's credentials directory; None if there is none."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY")
     path = Path(directory, name) if directory else None
     return path if path is not None and path.is_file() else None
 
 
 def read_secret(path: Path, setting: str) -> str:
-    """The first line of a secret's file."""
+    """The secret in a file, which must be its only line."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -70,11 +70,11 @@ def read_secret(path: Path, setting: str) -> str:
 
 
 def state_directory() -> Path:
-    """$STATE_DIRECTORY under systemd, else the platform's place."""
+    """$STATE_DIRECTORY under systemd, else the platform's directory for state."""
     given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
     return Path(given) if given else platformdirs.user_state_path("collector")
 
 
 def variable(name: str) -> str:
-    """A variable that is no setting of ours; empty where it is not set."""
+    """An environment variable that is not one of our settings; empty if it is not set."""
     return os.environ.get(name, "")

@@ -1,7 +1,8 @@
-"""All settings in force: where each comes from, and what is wrong with it, said with the key and its place.
+"""All settings in force: where each comes from and, if it is wrong, an error with its key, its place and the reason.
 
-Flags, then COLLECTOR_* variables (nested with `__`), then the first TOML file found, then the defaults below. Unknown
-keys and unknown COLLECTOR_* names are errors. Secrets are read from files, never from the configuration itself.
+In: flags, then COLLECTOR_* variables (nested with `__`), then the first TOML file found, then the defaults below. Out:
+frozen Settings, or a ConfigurationError. Invariant: unknown keys and unknown COLLECTOR_* names are errors, and secrets
+are read from files, never from the configuration itself.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ OptionsT = TypeVar("OptionsT", bound=Section)
 
 
 class Settings(BaseSettings):
-    """Every setting, by section."""
+    """All settings, by section."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
@@ -88,7 +89,7 @@ class Settings(BaseSettings):
 
     @property
     def state_path(self) -> Path:
-        """The state file; everything else the agent keeps lies beside it."""
+        """The state file; everything else the agent keeps is beside it."""
         if self.state.path is not None:
             return self.state.path / "state.json" if os.path.isdir(self.state.path) else self.state.path
         return state_directory() / "state.json"
@@ -107,13 +108,13 @@ class Settings(BaseSettings):
         return options_in(self.sink, sink)
 
     def sink_token(self) -> str | None:
-        """The secret that the sink asks for, from sink.token_file or systemd's credential `sink-token`."""
+        """The secret that the sink asks for: from sink.token_file, or from systemd's credential `sink-token`."""
         path = self.sink.token_file or credential("sink-token")
         return read_secret(path, "sink.token_file") if path else None
 
 
 def config_file(given: Path | None) -> Path | None:
-    """The one file in force: the flag's, $COLLECTOR_CONFIG's, the user's, the system's, or none."""
+    """The configuration file in force: the flag's, $COLLECTOR_CONFIG's, the user's, the system's, or none."""
     named = given or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None)
     if named is not None:
         if not _is_file(named):
@@ -123,7 +124,7 @@ def config_file(given: Path | None) -> Path | None:
 
 
 def _is_file(path: Path) -> bool:
-    """A file that cannot be examined is an error and not passed over: it may say what must not be collected."""
+    """Raises if that cannot be found out. The file is not passed over: it may say what must not be collected."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -133,11 +134,12 @@ def _is_file(path: Path) -> bool:
 
 
 def load(given: Path | None = None, flags: Mapping[str, Any] | None = None, *, sinks: Sinks) -> Settings:
-    """All settings in force; raises ConfigurationError naming each wrong key, where it stands and why."""
+    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong."""
     path = config_file(given)
     tables = _read_toml(path) if path else {}
     model = with_sinks(sinks)
     known = {ENV_PREFIX + "__".join(keys).upper() for keys in _keys(model)} | {CONFIG_VARIABLE}
+    # Checked here, because pydantic looks only for variables that it knows, and a misspelt one must not go unnoticed.
     unknown = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
     if unknown:
         raise ConfigurationError("\n".join(_unknown_variable(name, known) for name in unknown))
@@ -153,6 +155,7 @@ def load(given: Path | None = None, flags: Mapping[str, Any] | None = None, *, s
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             del dotenv_settings, file_secret_settings
+            # The first one wins: flags, then variables, then the file.
             return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=tables)
 
     names = [".".join(keys) for keys in _keys(model)]
@@ -162,14 +165,14 @@ def load(given: Path | None = None, flags: Mapping[str, Any] | None = None, *, s
         raise ConfigurationError(_explain(error, names, path, tables)) from None
     except SettingsError as error:
         variables = " or ".join(sorted(set(os.environ) & set(_json_variables(model)))) or str(error)
-        raise ConfigurationError(f"The environment variable {variables} must hold JSON, and does not.") from None
+        raise ConfigurationError(f"The environment variable {variables} must hold JSON, but does not.") from None
     _check(settings)
     _check_sink(settings, sinks[settings.sink_type])
     return settings
 
 
 def with_sinks(sinks: Sinks) -> type[Settings]:
-    """The model of all settings, with those of these sinks."""
+    """The model of all settings, including those of these sinks."""
     section = sink_section(sinks)
     model: type[Settings] = create_model("Settings", __base__=Settings, sink=(section, section()))
     return model
@@ -180,7 +183,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(
-            f"{path} is not valid TOML: {error}. Correct it there; what holds a backslash stands in 'single quotes'."
+            f"{path} is not valid TOML: {error}. Correct it there; write a value with a backslash in 'single quotes'."
         ) from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{path} is not valid TOML: it is not UTF-8 text.") from None
@@ -197,14 +200,14 @@ def _keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def section_of(field: FieldInfo) -> type[BaseModel] | None:
-    """The model of a field that is a section, also of one that may be left out."""
+    """The model of a field that is a section, optional or not; None for any other field."""
     is_optional = get_origin(field.annotation) in (Union, UnionType)
     kinds = get_args(field.annotation) if is_optional else (field.annotation,)
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator[str]:
-    """The variables that hold JSON: sections, tables, and lists that are not split at commas."""
+    """The variables that must hold JSON: sections, tables, and lists that are not split at commas."""
     for name, field in model.model_fields.items():
         variable = above + name.upper()
         if section := section_of(field):
@@ -226,7 +229,7 @@ def _explain(
     path: Path | None = None,
     tables: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
-    """One sentence for each wrong key: which, where it was set, why it is wrong, what would be right."""
+    """One line for each wrong key: which it is, where it was set, why it is wrong, what would be right."""
     lines = []
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"])
@@ -234,7 +237,7 @@ def _explain(
         if variable:
             place = f"the environment variable {variable}"
         else:
-            stands = problem["loc"][: -1 if problem["type"] == "missing" else None]  # what is missing stands nowhere
+            stands = problem["loc"][: -1 if problem["type"] == "missing" else None]  # what is missing is in no file
             place = str(path) if path and _holds(tables, stands) else "a command line flag"
         if problem["type"] == "extra_forbidden":
             close = difflib.get_close_matches(key, names, n=1)
@@ -247,7 +250,7 @@ def _explain(
 
 
 def _variable_of(keys: Sequence[int | str]) -> str:
-    """The variable that sets this key, or the section above it as JSON; empty when there is none."""
+    """The variable that sets this key, or a section above it as JSON; empty if there is none."""
     names = [ENV_PREFIX + "__".join(map(str, keys[:count])).upper() for count in range(len(keys), 0, -1)]
     return next((name for name in names if name in os.environ), "")
 
@@ -262,28 +265,28 @@ def _holds(tables: Any, keys: Sequence[int | str]) -> bool:
 
 
 def _check(settings: Settings) -> None:
-    """What takes more than one key to see."""
+    """Checks that involve more than one key."""
     sink = settings.sink
     if settings.batch.max_event_bytes > settings.batch.max_bytes:
         raise ConfigurationError("batch.max_event_bytes must not be larger than batch.max_bytes.")
     if sink.client_key and not sink.client_cert:
-        raise ConfigurationError("sink.client_key needs sink.client_cert beside it.")
+        raise ConfigurationError("sink.client_key needs sink.client_cert as well.")
     for name, path in (
         ("ca_file", sink.ca_file),
         ("client_cert", sink.client_cert),
         ("client_key", sink.client_key),
     ):
         if path is not None and not os.path.isfile(path):
-            raise ConfigurationError(f"sink.{name}: there is no file {path} that this user can reach.")
+            raise ConfigurationError(f"sink.{name}: there is no file {path}, or this user cannot reach it.")
     for kind, name, value in (("basic", "auth_user", sink.auth_user), ("header", "auth_header", sink.auth_header)):
         if sink.auth == kind and not value:
-            raise ConfigurationError(f"sink.auth is {kind}, but sink.{name} is missing. Set it beside sink.auth.")
+            raise ConfigurationError(f"sink.auth is {kind}, but sink.{name} is missing. Set it as well.")
         if sink.auth != kind and value:
-            raise ConfigurationError(f"sink.{name} is set, but sink.auth is {sink.auth}. It belongs to {kind} only.")
+            raise ConfigurationError(f"sink.{name} is set, but sink.auth is {sink.auth}. It is only for {kind}.")
 
 
 def _check_sink(settings: Settings, sink: DeclaredSink[Section]) -> None:
-    """What the chosen sink needs: a URL that may carry events, and those of its options that have no default."""
+    """Checks what the chosen sink needs: a URL that may carry events, and its options that have no default."""
     url = settings.sink.url
     if sink.needs_url:
         if not url:
@@ -302,7 +305,7 @@ def _check_sink(settings: Settings, sink: DeclaredSink[Section]) -> None:
 
 
 def masked(settings: Settings) -> dict[str, Any]:
-    """The effective settings as plain data, with what may be secret hidden."""
+    """The settings in force as plain data, with everything that may be secret hidden."""
     shown = settings.model_dump(mode="json")
     sink = shown["sink"]
     sink["headers"] = dict.fromkeys(sink["headers"], MASK)

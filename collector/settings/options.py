@@ -1,7 +1,7 @@
-"""Every option there is, by section, with its default and one line that says what it is for.
+"""Every option, by section, with its default and one line that says what it is for.
 
-Plain pydantic models: sinks.py adds what a sink can be told, layers.py fills them from flags, the environment and a
-file, reference.py makes the commented file from the descriptions. Nothing is read here.
+Plain pydantic models: sinks.py adds the options of sinks, layers.py fills them from flags, the environment and a file,
+and reference.py makes the commented file from the descriptions. Nothing is read here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collector.errors import ConfigurationError
 
 
 def _listed(value: object) -> object:
-    """`a,b` from the environment is the list [a, b]; JSON lists work too."""
+    """Turns `a,b` from the environment into the list [a, b]; JSON lists work too."""
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
@@ -43,19 +43,19 @@ OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encodin
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(_listed)]
 YEAR = 31_536_000
-Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer, let alone for ever
+Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
 FilePath = Annotated[Path, BeforeValidator(_expanded)]
 
 
 def _check_header_name(name: str) -> None:
     if not _HEADER_NAME.fullmatch(name):
-        raise ValueError("holds what cannot be the name of a header: letters, digits and - only")
+        raise ValueError("a header name may hold letters, digits and - only")
     if name.lower() in OWN_HEADERS:
-        raise ValueError(f"must not hold {name}: that follows from what is sent")
+        raise ValueError(f"must not set {name}: collector does that itself")
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL leads to this machine, so that nothing sent there reaches a network. `127.a.example` is a name."""
+    """Whether a URL leads to this machine, so nothing sent there reaches a network. `127.a.example` is a name."""
     host = httpx.URL(url).host
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -64,12 +64,12 @@ def is_loopback(url: str) -> bool:
 
 
 def refuse_clear_text(url: str, *, is_allowed: bool) -> None:
-    """Events and credentials leave this machine encrypted, whatever the sink, unless a person said otherwise."""
+    """Raises if events and credentials would leave this machine unencrypted, unless a person has allowed that."""
     parts = httpx.URL(url)
     if parts.scheme == "http" and not is_allowed and not is_loopback(url):
         raise ConfigurationError(
             f"sink.url: http:// would send to {parts.host} in the clear. Use https://, "
-            "or set sink.allow_http = true if the network in between is yours."
+            "or set sink.allow_http = true if you own the network in between."
         )
 
 
@@ -78,7 +78,7 @@ class Section(BaseModel):
 
 
 class RootSetting(Section):
-    """A directory in which a coding agent keeps its files, what events call it, and which agent that is."""
+    """A directory in which a coding agent keeps its files, the label for it in events, and which agent that is."""
 
     path: str
     label: str = ""
@@ -95,18 +95,18 @@ def listed_roots(value: object) -> object:
 class SinkSettings(Section):
     """Where events go. Without a URL they go to the embedded store."""
 
-    type: str | None = None  # which there are, and what else they can be told, is added by sinks.py
+    type: str | None = None  # the choices, and the options of each, are added by sinks.py
     url: str | None = Field(
         default=None, examples=["https://telemetry.example/v1/events"], description="where batches are POSTed"
     )
     token_file: FilePath | None = Field(
         default=None,
         examples=["/etc/collector/sink-token"],
-        description="a file that holds the secret that the sink asks for",
+        description="a file with the secret that the sink asks for",
     )
     auth: Literal["bearer", "basic", "header"] = Field(
         default="bearer",
-        description="what that is: a bearer token, auth_user's password (basic), or auth_header's value (header)",
+        description="sent as: a bearer token, auth_user's password (basic), or auth_header's value (header)",
     )
     auth_user: str | None = Field(default=None, examples=["collector"], description="for basic only")
     auth_header: str | None = Field(default=None, examples=["X-Api-Key"], description="for header only")
@@ -136,7 +136,7 @@ class SinkSettings(Section):
             return None
         try:
             url = httpx.URL(value)
-        except httpx.InvalidURL:  # what it says may quote a piece of a password
+        except httpx.InvalidURL:  # its text may quote part of a password
             raise ValueError("is not a URL; it must look like https://host/path") from None
         if url.scheme not in ("http", "https") or not url.host:
             raise ValueError("must look like https://host/path")
@@ -147,11 +147,11 @@ class SinkSettings(Section):
     @field_validator("headers")
     @classmethod
     def _headers_can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
-        """Checked here, and the value left out: the HTTP library would quote it in its complaint, and so in the log."""
+        """Checked here, with the value left out: the HTTP library would quote it in its error, and that gets logged."""
         for name, text in value.items():
             _check_header_name(name)
             if not text.isascii() or not text.isprintable() or text != text.strip():
-                raise ValueError(f"{name} must be one line of printable ASCII text, without blanks around it")
+                raise ValueError(f"{name} must be one line of printable ASCII text, with no blanks around it")
         return value
 
     @field_validator("auth_header")
@@ -165,27 +165,27 @@ class SinkSettings(Section):
     @classmethod
     def _auth_user_can_be_sent(cls, value: str | None) -> str | None:
         if value is not None and (":" in value or not value.isprintable()):
-            raise ValueError("must be printable and hold no colon: that is where the password would begin")
+            raise ValueError("must be printable and hold no colon, after which the password would begin")
         return value
 
 
 class BatchSettings(Section):
     """How many events travel together."""
 
-    linger: Seconds = Field(default=1.0, ge=0, description="seconds an event waits for company in `run`")
+    linger: Seconds = Field(default=1.0, ge=0, description="seconds an event waits for others in `run`")
     max_events: int = Field(default=1000, ge=1, description="events in one request")
     max_bytes: int = Field(default=1_000_000, ge=1_000, description="bytes in one request, before compression")
     max_event_bytes: int = Field(default=500_000, ge=1_000, description="longer events are cut to this")
 
 
 class RetrySettings(Section):
-    """How a failing sink is tried again: exponential, with full jitter."""
+    """How a failing sink is retried: exponential, with full jitter."""
 
     initial_interval: Seconds = Field(default=0.5, gt=0, description="seconds before the second try, at most")
     max_interval: Seconds = Field(default=60.0, gt=0, description="the longest wait between tries")
     max_wait: Seconds = Field(default=60.0, ge=0, description="seconds `scan` waits for a failing sink in all")
     poison_tries: int = Field(
-        default=6, ge=2, description="failures of one batch before it is searched for a poison event"
+        default=6, ge=2, description="failures of a batch before it is searched for a poison event"
     )
 
 
@@ -201,7 +201,7 @@ class RunSettings(Section):
 class CaptureSettings(Section):
     """How much of a record is sent."""
 
-    level: Literal["full", "metadata"] = Field(default="full", description="metadata leaves all text at home")
+    level: Literal["full", "metadata"] = Field(default="full", description="metadata sends no text")
 
 
 class ProjectSettings(Section):
@@ -212,7 +212,7 @@ class ProjectSettings(Section):
 
 
 class HeartbeatSettings(Section):
-    """The sign of life a fleet sees."""
+    """The sign of life by which a fleet is watched."""
 
     interval: Seconds = Field(default=300.0, ge=0, description="seconds between heartbeats; 0 turns them off")
 
@@ -226,13 +226,13 @@ class SweptSettings(Section):
 
 
 class QuarantineSettings(Section):
-    """What is quarantined: it could not be read or delivered, and waits for a person."""
+    """What could not be read or delivered, and waits for a person."""
 
-    max_bytes: int = Field(default=50_000_000, ge=10_000, description="the quarantine's size; the oldest go first")
+    max_bytes: int = Field(default=50_000_000, ge=10_000, description="bytes kept; the oldest entries go first")
 
 
 class UserRule(Section):
-    """A redaction rule of one's own."""
+    """A redaction rule of your own."""
 
     id: str
     pattern: str
@@ -249,12 +249,12 @@ class RedactionSettings(Section):
     key_file: FilePath | None = Field(
         default=None,
         examples=["/etc/collector/redaction-key"],
-        description="the fleet's marker key; else one is made per installation",
+        description="the fleet's marker key; without it, each installation makes its own",
     )
 
 
 class StateSettings(Section):
-    """Where the agent remembers."""
+    """Where the agent keeps its state."""
 
     path: FilePath | None = Field(
         default=None, examples=["~/.local/state/collector/state.json"], description="the state file"
@@ -270,7 +270,7 @@ class StoreSettings(Section):
 
 
 class LogSettings(Section):
-    """What is said on stderr."""
+    """What is logged on stderr."""
 
-    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the least that is said")
-    format: Literal["auto", "json", "text"] = Field(default="auto", description="json when stderr is no terminal")
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the lowest level logged")
+    format: Literal["auto", "json", "text"] = Field(default="auto", description="auto: json, unless on a terminal")

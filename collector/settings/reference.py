@@ -1,8 +1,8 @@
 """The commented configuration file: every option, its meaning and its default, made from the models.
 
-`collector config init` writes it, and config/collector.toml is what it writes. Every option is commented out, so the
-file changes nothing until somebody uncomments a line. Imported by who writes the file only: a service reads TOML for
-months and never writes any.
+In: the models of options and sinks. Out: the text that `collector config init` writes; config/collector.toml is a copy.
+Invariant: every option is commented out, so the file changes nothing until a line is uncommented. Imported only to
+write the file: a service reads TOML for months and never writes any.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from collector.settings.layers import section_of, with_sinks
 from collector.settings.sinks import Sinks
 
 HEADER = """\
-Configuration of collector. Every line that is commented out shows a default, or an example where there is none.
+Configuration of collector. Each line that is commented out shows a default, or an example if there is no default.
 A flag beats a COLLECTOR_* variable (COLLECTOR_SINK__URL), which beats this file.
 Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
 """
 
 
 class Whereabouts(NamedTuple):
-    """Where one coding agent keeps its files when nobody says otherwise: a variable, else these places."""
+    """Where a coding agent keeps its files unless told otherwise: what a variable names, else the usual places."""
 
     title: str
     variable: str
@@ -33,12 +33,13 @@ class Whereabouts(NamedTuple):
 
 
 def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
-    """The text of the file, with the options of these sinks and the usual places of these agents."""
+    """The text of the file, with these sinks' options and these agents' usual places."""
     document = tomlkit.document()
-    lines = [*HEADER.splitlines(), "", "Which directories are read. Where nothing is said:"]
+    lines = [*HEADER.splitlines(), "", "Which directories are read. Unless they are named here:"]
     for agent in agents:
         places = " and ".join(agent.usual_roots)
-        lines.append(f"of {agent.title} " + (f"${agent.variable}, else {places}." if agent.variable else f"{places}."))
+        usual = f"${agent.variable}, else {places}" if agent.variable else places
+        lines.append(f"for {agent.title}, {usual}.")
     for line in [*lines, f'roots = ["{agents[0].usual_roots[0]}"]']:
         document.add(tomlkit.comment(line) if line else tomlkit.nl())
     for name, field in with_sinks(sinks).model_fields.items():
@@ -48,7 +49,7 @@ def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
 
 
 def _sections(name: str, field: FieldInfo) -> Iterator[tuple[str, type[BaseModel]]]:
-    """A section and the tables in it, each with its full name."""
+    """A section and the tables inside it, each with its full name."""
     section = section_of(field)
     if section is not None:
         yield name, section
@@ -60,7 +61,7 @@ def _add(document: tomlkit.TOMLDocument, title: str, section: type[BaseModel]) -
     document.add(tomlkit.nl())
     document.add(tomlkit.comment(" ".join((section.__doc__ or "").split())))
     options = [_line(key, option) for key, option in section.model_fields.items() if section_of(option) is None]
-    if "." in title:  # the table of a sink: an empty one would ask for those of its options that have no default
+    if "." in title:  # a sink's table: a header alone would demand its options that have no default
         for line in (f"[{title}]", *options):
             document.add(tomlkit.comment(line))
         return
@@ -68,7 +69,7 @@ def _add(document: tomlkit.TOMLDocument, title: str, section: type[BaseModel]) -
     for line in options:
         table.add(tomlkit.comment(line))
     document.append(title, table)
-    table.trivia.indent = ""  # the library would put an empty line between the comment and its table
+    table.trivia.indent = ""  # else the library puts an empty line between the comment and its table
 
 
 def _line(key: str, option: FieldInfo) -> str:

@@ -1,8 +1,7 @@
-"""What sinks add to the configuration: their names as sink.type, and for each a table [sink.<name>] with its options.
+"""What sinks add to the configuration: their names as sink.type, and a table [sink.<name>] with the options of each.
 
-In: sinks, as they declare themselves. Out: the model of [sink], so a wrong key of a sink is named like any other. Which
-sinks there are is not known here: whoever loads settings brings the registry (delivery/sinks), because this room
-imports no other.
+In: sinks, as they declare themselves. Out: the model of [sink], so that a sink's wrong key is reported like any other.
+This room imports no other, so it does not know which sinks there are: the caller brings the registry (delivery/sinks).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ OptionsT_co = TypeVar("OptionsT_co", bound=Section, covariant=True)
 
 
 class DeclaredSink(Protocol[OptionsT_co]):
-    """What a sink says about itself, as far as it can be configured."""
+    """What a sink says about itself, as far as configuration is concerned."""
 
     @property
     def name(self) -> str:
@@ -26,15 +25,15 @@ class DeclaredSink(Protocol[OptionsT_co]):
 
     @property
     def summary(self) -> str:
-        """A few words for the reference."""
+        """A few words about it, for the reference."""
 
     @property
     def options(self) -> type[OptionsT_co]:
-        """What can be set for this sink alone."""
+        """The options of this sink alone."""
 
     @property
     def has_own_table(self) -> bool:
-        """Whether that stands in [sink.<name>], and not in [sink] itself."""
+        """Whether its options go into [sink.<name>] rather than [sink] itself."""
 
     @property
     def needs_url(self) -> bool:
@@ -45,7 +44,7 @@ Sinks = Mapping[str, DeclaredSink[Any]]
 
 
 def sink_section(sinks: Sinks) -> type[SinkSettings]:
-    """The model of [sink] with everything that these sinks can be told."""
+    """The model of [sink], with all options of these sinks."""
     in_sink_itself = tuple(sink.options for sink in sinks.values() if not sink.has_own_table)
     tables: dict[str, Any] = {
         name: (sink.options | None, _without_being_told(sink.options))
@@ -62,7 +61,7 @@ def sink_section(sinks: Sinks) -> type[SinkSettings]:
 
 
 def options_in(section: SinkSettings, sink: DeclaredSink[OptionsT_co]) -> OptionsT_co:
-    """The options of one sink; raises ValidationError when one that has no default was not set."""
+    """The options of one sink. Raises ValidationError if one without a default is not set."""
     if sink.has_own_table:
         given = getattr(section, sink.name, None)
         return given if isinstance(given, sink.options) else sink.options()
@@ -74,5 +73,5 @@ def options_in(section: SinkSettings, sink: DeclaredSink[OptionsT_co]) -> Option
 def _without_being_told(options: type[Section]) -> Section | None:
     try:
         return options()
-    except ValidationError:  # one has no default: it is asked for when the sink is chosen
+    except ValidationError:  # one has no default; it is demanded only if the sink is chosen
         return None

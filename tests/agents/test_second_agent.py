@@ -72,7 +72,7 @@ def test_where_nothing_is_there_yet_it_is_said_who_makes_it(home: Home, agent: A
     home.root.rmdir()
     result = agent.run("scan", "--root", str(home.root))
     assert result.code == 1
-    assert "Scribe makes it at its first start" in result.stderr
+    assert "Scribe creates it when it first starts" in result.stderr
     assert "--root or $SCRIBE_HOME" in result.stderr
 
 

@@ -105,4 +105,4 @@ def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
 
     channel = Channel(Small(), transport(lambda _: pytest.fail("it was sent")))
     posted = channel.post([sealed("a", 200)], Waiting(Interrupt()))
-    assert posted == (TooLarge("the sink takes 100 bytes at most"), 0, None, False)
+    assert posted == (TooLarge("the sink takes at most 100 bytes"), 0, None, False)

@@ -16,7 +16,7 @@ from tests.sink import Sink
 
 PROGRAM = """
 from collector.__main__ import main
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from tests.delivery import made_up
 
 SINKS["pigeon"] = made_up.SINK

@@ -46,7 +46,18 @@ def post(url: str, settings: SinkSettings = SHORT, deadline: float | None = None
 )
 def test_an_answer_that_dribbles_in_is_given_up_at_the_deadline(start: bytes, piece: bytes) -> None:
     with talking(dribble(start, piece)) as url:
-        assert post(url, PATIENT, DEADLINE) == Retry("its answer was not complete within 0.3 seconds")
+        assert post(url, PATIENT, DEADLINE) == Retry("the answer was not complete within 0.3 seconds")
+
+
+def test_a_time_out_says_what_was_waited_for_and_how_long() -> None:
+    def say_nothing(_: socket.socket, closing: threading.Event) -> None:
+        closing.wait(PLENTY)
+
+    with talking(say_nothing) as url:
+        no_answer = post(url, SinkSettings(timeout=0.15, connect_timeout=PLENTY))
+        no_handshake = post(url.replace("http:", "https:"), SinkSettings(timeout=PLENTY, connect_timeout=0.1))
+    assert no_answer == Retry("no answer within 0.15 seconds", may_be_poison=True)
+    assert no_handshake == Retry("no connection within 0.1 seconds")
 
 
 def test_the_deadline_leaves_time_to_connect_to_send_to_wait_and_to_read() -> None:
@@ -90,6 +101,22 @@ def test_a_connection_is_used_again_and_no_timer_stays() -> None:
         assert sink._server is not None
         assert len(sink._server.connections) == 1
         transport.close()
+
+
+def test_a_connection_in_use_is_closed_when_its_request_ends_after_the_transport() -> None:
+    """A pass that was given up may still have requests in flight when its transport is closed."""
+    going_on = threading.Event()
+    with Sink(Scripted(held=going_on)) as sink:
+        transport = Transport(PATIENT, sink.url)
+        (exchange,) = transport._idle
+        sender = threading.Thread(target=transport.post, args=(Request(b"x", {}),))
+        sender.start()
+        sink.wait_for(lambda: bool(sink.requests))
+        transport.close()
+        assert not exchange.client.is_closed
+        going_on.set()
+        sender.join()
+        assert exchange.client.is_closed
 
 
 def test_a_handshake_that_is_never_finished_is_given_up() -> None:
@@ -199,7 +226,7 @@ def test_a_proxy_that_cannot_be_used_is_said_at_the_start(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ConfigurationError, match="A proxy variable of the environment cannot be used") as caught:
+    with pytest.raises(ConfigurationError, match="A proxy variable in the environment cannot be used") as caught:
         Transport(SinkSettings(), "https://sink.invalid/")
     assert "not-a-word" not in str(caught.value)
 

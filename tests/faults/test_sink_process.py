@@ -43,7 +43,7 @@ def test_headers_that_dribble_in_do_not_hold_the_agent(home: Home) -> None:
         times = {"COLLECTOR_SINK__TIMEOUT": "0.2", "COLLECTOR_SINK__CONNECT_TIMEOUT": "0.2"}
         result = agent.scan("--sink-url", url, "--max-wait", "1", **times)
     assert result.code == UNREACHABLE
-    assert "its answer was not complete within" in result.stderr
+    assert "the answer was not complete within" in result.stderr
     assert result.assert_balanced().ledger["lag"] > 0
 
 

@@ -209,7 +209,7 @@ def test_the_embedded_store_is_looked_at_without_being_made(home: Home) -> None:
     agent = Agent(home, None)
     checks, result = examine(agent)
     assert (result.code, levels(checks, "sink")) == (0, ["ok"])
-    assert "is made by the first run" in checks["sink"][0]["finding"]
+    assert "created by the first run" in checks["sink"][0]["finding"]
     assert not list(home.path.rglob("events.db"))
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 import orjson
 
-from collector.delivery.batch import BatchLimits
 from collector.delivery.channel import Channel
+from collector.delivery.gather import BatchLimits
 from collector.delivery.settle import Policy
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
@@ -35,7 +35,7 @@ from collector.keeping.state import State
 from collector.pipeline import Flow, run_pass
 from collector.reading.scope import Scope
 from collector.redact import Options, Redactor
-from collector.redact.table import RULES
+from collector.redact.all_rules import RULES
 from collector.settings.options import RetrySettings, SinkSettings, SweptSettings
 from tests.scopes import FORM, root_of
 from tests.scopes import scope as scope_of

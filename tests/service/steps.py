@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from collector import settings
 from collector.assembly import held_state
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
 from collector.service.hints import Waker

@@ -46,12 +46,12 @@ def test_new_lines_arrive_long_before_any_rescan(home: Home, sink: Sink, agent: 
 def test_a_root_that_appears_later_is_found(home: Home, sink: Sink, agent: Agent) -> None:
     home.root.rmdir()
     with agent.start(**QUICK_RESCANS) as running:
-        wait_until(lambda: "is waited for" in running.stderr)
+        wait_until(lambda: "waiting for it" in running.stderr)
         assert status_of(agent).get("pid") != running.process.pid or status_of(agent)["roots"][0]["is_there"] is False
         home.session().prompt("at last")
         sink.wait_for(lambda: texts(sink) == ["at last"])
         wait_until(lambda: status_of(agent)["watcher"]["mode"] == "events")
-    assert "all roots are there" in running.stderr
+    assert "all roots exist" in running.stderr
 
 
 def test_without_hints_rescans_find_everything(home: Home, sink: Sink) -> None:
@@ -112,10 +112,10 @@ def test_a_root_that_is_replaced_while_it_is_watched_is_watched_again(home: Home
         wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
         sink.wait_for(lambda: texts(sink) == ["before"])
         shutil.rmtree(home.root)
-        wait_until(lambda: "is waited for" in running.stderr, lambda: running.stderr)
+        wait_until(lambda: "waiting for it" in running.stderr, lambda: running.stderr)
         wait_until(lambda: status_of(agent)["watcher"]["mode"] == "polling")
         home.root.mkdir()
-        wait_until(lambda: "all roots are there" in running.stderr, lambda: running.stderr)
+        wait_until(lambda: "all roots exist" in running.stderr, lambda: running.stderr)
         home.session().prompt("after")
         sink.wait_for(lambda: texts(sink) == ["before", "after"])
         wait_until(lambda: status_of(agent)["watcher"]["mode"] == "events")

@@ -136,7 +136,7 @@ def test_sighup_with_a_bad_configuration_keeps_the_old_one_and_says_why(home: Ho
         sink.wait_for(lambda: texts(sink) == ["one"])
         configured.path.write_text(broken)
         running.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: "the old one stays" in running.stderr)
+        wait_until(lambda: "keeping the old one" in running.stderr)
         session.prompt("two")
         sink.wait_for(lambda: texts(sink) == ["one", "two"])
         assert running.stop() == 0

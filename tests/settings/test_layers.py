@@ -8,7 +8,7 @@ import pytest
 
 from collector import settings
 from collector.assembly import roots_of
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.settings import Settings
 
@@ -58,7 +58,7 @@ def test_what_is_missing_is_named_with_the_file_it_is_missing_in(tmp_path: Path)
 def test_a_backslash_in_the_wrong_quotes_is_explained(tmp_path: Path) -> None:
     path = write(tmp_path / "c.toml", '[[redaction.rules]]\npattern = "\\d"\n')
     assert "line 2" in complaint(path)
-    assert "stands in 'single quotes'" in complaint(path)
+    assert "in 'single quotes'" in complaint(path)
 
 
 def test_an_unknown_variable_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,7 @@ def test_a_wrong_value_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatc
         ("COLLECTOR_STATE__PATH", "", "state.path (in the environment variable COLLECTOR_STATE__PATH): must not be"),
         ("COLLECTOR_SINK", '{"window": 0}', "sink.window (in the environment variable COLLECTOR_SINK): "),
         ("COLLECTOR_SINK__HEADERS", '{"a": 1}', "sink.headers.a (in the environment variable COLLECTOR_SINK__HEADERS)"),
-        ("COLLECTOR_SINK__HEADERS", "a", "The environment variable COLLECTOR_SINK__HEADERS must hold JSON, and does"),
+        ("COLLECTOR_SINK__HEADERS", "a", "The environment variable COLLECTOR_SINK__HEADERS must hold JSON, but does"),
     ],
 )
 def test_what_a_variable_cannot_hold_is_named(

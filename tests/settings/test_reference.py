@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from collector.delivery.sinks import SINKS
+from collector.delivery.sinks.registry import SINKS
 from collector.settings import with_sinks
 from collector.settings.layers import section_of
 from collector.settings.options import SinkSettings

@@ -16,7 +16,7 @@ from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
 from collector.agents.claude_code.example import example
 from collector.agents.claude_code.side_files import index_entries
-from collector.agents.claude_code.words import WORD_ATTRIBUTES
+from collector.agents.claude_code.word_attributes import WORD_ATTRIBUTES
 from collector.agents.format import Normalizer
 from collector.flow.frame import Frame
 from collector.flow.line import Reading

@@ -10,10 +10,10 @@ from typing import Any
 
 from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
+from collector.agents.claude_code.free_values import omit, plain
 from collector.agents.claude_code.identity import canonical
 from collector.agents.claude_code.message import ORIGINS
-from collector.agents.claude_code.plain import omit, plain
-from collector.flow.leaves import leaves
+from collector.flow.json_leaves import leaves
 
 Record = dict[str, Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from collector.agents.claude_code.context import Context
-from collector.agents.claude_code.moment import moment
-from collector.agents.claude_code.plain import name_of, omit, plain
+from collector.agents.claude_code.free_values import name_of, omit, plain
+from collector.agents.claude_code.times import moment
 
 Record = dict[str, Any]
 Handler = Callable[[Record, Record, Record, Context], Any]

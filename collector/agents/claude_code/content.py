@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from collector.agents.claude_code.context import Context
-from collector.agents.claude_code.plain import binary, omit, plain
+from collector.agents.claude_code.free_values import binary, omit, plain
 
 MAX_NESTING = 4
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from collector.agents.claude_code.moment import rfc3339
 from collector.agents.claude_code.places import JOURNAL
+from collector.agents.claude_code.times import rfc3339
 from collector.flow.frame import Frame
 from collector.flow.line import Reading
 

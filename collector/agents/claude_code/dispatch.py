@@ -13,10 +13,11 @@ from typing import Any
 from collector.agents.claude_code import bookkeeping, places, request, side_files
 from collector.agents.claude_code.attachment import attachment
 from collector.agents.claude_code.context import Context
+from collector.agents.claude_code.free_values import put_attributes
 from collector.agents.claude_code.identity import identity
 from collector.agents.claude_code.message import assistant, bare_block, progress, unknown, user
-from collector.agents.claude_code.moment import moment
-from collector.agents.claude_code.plain import put_attributes
+from collector.agents.claude_code.times import moment
+from collector.flow import reasons
 from collector.flow.frame import provenance
 from collector.flow.line import Line
 from collector.flow.outcome import Skip
@@ -72,10 +73,10 @@ def event(line: Line, context: Context) -> Record | Skip:
     """The event of one line, or why there is none."""
     record = line.record
     if type(record) is not dict:
-        return Skip("not_a_record")
+        return Skip(reasons.NOT_A_RECORD.name)
     handler, taken = handler_of(record, context)
     if handler is progress and is_plain_progress(record):
-        return Skip("progress")
+        return Skip(reasons.PROGRESS.name)
     made, rest = envelope(line, record, taken, context)
     skip = handler(made, record, rest, context)
     if skip is not None:
@@ -111,7 +112,7 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
     made = context.prefix.copy()
     rest: Record = {}
     for key, value in record.items():
-        if value is None:
+        if value is None:  # absent rather than null: a receiver has one case less
             continue
         place = ENVELOPE.get(key)
         if place is None:
@@ -120,9 +121,10 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
         elif type(value) is str:
             if value:
                 made[place] = value
-        else:
+        else:  # not what it should be, so it is kept as it came (promise 6)
             rest[key] = value
     made["id"] = identity(record)
+    # A copy, because redaction changes events in place and this one is shared by all of them.
     made["host"] = context.frame.host.copy()
     made["source"] = provenance(line)
     stamp = record.get("timestamp")
@@ -136,6 +138,7 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
         made["sidechain"] = True
     elif is_sidechain is not None and is_sidechain is not False:
         rest["isSidechain"] = is_sidechain
+    # `external` stands on every record of everybody; anything else would be news.
     user_type = record.get("userType")
     if user_type is not None and user_type != "external":
         rest["userType"] = user_type
@@ -144,7 +147,7 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
 
 def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]) -> None:
     """Which program wrote the record; anything but a string is not believed."""
-    made["client"] = client = made["client"].copy()
+    made["client"] = client = made["client"].copy()  # shared, as the host is
     for key in ("version", "entrypoint"):
         value = record.get(key)
         if type(value) is str:
@@ -156,6 +159,7 @@ def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]
 
 def settle_session(made: Record, context: Context) -> None:
     """Notes the file's own session when the record belongs to another; drops what turned out empty."""
+    # Forks and compaction copy records with the session they came from, and some files hold records of two sessions.
     own = context.session_id
     if own and made["session_id"] != own:
         made["file_session_id"] = own
@@ -165,6 +169,8 @@ def settle_session(made: Record, context: Context) -> None:
 
 def settle_time(made: Record, context: Context) -> None:
     """Gives a record without a time the previous record's, else the file's, and says which."""
+    # 7.5 % of real records have neither uuid nor time; the one before is minutes away at most, the file's time may be
+    # that of a rewrite.
     if made["time"]:
         context.previous_time = made["time"]
     elif context.previous_time:

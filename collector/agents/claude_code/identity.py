@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from collector.flow.leaves import leaves
+from collector.flow.json_leaves import leaves
 
 MAX_UUID = 128
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
-from collector.agents.claude_code.plain import omit
+from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.tool import tool_of_call, tool_of_result
 from collector.agents.claude_code.usage import is_output_unknown, put_usage
+from collector.flow import reasons
 from collector.flow.outcome import Skip
 
 Record = dict[str, Any]
@@ -68,6 +69,7 @@ def put_message(event: Record, message: Any, rest: Record, context: Context) -> 
 def user(event: Record, record: Record, rest: Record, context: Context) -> None:
     """A prompt, a tool result, or something the program says in the user's role."""
     blocks = put_message(event, record.get("message"), rest, context)
+    # 72 % of the records in the user's role are answers of tools: nobody typed them.
     answers = [block for block in blocks if block["type"] == "tool_result"]
     result = record.get("toolUseResult")
     if answers:
@@ -91,6 +93,7 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
     is_meta = rest.get("isMeta")
     if type(is_meta) is bool:
         del rest["isMeta"]
+    # Before `isMeta`, which is absent where it would be expected.
     if rest.get("isCompactSummary") is True:
         del rest["isCompactSummary"]
         return "compaction"
@@ -102,6 +105,7 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
         return ORIGINS.get(kind, "meta")
     if is_meta is True:
         return "meta"
+    # From here on it is a guess, for versions that say nothing. The first letter decides quickly for most prompts.
     text = event.get("text", "")
     if text[:1] in ("<", "[", "C"):
         for opening, origin in OPENINGS:
@@ -109,6 +113,7 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
                 return origin
     if record.get("promptSource") == "system":
         return "meta"
+    # Nobody types in a subagent's conversation: what stands there is the task it was given.
     return "task" if event.get("sidechain") else "human"
 
 
@@ -141,13 +146,15 @@ def progress(event: Record, record: Record, rest: Record, context: Context) -> S
     data = record.get("data")
     data = data if type(data) is dict else record
     if data.get("type") != "agent_progress":
-        return Skip("progress")
+        return Skip(reasons.PROGRESS.name)
+    # The message is wrapped once or twice, depending on the version.
     outer = data.get("message")
     row = outer.get("message") if type(outer) is dict and type(outer.get("message")) is dict else outer
     if type(row) is not dict or type(row.get("usage")) is not dict:
-        return Skip("progress")
+        return Skip(reasons.PROGRESS.name)
     event["kind"] = "progress"
     event["record_subtype"] = "agent_progress"
+    # Without its content, which stands in the subagent's own transcript.
     put_message(event, {key: value for key, value in row.items() if key != "content"}, rest, context)
     flag_usage(event, record)
     for key, place in (("agentId", "agent_id"), ("requestId", "request_id")):

@@ -11,7 +11,8 @@ from typing import Any
 from collector.agents.claude_code.attachment import put_tools
 from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
-from collector.agents.claude_code.plain import omit
+from collector.agents.claude_code.free_values import omit
+from collector.flow import reasons
 from collector.flow.outcome import Skip
 
 Record = dict[str, Any]
@@ -79,7 +80,7 @@ def api_request_blob(event: Record, record: Record, rest: Record, context: Conte
     if type(parts) is list:
         fresh = [part for part in parts if not is_copy(part, context)]
         if parts and not fresh:
-            return Skip("copy")
+            return Skip(reasons.COPY.name)
         omit(event, "copies", [part for part in parts if is_copy(part, context)])
     else:
         fresh = parts

@@ -7,9 +7,9 @@ from typing import Any
 
 from collector.agents.claude_code.bookkeeping import take_text
 from collector.agents.claude_code.context import Context
-from collector.agents.claude_code.moment import moment
-from collector.agents.claude_code.plain import binary, omit, plain
+from collector.agents.claude_code.free_values import binary, omit, plain
 from collector.agents.claude_code.projects import LONGEST, encoded
+from collector.agents.claude_code.times import moment
 
 Record = dict[str, Any]
 

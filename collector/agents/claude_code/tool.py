@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collector.agents.claude_code.plain import name_of, omit, plain
+from collector.agents.claude_code.free_values import name_of, omit, plain
 
 # Given to the tool by the call, so they stand in the tool_call event; `originalFile` is a whole file before an edit.
 COPIES = frozenset(

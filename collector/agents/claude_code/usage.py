@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collector.agents.claude_code.plain import plain
+from collector.agents.claude_code.free_values import plain
 
 COUNTS = {
     "input_tokens": "input_tokens",

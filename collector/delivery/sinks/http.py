@@ -1,7 +1,8 @@
 """The http sink: our own contract (docs/receiver.md), and any receiver that takes NDJSON or a JSON array.
 
-Any 2xx acknowledges; a JSON body {"accepted", "duplicate", "rejected": [{"id", "reason"}]} refines it. A body that is
-something else changes nothing: receivers answer 2xx with empty bodies, HTML and prose.
+In: events. Out: a request; and from its answer, a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
+"rejected": [{"id", "reason"}]} refines it; any other body changes nothing, because receivers answer 2xx with empty
+bodies, HTML and prose.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class HttpSink:
         return Request(body, {"Content-Type": self._content_type, "Idempotency-Key": key})
 
     def classify(self, answer: Answer) -> Verdict:
-        """By status; the body only refines a 2xx."""
+        """Judges by the status; the body only refines a 2xx."""
         return _read_receipt(answer) if is_success(answer) else verdict_of(answer, self._clock(), ADVICE)
 
 
@@ -64,7 +65,7 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
         receipt = orjson.loads(body) if body[:1] == b"{" else None
     except ValueError:
         if answer.is_cut and b'"rejected"' in body:
-            return TooLarge("it rejects more than is read of its answer")  # the one to a smaller request is shorter
+            return TooLarge("its list of rejected events is too long to read")  # a smaller request has a shorter one
         return Accepted()
     if not isinstance(receipt, dict):
         return Accepted()
@@ -83,5 +84,5 @@ SINK = SinkType(
     summary="NDJSON or a JSON array over HTTP",
     options=HttpOptions,
     make=HttpSink,
-    has_own_table=False,  # its options stood in [sink] before other sinks had tables
+    has_own_table=False,  # its options were in [sink] before other sinks had tables
 )

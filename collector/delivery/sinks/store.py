@@ -1,7 +1,7 @@
 """The store sink: the embedded store, a receiver inside this process that speaks the contract of the http sink.
 
-What is special about it is all here: it needs no URL, and events end up in a file on this machine. `assembly.py` starts
-the receiver, because it lives in another room.
+All that is special about it is here: it needs no URL, and events end up in a file on this machine. `assembly.py` starts
+the receiver, which belongs to another room.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collector.settings.options import Section
 
 
 class StoreOptions(Section):
-    """Nothing: where its database is, [store] says, for `collector receive` and `report` use it too."""
+    """None: [store] says where its database is, because `collector receive` and `report` use that too."""
 
 
 SINK = SinkType(

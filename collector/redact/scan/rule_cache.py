@@ -19,7 +19,7 @@ from collector.files import created, make_private_directory
 from collector.redact.scan.compiling import hyperscan
 
 OTHERS_WRITE = 0o022
-ADVICE = "Make it this user's own and writable by nobody else (chown, chmod 700), or remove it: it is made anew."
+ADVICE = "Make it this user's own and writable by nobody else (chown, chmod 700), or remove it: it is made again."
 Canary = tuple[bytes, int]  # a text, and the number of the pattern that must be reported in it
 
 

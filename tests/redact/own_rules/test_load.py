@@ -8,9 +8,9 @@ import pytest
 
 from collector.errors import ConfigurationError
 from collector.redact import Options, Redactor
+from collector.redact.all_rules import RULES
 from collector.redact.own_rules import load
 from collector.redact.scan import rule_cache
-from collector.redact.table import RULES
 from tests.redact.own_rules.described import UserRule, cpu_seconds
 from tests.redactors import KEY
 

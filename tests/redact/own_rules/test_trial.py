@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from collector.redact.all_rules import RULES
 from collector.redact.own_rules import trial
 from collector.redact.own_rules.trial import Trial
-from collector.redact.table import RULES
 from tests.redact.own_rules.described import cpu_seconds
 
 

@@ -7,9 +7,9 @@ import sys
 import threading
 
 from collector.redact import Redactor
+from collector.redact.all_rules import RULES
 from collector.redact.rule import AT_KEYS, WIDEST, sample, width
 from collector.redact.scan.matching import scan_pattern
-from collector.redact.table import RULES
 from tests.redact.harmless import HARMLESS
 from tests.redact.secrets import secret
 from tests.redact.structures.contexts import CONTEXTS

@@ -17,10 +17,10 @@ import pytest
 
 from collector.log import configure
 from collector.redact import Options, Redactor
+from collector.redact.all_rules import RULES
 from collector.redact.marker import OPENING
 from collector.redact.scan.compiling import compile_patterns, hyperscan
 from collector.redact.scan.matching import scan_pattern
-from collector.redact.table import RULES
 from tests.redactors import KEY
 
 TEXT = "DB_PASSWORD=hunter22x"

@@ -1,7 +1,7 @@
-"""Batch: gathers outcomes, in reading order, into what one request carries.
+"""Gather: collects outcomes, in reading order, into what one request carries.
 
-In: items (a line and what became of it). Out: batches bounded by events, bytes and age. Skips and quarantined lines
-travel in the batch of their neighbours, so their offsets move in order and never before an earlier event's.
+In: items (a line and what became of it). Out: batches bounded by events, bytes and age. Invariant: skips and
+quarantined lines travel in the batch of their neighbours, so offsets move in order and never ahead of an earlier event.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collector.flow.counts import Counts
 from collector.flow.line import End, Line, position_after
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 
+# Past these, a batch goes out even without an event: only its receipt moves offsets, and writes what is quarantined.
 MAX_QUARANTINED = 100
 MAX_SILENT_ITEMS = 20_000
 
@@ -28,7 +29,7 @@ class BatchLimits(NamedTuple):
 
 
 def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], float] = time.monotonic) -> Iterator[Batch]:
-    """Cuts the stream of items into batches; the last one is whatever is left."""
+    """Cuts the stream of items into batches; the last one is what is left."""
     batch, silent, opened = Batch(), 0, clock()
     for item in items:
         outcome = item.outcome
@@ -38,7 +39,7 @@ def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], floa
                 yield batch
                 batch, silent = Batch(), 0
             if not batch.events:
-                opened = clock()
+                opened = clock()  # age is that of the oldest event: skips before it keep nobody waiting
         else:
             silent += 1
         _put(batch, item)
@@ -55,7 +56,7 @@ def _put(batch: Batch, item: Item) -> None:
     if isinstance(outcome, Sealed):
         batch.events.append(outcome)
         batch.places.append((key, line.offset if isinstance(line, Line) else line.end))
-        batch.size += len(outcome.body) + 1
+        batch.size += len(outcome.body) + 1  # and what separates it from the next
     elif outcome is not None:
         counts = batch.counts.get(key)
         if counts is None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.agents.claude_code import places
-from collector.delivery.batch import BatchLimits, batches
+from collector.delivery.gather import BatchLimits, batches
 from collector.flow.line import End, Line, Reading
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 from collector.flow.source import Root, Source, Stamp

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from collector.flow.leaves import SCALARS, leaves, size_of
+from collector.flow.json_leaves import SCALARS, leaves, size_of
 
 MAX_DEPTH = 32
 LEAST_BINARY = 1024

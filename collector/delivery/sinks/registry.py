@@ -1,0 +1,14 @@
+"""Which sinks there are: one module beside this one and one entry below make a sink; nothing else has to know it.
+
+Every module is imported when settings are loaded, because its options are part of the configuration. So anything heavy
+is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collector.delivery.sink import SinkType
+from collector.delivery.sinks import http, store
+
+SINKS: dict[str, SinkType[Any]] = {sink.name: sink for sink in (http.SINK, store.SINK)}
