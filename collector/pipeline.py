@@ -29,7 +29,7 @@ from collector.keeping.state import State
 from collector.log import get_logger, place_of
 from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
-from collector.reading.projects import Gate
+from collector.reading.projects import Judge
 from collector.reading.scope import Scope
 from collector.reading.select import select
 from collector.redact import Redactor, seal, to_quarantine
@@ -131,17 +131,17 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
     form, projects = flow.scope.form_of(source.root), flow.scope.filter_of(source.root)
-    gate: Gate | None = None
+    judge: Judge | None = None
     normalize: Normalizer | None = None
     for line in _lines(source, form, flow):
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
-            gate = None if projects.is_open else projects.gate(line)
+            judge = None if projects.is_open else projects.judge(line)
         if isinstance(line, End):
-            if gate is not None:
-                gate.close(line)
+            if judge is not None:
+                judge.close(line)
             yield Item(line, None)
-        elif gate is not None and not gate.takes(line):
+        elif judge is not None and not judge.takes(line):
             yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
         else:
             yield Item(line, _outcome(line, normalize, form, flow))

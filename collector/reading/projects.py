@@ -21,8 +21,8 @@ from collector.errors import SkipSource, SourceError
 from collector.flow import reasons
 from collector.flow.line import End, Line
 from collector.flow.source import Source
+from collector.reading.directories import FirstDirectories, named_by, named_in
 from collector.reading.globs import Globs, directories_of
-from collector.reading.whereabouts import Whereabouts, named_by, named_in
 
 IGNORES_CASE = sys.platform == "darwin"
 MANY_DIRECTORIES = 10_000
@@ -56,7 +56,7 @@ class ProjectFilter:
         self.is_open = not include and not exclude
         self._judged: dict[str, bool] = {}  # by directory
         self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
-        self._whereabouts: dict[str, Whereabouts] = {}  # by root, of the sources in doubt
+        self._first: dict[str, FirstDirectories] = {}  # by root, of the sources in doubt
         self._homes: dict[str, Homes] = {}  # by root
         self._strayed: dict[str, tuple[int, int, bool]] = {}  # by source: inode, how far it was read, and the answer
 
@@ -94,14 +94,14 @@ class ProjectFilter:
 
         `is_everything` says that these are all there are below the root, so what is remembered of others is forgotten.
         """
-        whereabouts = self._whereabouts.setdefault(root, Whereabouts(self._form))
+        known = self._first.setdefault(root, FirstDirectories(self._form))
         if is_everything:
-            whereabouts.keep_only({source.stamp for source in in_doubt})
+            known.keep_only({source.stamp for source in in_doubt})
         homes: Homes = {} if is_everything else self._homes.get(root, {})
         first: list[str] = []
         for source in in_doubt:
             alive()
-            first.append("" if source.kind.is_document else whereabouts.first(source))
+            first.append("" if source.kind.is_document else known.first(source))
             if home := self._home(source.project, first[-1]):
                 homes.setdefault(source.project, {}).setdefault(source.session_id, set()).add(home)
         self._homes[root] = homes
@@ -113,7 +113,7 @@ class ProjectFilter:
         verdict = self.verdict(source.project)
         if verdict is not Verdict.IN_DOUBT:
             return verdict is Verdict.TAKEN
-        return self._is_taken(source, "" if source.kind.is_document else Whereabouts(self._form).first(source))
+        return self._is_taken(source, "" if source.kind.is_document else FirstDirectories(self._form).first(source))
 
     def takes_event(self, project: str, directory: str) -> bool:
         """Whether something that was read before is still to be sent, by what is left of where it happened."""
@@ -152,14 +152,14 @@ class ProjectFilter:
 
     # Lines
 
-    def gate(self, first: Line | End) -> Gate | None:
+    def judge(self, first: Line | End) -> Judge | None:
         """What judges the lines of an open source, from this one on; None where everything is let through."""
         source = first.reading.source
         if self.is_open:
             return None
         if not source.project or source.kind.is_document:
             is_certain = bool(source.project) and self.verdict(source.project) is Verdict.TAKEN
-            return Gate(self, self._form, source, takes_unnamed=is_certain, remembers=False)
+            return Judge(self, self._form, source, takes_unnamed=is_certain, remembers=False)
         start = first.offset if isinstance(first, Line) else first.end
         inode = first.reading.stamp.inode
         before = self._strayed.get(source.key)
@@ -167,7 +167,7 @@ class ProjectFilter:
             is_named, has_strayed = True, before[2]
         else:
             is_named, has_strayed = self._look_back(source, inode, start)
-        return Gate(self, self._form, source, takes_unnamed=not has_strayed, remembers=is_named)
+        return Judge(self, self._form, source, takes_unnamed=not has_strayed, remembers=is_named)
 
     def remember(self, end: End, *, has_strayed: bool) -> None:
         """Notes what the next lines of a source need to be judged, so that it is not read again for them."""
@@ -209,7 +209,7 @@ class ProjectFilter:
                 continue
 
 
-class Gate:
+class Judge:
     """Judges the lines of one open source, one after another."""
 
     def __init__(

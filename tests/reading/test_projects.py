@@ -261,7 +261,7 @@ def taken(home: Home, *exclude: str, kind: str = "session", start: int = 0) -> l
     (source,) = [each for each in discover(what).files if each.kind.name == kind]
     read = document.read if source.kind.is_document else tail.read
     items = list(read(source, None, FORM))[start:]
-    judge = what.filter_of(source.root).gate(items[0])
+    judge = what.filter_of(source.root).judge(items[0])
     return [judge is None or judge.takes(item) for item in items if isinstance(item, Line)]
 
 

@@ -98,4 +98,4 @@ def test_nothing_is_remembered_of_what_is_gone(tmp_path: Path) -> None:
         discover(what)
         session.delete()
     (projects,) = what.filters.values()
-    assert [len(each) for each in projects._whereabouts.values()] == [1]
+    assert [len(each) for each in projects._first.values()] == [1]

@@ -1,4 +1,4 @@
-"""Whereabouts: the directories that a source names, as far as somebody has to know before its lines are judged.
+"""The directories that a source names, as far as somebody has to know them before its lines are judged.
 
 In: a source. Out: the first directory that it names, or all of them in their order; read as the pass reads it, so that
 both mean the same lines. Remembered by stamp, so what has not changed is not opened again, and what has named none so
@@ -51,7 +51,7 @@ def named_by(source: Source, form: AgentFormat) -> Iterator[tuple[Line, list[str
             yield item, named_in(item, form)
 
 
-class Whereabouts:
+class FirstDirectories:
     """The first directories that the sources of one root name."""
 
     def __init__(self, form: AgentFormat) -> None:
