@@ -68,6 +68,7 @@ class Passes:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         uniform: Uniform = random.uniform,
+        many_reasons: int = MANY_REASONS,
     ) -> None:
         self.flow: Flow
         self.retry = RetrySettings()
@@ -88,6 +89,7 @@ class Passes:
         self._errors_in_a_row = 0
         self._unsaved_since = 0.0
         self._said: set[str] = set()
+        self._many_reasons = many_reasons
 
     def use(self, flow: Flow, retry: RetrySettings) -> None:
         """Continues with this flow, which was assembled with this as its observer."""
@@ -260,7 +262,7 @@ class Passes:
     def _say(self, event: str, reason: str) -> None:
         """Logs a reason once, and again only after things have gone well in between."""
         if reason not in self._said:
-            if len(self._said) >= MANY_REASONS:  # a sink may give another at every try
+            if len(self._said) >= self._many_reasons:  # a sink may give another at every try
                 self._said.clear()
             self._said.add(reason)
             self.changes += 1

@@ -113,7 +113,7 @@ def test_nobody_is_told_of_a_sink_that_works() -> None:
 
 
 def test_a_sink_that_refuses_is_not_a_failing_one() -> None:
-    """A poison event is set aside; a wrong token raises at once, and whoever delivers sees that."""
+    """A poison event is quarantined; a wrong token raises at once, and whoever delivers sees that."""
     told = Told()
 
     def answer(request: httpx.Request) -> httpx.Response:

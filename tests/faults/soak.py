@@ -3,7 +3,7 @@
     python -m tests.faults.soak --minutes 30        # `make soak` runs it too; SOAK_MINUTES changes its length
 
 Kills happen in the first third only, so that one process lives through the rest and its memory can be judged. In the
-end everything calms down, and each record must have arrived or be set aside, under one id.
+end everything calms down, and each record must have arrived or be quarantined, under one id.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Figures:
         return [
             f"{self.minutes:.1f} minutes, {self.written} records, {self.requests} requests, {happened}",
             f"file faults: {faults}",
-            f"{result}, set aside {self.quarantined}, of them not poison {self.innocent}",
+            f"{result}, quarantined {self.quarantined}, of them not poison {self.innocent}",
             f"memory: {memory[0]:.0f} MB at first, {max(memory):.0f} at most, {memory[-1]:.0f} at last, {growth}",
             f"memory, medians of tenths: {medians} MB",
         ]

@@ -1,4 +1,4 @@
-"""Lines and files of a size that nobody expects: delivered or set aside, in bounded memory, and never fatal."""
+"""Lines and files of a size that nobody expects: delivered or quarantined, in bounded memory, and never fatal."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def no_memory(*_: object) -> bool:
 
 
 def test_no_memory_for_a_record_says_nothing_of_the_record(tmp_path: Path) -> None:
-    """It is neither set aside nor withheld: it is read again."""
+    """It is neither quarantined nor withheld: it is read again."""
     world = World(tmp_path)
     (world.root / "history.jsonl").write_bytes(b'{"display":"say <<m1>>","timestamp":1,"project":"/work/x"}\n')
     form = Asking(recording=no_memory)
@@ -250,7 +250,7 @@ def test_no_memory_for_a_record_says_nothing_of_the_record(tmp_path: Path) -> No
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")
 def test_too_little_memory_is_said_and_loses_nothing(tmp_path: Path) -> None:
-    """A line that does not fit is neither set aside nor passed over: it is read when there is room again."""
+    """A line that does not fit is neither quarantined nor passed over: it is read when there is room again."""
     with Sink() as sink:
         place = Place(tmp_path, sink)
         with place.path.open("ab") as file:

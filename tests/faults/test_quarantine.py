@@ -1,4 +1,4 @@
-"""What is set aside is kept, redacted, private, bounded, and can be looked at and acted on while the agent works."""
+"""What is quarantined is kept, redacted, private, bounded, and can be looked at and acted on while the agent works."""
 
 from __future__ import annotations
 

@@ -220,13 +220,13 @@ class World:
                 yield path
 
     def settled(self) -> set[str]:
-        """The marks that are stored or set aside."""
+        """The marks that are stored or quarantined."""
         texts = [str(event) for event in self.sink.stored.values()]
         texts += [entry["payload"] for entry in self.quarantine.entries()]
         return {mark for text in texts for mark in marks(text)}
 
     def unsafe(self) -> list[str]:
-        """Marks that lie before a saved offset but are neither stored nor set aside: losses (promise 1)."""
+        """Marks that lie before a saved offset but are neither stored nor quarantined: losses (promise 1)."""
         settled = self.settled()
         lost = []
         for key, entry in State(self.state_path, FORM.name).load().entries.items():

@@ -12,7 +12,6 @@ import pytest
 
 from collector.errors import CollectorError, ConfigurationError
 from collector.flow.source import Entry, Position
-from collector.service import passes
 from collector.service.notify import Notifier
 from collector.settings import Settings
 from tests.build import Home
@@ -217,15 +216,3 @@ def test_a_long_copy_of_what_must_not_be_swept_is_no_hang(
         before = next(looks)
         steps.service.step()
         assert asked >= next(looks) - before + 4
-
-
-def test_reasons_that_differ_at_every_try_are_not_all_remembered(
-    home: Home, steps: Steps, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(passes, "MANY_REASONS", 10)
-    places = itertools.count()
-    steps.sink.then = lambda _: Answer(302, {"Location": f"https://login.example/{next(places)}"})
-    home.session().prompt("kept")
-    for _ in range(25):
-        clock.forward(steps.until_idle())
-    assert len(steps.service.passes._said) <= 10
