@@ -8,6 +8,7 @@ far is read on from where the last look ended. Invariant: only what is there is 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 
 from collector.agents.format import AgentFormat
@@ -67,7 +68,7 @@ class FirstDirectories:
         looked = self._look(source, self._silent.get(source.stamp.inode))
         if looked is None:
             return ""
-        directory, position = looked
+        directory, position = sys.intern(looked[0]), looked[1]  # the same few directories, thousands of times
         self._first[source.stamp] = directory
         if directory:
             self._silent.pop(source.stamp.inode, None)

@@ -27,7 +27,7 @@ from collector.reading.globs import Globs, directories_of
 IGNORES_CASE = sys.platform == "darwin"
 MANY_DIRECTORIES = 10_000
 MANY_SESSIONS = 1_000
-Homes = dict[str, dict[str, set[str]]]  # by project and session: the directories that the project is called after
+Homes = dict[str, dict[str, set[str]]]  # by project, and directory that it is called after: the sessions that say so
 
 
 class Verdict(Enum):
@@ -103,7 +103,7 @@ class ProjectFilter:
             alive()
             first.append("" if source.kind.is_document else known.first(source))
             if home := self._home(source.project, first[-1]):
-                homes.setdefault(source.project, {}).setdefault(source.session_id, set()).add(home)
+                homes.setdefault(source.project, {}).setdefault(home, set()).add(source.session_id)
         self._homes[root] = homes
         taken = [source for source, directory in zip(in_doubt, first, strict=True) if self._is_taken(source, directory)]
         return taken, len(in_doubt) - len(taken)
@@ -143,11 +143,12 @@ class ProjectFilter:
             return self.takes(home)
         # A document is about all sessions of its project; its entries are judged one by one. Without a session of its
         # own a source has nobody to speak for it: not the others of the project, for two directories may share a name.
-        sessions = [homes.get(source.project, {}) for homes in self._homes.values()]
-        if source.kind.is_document:
-            known = {home for each in sessions for some in each.values() for home in some}
-        else:
-            known = {home for each in sessions if source.session_id for home in each.get(source.session_id, ())}
+        known = {
+            home
+            for homes in self._homes.values()
+            for home, sessions in homes.get(source.project, {}).items()
+            if source.kind.is_document or (source.session_id and source.session_id in sessions)
+        }
         return bool(known) and all(map(self.takes, known))
 
     # Lines
