@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from collector.agents.claude_code import ClaudeCode
+from collector.agents.claude_code import ClaudeCode, places
 from collector.flow.source import Place, Root, Source, SourceKind
 from collector.pipeline import Flow
 from collector.reading.scope import Scope
@@ -50,4 +50,4 @@ def asking(flow: Flow, entering: Callable[[], object]) -> None:
 
 def kinds() -> list[SourceKind]:
     """Every kind of source."""
-    return list(FORM.kinds.values())
+    return list(places.KINDS.values())

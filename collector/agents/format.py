@@ -27,8 +27,6 @@ class AgentFormat(Protocol):
     """What the state, the events (`client.name`) and the roots of the configuration call it: `claude_code`."""
     title: str
     """What a person calls it: `Claude Code`."""
-    kinds: Mapping[str, SourceKind]
-    """The kinds of its files, by name."""
     priorities: Mapping[int, str]
     """What a person calls the sources of each priority: `sessions`."""
     deleted_after_days: int

@@ -31,7 +31,6 @@ class Scribe:
     """The format."""
 
     name, title = "scribe", "Scribe"
-    kinds: Mapping[str, SourceKind] = {kind.name: kind for kind in (LEDGER, LOG)}
     priorities: Mapping[int, str] = {0: "ledgers", 1: "logs"}
     deleted_after_days = 0
     usual_roots: tuple[str, ...] = ("~/.scribe",)

@@ -20,7 +20,7 @@ from collector.agents.claude_code.word_attributes import WORD_ATTRIBUTES
 from collector.agents.format import Normalizer
 from collector.flow.frame import Frame
 from collector.flow.line import Reading
-from collector.flow.source import Source, SourceKind
+from collector.flow.source import Source
 
 WARMUP = ("Warmup", [{"type": "text", "text": "Warmup"}])
 
@@ -30,7 +30,6 @@ class ClaudeCode:
 
     name = "claude_code"
     title = "Claude Code"
-    kinds: Mapping[str, SourceKind] = places.KINDS
     priorities: Mapping[int, str] = {0: "sessions", 1: "subagents", 2: "prompt history", 3: "statistics"}
     deleted_after_days = 30
     usual_roots: tuple[str, ...] = ("~/.claude", "~/.config/claude")
