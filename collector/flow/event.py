@@ -45,7 +45,7 @@ KINDS: dict[str, str] = {
     "unknown": "A record of a type this version does not know; everything it held is in the event.",
 }
 
-Origin = Literal["human", "tool", "meta", "compaction", "task", "peer"]
+Origin = Literal["human", "sdk", "scheduled", "local_command", "tool", "meta", "compaction", "task", "peer"]
 FreeForm = dict[str, Any]
 Count = Annotated[int, {"minimum": 0}]
 
@@ -73,6 +73,32 @@ class Provenance(TypedDict):
     length: Annotated[Count, "Bytes of the line; of the whole file where that is read whole."]
 
 
+class Iteration(TypedDict, total=False):
+    """One call to a model within an API message. The names are those of `usage`."""
+
+    type: Required[
+        Annotated[
+            str,
+            "`message`, `compaction` and `fallback_message` are contained in the counts of `usage`; `advisor_message` "
+            "is not: add it, under its own model.",
+        ]
+    ]
+    model: Annotated[str, "The model that was called, where it is not the message's."]
+    input_tokens: Annotated[Count, "Input that did not come from a cache."]
+    output_tokens: Annotated[Count, "Output of this call."]
+    cache_read_tokens: Annotated[Count, "Input read from the cache."]
+    cache_creation_tokens: Annotated[Count, "Input written to the cache, both lifetimes together."]
+    cache_creation_5m_tokens: Annotated[Count, "The part of it kept for five minutes."]
+    cache_creation_1h_tokens: Annotated[Count, "The part of it kept for an hour."]
+    thinking_tokens: Annotated[Count, "The part of the output that was thinking."]
+    web_search_requests: Annotated[Count, "Searches made by the API itself."]
+    web_fetch_requests: Annotated[Count, "Pages fetched by the API itself."]
+    service_tier: Annotated[str, "The service tier that answered."]
+    speed: Annotated[str, "The speed mode that answered."]
+    inference_geo: Annotated[str, "Where it was answered."]
+    attributes: Annotated[FreeForm, "Whatever else it held, under the names it had."]
+
+
 class Usage(TypedDict, total=False):
     """Tokens of one API message, as this row has them. Per message_id, the row with the most output is the truth."""
 
@@ -88,6 +114,10 @@ class Usage(TypedDict, total=False):
     service_tier: Annotated[str, "The service tier that answered."]
     speed: Annotated[str, "The speed mode that answered."]
     inference_geo: Annotated[str, "Where it was answered."]
+    iterations: Annotated[
+        list[Iteration],
+        "The calls that made the message, in their order. All but `advisor_message` are contained in the counts above.",
+    ]
 
 
 class Block(TypedDict, total=False):
@@ -177,8 +207,9 @@ class Event(TypedDict, total=False):
         ]
     ]
     time_from: Annotated[
-        Literal["previous_record", "file_mtime"],
-        "Where `time` comes from if the record has none: the record before it in the file, else the file's mtime.",
+        Literal["previous_record", "next_record", "file_mtime"],
+        "Where `time` comes from if the record has none: the nearest record before it in the file, at the head of a "
+        "file the next one that has a time, and only in a file without any time its mtime.",
     ]
     host: Required[Annotated[Host, "The machine."]]
     user: Annotated[str, "The account on it."]
@@ -208,8 +239,9 @@ class Event(TypedDict, total=False):
     role: Annotated[str, "The role of the message."]
     origin: Annotated[
         Origin,
-        "Who is behind a message in the user's role: a person (human), a tool, the program (meta), a compaction "
-        "summary, a task given to or reported by an agent, another session (peer).",
+        "Who is behind a message in the user's role: a person (human), a program that uses the SDK (sdk), a schedule, "
+        "a command that ran locally and what it said (local_command), a tool, Claude Code itself (meta), a compaction "
+        "summary, a task given to or reported by an agent, another session or an observer (peer).",
     ]
     text: Annotated[str, "What a person would read: the string, or the text blocks joined by newlines."]
     blocks: Annotated[list[Block], "Everything else the message holds."]
@@ -226,7 +258,8 @@ class Event(TypedDict, total=False):
     usage: Annotated[Usage, "Tokens of the API message, repeated on each of its rows."]
     quality: Annotated[
         list[Literal["output_tokens_unknown"]],
-        "What cannot be trusted: output_tokens_unknown where the version never wrote the final count.",
+        "What cannot be trusted. output_tokens_unknown: this row was written before the final count was known. The "
+        "output of a message is unknown if every one of its rows says so.",
     ]
     source: Required[Annotated[Provenance, "Where the record was read."]]
     omitted: Annotated[dict[str, Count], "What was left out as a copy or as binary, in characters of text."]

@@ -32,7 +32,7 @@ SCHEMA_PATH = REPOSITORY / "collector" / "flow" / "event.schema.json"
 PAGE_PATH = REPOSITORY / "docs" / "events.md"
 TEXT_PATH = REPOSITORY / "tests" / "flow" / "events_page.md"
 
-PARTS = ("usage", "tool", "blocks", "source", "client", "host")
+PARTS = ("usage", "usage.iterations", "tool", "blocks", "source", "client", "host")
 
 
 def schema_text() -> str:
@@ -82,7 +82,8 @@ def parts_tables() -> Iterator[str]:
     """The fields of the objects inside an event."""
     properties = json_schema()["properties"]
     for name in PARTS:
-        part = properties[name]
+        outer, _, inner = name.partition(".")
+        part = properties[outer]["properties"][inner] if inner else properties[outer]
         yield f"### {name}\n"
         yield from fields_table(part.get("items", part))
         yield ""
