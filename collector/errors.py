@@ -3,6 +3,7 @@
     CollectorError                  1
       ConfigurationError           78   a person must edit something
       RootNotFound                  1   there is nothing to read
+      RootDeleted                   1   a sandbox shows a root that is gone; a new start sees what took its place
       SourceError                   1   reading a source failed part of the way
       SkipSource                    1   a source is not read in this pass, for a reason that is counted
       StateError                    1   the state cannot be read or written
@@ -32,6 +33,10 @@ class ConfigurationError(CollectorError):
 
 class RootNotFound(CollectorError):
     """None of the roots exists."""
+
+
+class RootDeleted(CollectorError):
+    """A root was deleted, and this process will never see what takes its place."""
 
 
 class SourceError(CollectorError):

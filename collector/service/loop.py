@@ -8,6 +8,7 @@ committed offsets, and the status says why.
 
 from __future__ import annotations
 
+import contextlib
 import encodings.idna  # noqa: F401 - httpx needs it; loaded in the middle of a large pass, it would pin memory
 import os
 import random
@@ -20,7 +21,7 @@ from typing import Any
 from collector import __version__
 from collector.assembly import describe, flow_on, held_state
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError
+from collector.errors import CollectorError, ConfigurationError, RootDeleted
 from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
@@ -189,7 +190,21 @@ class Service:
             self._full_at = self.passes.retry_at = now
         self._drift = drift
 
+    def _leave_a_deleted_root(self) -> None:
+        """Ends the run if a sandbox or container shows a root that is no more: it would be seen empty for ever.
+
+        Such a root is a mount of its own. It outlives the directory, which then has no name left, so no link to it.
+        """
+        for root in self.flow.scope.roots:
+            with contextlib.suppress(OSError):
+                if os.stat(root.path).st_nlink == 0:
+                    raise RootDeleted(
+                        f"{root.path} was deleted, and this sandbox goes on showing the directory that is gone. All "
+                        "offsets are kept. A new start sees what has taken its place; the service manager does that."
+                    )
+
     def _look_at_everything(self) -> None:
+        self._leave_a_deleted_root()
         # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
         self.watcher.keep_up()
         hints = self.wake.take()

@@ -51,10 +51,14 @@ def watchdog_seconds() -> float | None:
 
 
 def credential(name: str) -> Path | None:
-    """A file that systemd has put into this service's credentials directory; None if there is none."""
-    directory = os.environ.get("CREDENTIALS_DIRECTORY")
-    path = Path(directory, name) if directory else None
-    return path if path is not None and path.is_file() else None
+    """The file in which systemd gives this service a credential; None if there is none.
+
+    systemd copies it once, at the start. One that is replaced later is put into the runtime directory by the unit's
+    ExecReload=, and counts from then on.
+    """
+    places = [os.environ.get(variable) for variable in ("RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY")]
+    paths = [Path(place, name) for place in places if place]
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read_secret(path: Path, setting: str) -> str:
