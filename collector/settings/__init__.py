@@ -13,6 +13,7 @@ from collector.settings.environment import (
     variable,
     watchdog_seconds,
 )
+from collector.settings.fingerprint import fingerprint
 from collector.settings.layers import Settings, config_file, load, masked, with_sinks
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "cache_directory",
     "config_file",
     "credential",
+    "fingerprint",
     "home",
     "load",
     "masked",

@@ -74,6 +74,7 @@ def one_token_file_serves_both_kinds_of_service_and_is_replaced() -> None:
         assert unit.show("MainPID") == processes[unit]
     command("collector", "service", "uninstall", user="alice")
     configuration.write_text(before)
+    SHARED_TOKEN.unlink()
     alice().sink.clear_script()
     SYSTEM_UNIT.control("restart", SYSTEM_UNIT.name)
 
