@@ -233,10 +233,12 @@ def _kind(asked: Platform | None, *, system: bool) -> Platform:
     """The service manager that was asked for, else this machine's own."""
     if asked is None and sys.platform == "darwin":
         asked = Platform.launchd
-    if asked is None and shutil.which("systemctl") is None:
+    # Containers often have the command without the thing.
+    if asked is None and not (shutil.which("systemctl") and plans.THIS_MACHINE.booted_by_systemd.is_dir()):
         raise ServiceError(
-            "This machine has neither systemd nor launchd. Nothing was changed. Run `collector run` under whatever "
-            "service manager it has: it stays in the foreground, logs to stderr and stops on SIGTERM."
+            "Neither systemd nor launchd runs this machine (a container?). Nothing was changed. Run `collector run` "
+            "under whatever service manager it has: it stays in the foreground, logs to stderr and stops on SIGTERM. "
+            "Where nothing runs for long, such as a CI job, end with `collector scan`."
         )
     if asked is Platform.launchd and system:
         raise ServiceError("--system is for systemd. On macOS the agent runs as a launch agent of its user.")

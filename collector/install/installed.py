@@ -31,7 +31,7 @@ def services_of(person: Person, platform: str, machine: Machine = THIS_MACHINE) 
     """
     if platform == "darwin":
         return [launchd_facts(person)] if plans.launch_agent_path(person).exists() else []
-    if shutil.which("systemctl") is None:
+    if shutil.which("systemctl") is None or not machine.booted_by_systemd.is_dir():
         return []
     own = [*_asked(person, machine, system=False), *_asked(person, machine, system=True)]
     return own or [facts for other in _others(machine) for facts in _asked(other, machine, system=True)]

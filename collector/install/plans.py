@@ -77,6 +77,7 @@ class Machine:
     packaged_units: Path = Path("/usr/lib/systemd")
     local_units: Path = Path("/etc/systemd/system")
     lingering: Path = Path("/var/lib/systemd/linger")
+    booted_by_systemd: Path = Path("/run/systemd/system")  # sd_booted(3)
     # Where a kernel denies namespaces to unprivileged users, and the value that does. Ubuntu's is 1 since 23.10.
     no_namespaces: tuple[tuple[Path, str], ...] = (
         (Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"), "1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -93,7 +94,10 @@ def test_a_manager_that_does_not_answer_leaves_what_the_files_show(
 
 
 def test_a_machine_without_systemd_has_no_service(
-    monkeypatch: pytest.MonkeyPatch, person: Person, machine: Machine
+    monkeypatch: pytest.MonkeyPatch, manager: ServiceManager, person: Person, machine: Machine
 ) -> None:
+    says(manager, own=RUNNING + ENABLED + ALWAYS)
+    assert services_of(person, "linux", machine)
+    assert services_of(person, "linux", replace(machine, booted_by_systemd=Path("/nonexistent"))) == []
     monkeypatch.setenv("PATH", "/nonexistent")
     assert services_of(person, "linux", machine) == []
