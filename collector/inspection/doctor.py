@@ -32,6 +32,7 @@ from collector.assembly import (
 )
 from collector.delivery.sink import Accepted, Answer, Halt, Verdict
 from collector.delivery.sinks.registry import SINKS
+from collector.delivery.transport import CHECK_PROXY
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.frame import Frame
@@ -228,7 +229,7 @@ def _verdict(address: str, verdict: Verdict, took: float) -> Check:
         case Halt():
             return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
         case _:
-            advice = "Check that it is up and reachable from here."
+            advice = CHECK_PROXY if "the proxy" in verdict.reason else "Check that it is up and reachable from here."
             return Check("sink", "fail", f"{address}: {verdict.reason}", advice)
 
 

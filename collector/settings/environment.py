@@ -15,8 +15,14 @@ from collector.errors import ConfigurationError
 
 
 def home() -> str:
-    """The home directory, for which `~` stands in keys."""
-    return os.path.expanduser("~")
+    """The home directory, for which `~` stands in keys. Containers may run a user that has none."""
+    found = os.path.expanduser("~")
+    if found == "~":
+        raise ConfigurationError(
+            "There is no home directory: HOME is not set, and the system knows no account for this user. "
+            "Set HOME to a directory that this user can write to."
+        )
+    return found
 
 
 def state_key(source: str) -> str:
@@ -34,6 +40,7 @@ def cache_directory() -> Path:
 
 def user_config() -> Path:
     """The user's own configuration file."""
+    home()  # raises what a person can act on; platformdirs would raise a RuntimeError
     return platformdirs.user_config_path("collector") / "collector.toml"
 
 
