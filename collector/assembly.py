@@ -67,16 +67,13 @@ def assembled(
     purpose: str,
     *,
     is_dry_run: bool = False,
-    max_wait: float | None = None,
     interrupt: Interrupt | None = None,
     observer: Observer = UNOBSERVED,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, with its state locked while the block runs."""
     with (
         held_state(settings, purpose, is_dry_run=is_dry_run) as state,
-        flow_on(
-            state, settings, is_dry_run=is_dry_run, max_wait=max_wait, interrupt=interrupt, observer=observer
-        ) as flow,
+        flow_on(state, settings, is_dry_run=is_dry_run, interrupt=interrupt, observer=observer) as flow,
     ):
         yield flow
 
@@ -103,17 +100,18 @@ def flow_on(
     settings: Settings,
     *,
     is_dry_run: bool = False,
-    max_wait: float | None = None,
     interrupt: Interrupt | None = None,
     observer: Observer = UNOBSERVED,
     uniform: Uniform = random.uniform,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, on a state that is already locked."""
     scope = scope_of(settings)
+    for each in settings.origins.overruled:
+        log.warning("a setting has no effect", reason=str(each))
     with contextlib.ExitStack() as stack:
         installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
-        policy = policy_of(settings, max_wait=max_wait, uniform=uniform)
+        policy = policy_of(settings, uniform=uniform)
         channel = stack.enter_context(open_channel(settings, redactor, is_dry_run=is_dry_run))
         limits = channel.sink.limits
         yield Flow(
@@ -142,14 +140,13 @@ def flow_on(
 def policy_of(
     settings: Settings,
     *,
-    max_wait: float | None = None,
     may_halt: bool = True,
     uniform: Uniform = random.uniform,
 ) -> Policy:
-    """How hard to try; a scan may be given less time than the settings allow."""
+    """How hard to try."""
     return Policy(
         settings.retry,
-        max_wait=settings.retry.max_wait if max_wait is None else max_wait,
+        max_wait=settings.retry.max_wait,
         window=settings.sink.window,
         may_halt=may_halt,
         uniform=uniform,
@@ -333,8 +330,7 @@ def user_name() -> str:
 
 def scope_of(settings: Settings) -> Scope:
     """What these settings let us read."""
-    chosen = settings.projects
-    return Scope(roots_of(settings), AGENTS, configuration.home(), chosen.include, chosen.exclude)
+    return Scope(roots_of(settings), AGENTS, configuration.home(), settings.projects.include, settings.exclusions)
 
 
 def roots_of(settings: Settings) -> list[Root]:

@@ -51,12 +51,11 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
 
     try:
         chosen = settings.load(config, given, sinks=SINKS)
-        source = settings.config_file(config)
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
         return
     person = Person(user_name(), os.getuid(), settings.home())
-    yield from checks(chosen, str(source or "defaults and environment"), service_files(person, sys.platform))
+    yield from checks(chosen, service_files(person, sys.platform))
 
 
 def _print(check: Check) -> None:

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 SOME_LEFT = 3
 
-Config = Annotated[Path | None, typer.Option("--config", help="The configuration file.", show_default=False)]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="Your configuration file, in place of the usual one.", show_default=False),
+]
 Roots = Annotated[
     list[str] | None,
     typer.Option("--root", help="A directory to read, such as ~/.claude; repeatable.", show_default=False),
@@ -57,7 +60,10 @@ def scan(
     Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 75 sink unreachable, 78 bad
     configuration, 2 usage, 1 other.
     """
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
+    given = flags(root, sink_url, sink_type, state)
+    if max_wait is not None:
+        given["retry"] = {"max_wait": max_wait}
+    chosen = settings.load(config, given, sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.agents.registry import AGENTS
     from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
@@ -79,7 +85,7 @@ def scan(
 
     hold_little_memory()
     ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
-    parts = assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, interrupt=interrupt, observer=bar)
+    parts = assembled(chosen, "scan", is_dry_run=dry_run, interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt), parts as flow:
         try:
             with bar:

@@ -59,9 +59,11 @@ class Check(NamedTuple):
     advice: str = ""
 
 
-def checks(settings: Settings, source: str, service_files: Sequence[Path]) -> Iterator[Check]:
+def checks(settings: Settings, service_files: Sequence[Path]) -> Iterator[Check]:
     """Every check, in the order in which things go wrong; `service_files` is where a service would be installed."""
-    yield Check("configuration", "ok", f"{source}: valid")
+    yield Check("configuration", "ok", f"{', '.join(settings.origins.files) or 'defaults and environment'}: valid")
+    for each in settings.origins.overruled:
+        yield Check("configuration", "warn", str(each), "Remove it there, or ask whoever administers this machine.")
     found = discover(scope_of(settings))
     for name, step in STEPS.items():
         try:

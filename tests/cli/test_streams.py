@@ -63,7 +63,7 @@ def test_a_closed_stream_is_no_accident(agent: Agent) -> None:
 
 
 def test_a_reader_that_goes_is_no_accident(agent: Agent) -> None:
-    assert in_shell(agent, "| head -n 1", "config", "show") == (0, "{\n", "")
+    assert in_shell(agent, "| head -n 1", "config", "show", "--json") == (0, "{\n", "")
 
 
 def test_what_an_encoding_lacks_is_escaped(agent: Agent) -> None:
