@@ -44,7 +44,6 @@ def doctor(
 
 
 def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
-    from collector.assembly import user_name
     from collector.inspection.doctor import Check, checks
     from collector.install.installed import service_files
     from collector.install.plans import Person
@@ -54,7 +53,7 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
         return
-    person = Person(user_name(), os.getuid(), settings.home())
+    person = Person(settings.account(), os.getuid(), settings.home())
     yield from checks(chosen, service_files(person, sys.platform))
 
 

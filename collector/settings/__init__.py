@@ -16,6 +16,7 @@ from collector.settings.environment import (
     variable,
     watchdog_seconds,
 )
+from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import load
 from collector.settings.model import Settings, masked, token_path, with_sinks
@@ -23,10 +24,12 @@ from collector.settings.model import Settings, masked, token_path, with_sinks
 __all__ = [
     "Origins",
     "Settings",
+    "account",
     "cache_directory",
     "credential",
     "home",
     "load",
+    "machine_id",
     "masked",
     "notify_socket",
     "read_secret",
