@@ -260,7 +260,13 @@ def frame_of(settings: Settings, installation: Installation) -> Frame:
     """What every event says about where it comes from."""
     machine = settings.host.id or configuration.machine_id() or installation.id
     name = settings.host.name or socket.gethostname()
-    return Frame({"id": machine, "name": name}, configuration.account(), installation.id, settings.labels)
+    return Frame(
+        {"id": machine, "name": name},
+        configuration.account(),
+        installation.id,
+        settings.labels,
+        names_accounts=settings.capture.account,
+    )
 
 
 def scope_of(settings: Settings) -> Scope:
