@@ -51,11 +51,10 @@ def status(
 
 
 def _services() -> list[dict[str, str]]:
-    from collector.assembly import user_name
     from collector.install.installed import services_of
     from collector.install.plans import Person
 
-    return services_of(Person(user_name(), os.getuid(), settings.home()), sys.platform)
+    return services_of(Person(settings.account(), os.getuid(), settings.home()), sys.platform)
 
 
 def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
@@ -70,6 +69,9 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows = [("agent", _agent(report, now))]
     rows += [("service", _service(facts)) for facts in report.get("services", [])]
     rows += [("problem", text) for text in _problem(report, now)]
+    rows += [("overruled", text) for text in report.get("overruled", [])]
+    if locked := report.get("locked"):
+        rows.append(("locked", f"{', '.join(locked)}; in {' and '.join(dict.fromkeys(locked.values()))}"))
     rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
     rows += [("root", _root(each)) for each in report["roots"]]
     words = _words([root.get("agent", "") for root in report["roots"]])

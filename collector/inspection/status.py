@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from collector import __version__
-from collector.assembly import quarantine_of, scope_of, state_of, user_name
+from collector.assembly import quarantine_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
@@ -20,7 +20,7 @@ from collector.keeping.lock import holder
 from collector.reading.discover import discover
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
-from collector.settings import Settings
+from collector.settings import Settings, account
 
 
 def status_report(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def status_report(settings: Settings, find_services: Callable[[], list[dict[str,
     services = find_services()
     for facts in services:
         theirs = _report_of(facts, settings)
-        if theirs and (theirs["is_running"] or facts["unit"] == f"collector@{user_name()}.service"):
+        if theirs and (theirs["is_running"] or facts["unit"] == f"collector@{account()}.service"):
             report = theirs
     report["services"] = services
     return report
@@ -77,6 +77,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "roots": [_root(root, found.missing_roots) for root in scope.roots],
         "sink": SINKS[settings.sink_type].address(settings),
         "capture_level": settings.capture.level,
+        **settings.origins.as_dict(),
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,
         "lag": sum(row["lag"] for row in priorities.values()),

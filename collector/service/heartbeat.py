@@ -1,8 +1,8 @@
 """The sign of life that a fleet watches: a small event with the agent's own figures, and never any content.
 
 In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, and its way to the sink. Invariant:
-its id is derived from the host and the interval of time it falls into, so an agent that restarts within an interval
-does not count twice.
+its id is derived from the installation and the interval of time it falls into, so an agent that restarts within an
+interval does not count twice.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any
         attributes["watcher"] = report["watcher"]["mode"]
     if report.get("problem"):
         attributes["problem"] = report["problem"]["kind"]
-    parts = ["heartbeat", frame.host["id"], f"{beat.interval:g}", str(int(beat.now // max(beat.interval, 1.0)))]
+    parts = ["heartbeat", frame.installation_id, f"{beat.interval:g}", str(int(beat.now // max(beat.interval, 1.0)))]
     if beat.is_last and beat.command == "run":
         parts.append(f"last of {int(beat.now - beat.uptime)}")
     return _event("\0".join(parts), frame, beat.now, attributes)
@@ -106,18 +106,17 @@ def after_scan(flow: Flow, ledger: Ledger, configuration: str, *, took: float, i
 
 def canary(frame: Frame, now: float) -> dict[str, Any]:
     """An event whose only purpose is to see whether the sink accepts it."""
-    return _event(f"canary\0{frame.host['id']}\0{now}", frame, now, {"canary": True, "version": __version__})
+    return _event(f"canary\0{frame.installation_id}\0{now}", frame, now, {"canary": True, "version": __version__})
 
 
 def _event(name: str, frame: Frame, now: float, attributes: dict[str, Any]) -> dict[str, Any]:
     return {
+        **frame.sender(),
         "id": blake2b(name.encode(), digest_size=16).hexdigest(),
         "schema": SCHEMA,
         "kind": "heartbeat",
         "priority": 0,
         "time": datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
-        "host": frame.host,
-        "user": frame.user,
         "client": {"name": "collector", "version": __version__},
         "attributes": attributes,
         "source": {"path": "heartbeat", "offset": 0, "length": 0},
