@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -21,7 +21,15 @@ from collector.flow.source import Source
 MAX_UUID = 128
 
 
-def identity(record: dict[str, Any], anchor: Anchor, file: bytes | None) -> str:
+class FileName(NamedTuple):
+    """What names a file wherever it lies."""
+
+    session_id: str
+    run: str
+    agent_id: str
+
+
+def identity(record: dict[str, Any], anchor: Anchor, file: FileName | None) -> str:
     """32 hex digits from the record's uuid, else from its content and its anchor; in a file without a name, such as
     the prompt history, from its content alone."""
     uuid = record.get("uuid")
@@ -30,18 +38,24 @@ def identity(record: dict[str, Any], anchor: Anchor, file: bytes | None) -> str:
     if file is None:
         return blake2b(b"record\0" + canonical(record), digest_size=16).hexdigest()
     mark = mark_of(anchor)
-    place = b"after\0" + mark.encode() if mark else b"in\0" + file
+    place = b"after\0" + mark.encode() if mark else in_file(record, file)
     return blake2b(b"\0".join((place, b"%d" % anchor.since, canonical(record))), digest_size=16).hexdigest()
 
 
-def names_file(source: Source) -> bytes | None:
-    """What names a file wherever it lies: its session, its workflow's run, its agent. None where ids need no name: each
-    line of the prompt history has a time of its own, and documents are told apart by what they say."""
+def in_file(record: dict[str, Any], file: FileName) -> bytes:
+    """What names the file of a record. Its own session comes first: a copy of a file may have any name."""
+    session = record.get("sessionId")
+    session = session if type(session) is str and session else file.session_id
+    return "\0".join(("in", session, file.run, file.agent_id)).encode("utf-8", "surrogatepass")
+
+
+def names_file(source: Source) -> FileName | None:
+    """The session, the workflow's run and the agent of a file. None where ids need none of them: each line of the
+    prompt history has a time of its own, and documents are told apart by what they say."""
     if source.kind.is_document or source.kind == HISTORY:
         return None
     *_, group, run, _name = ("", "", *source.key.split("/"))
-    names = (source.session_id, run if group == RUNS else "", source.agent_id)
-    return "\0".join(names).encode("utf-8", "surrogatepass")
+    return FileName(source.session_id, run if group == RUNS else "", source.agent_id)
 
 
 def anchor_after(before: Anchor, record: dict[str, Any]) -> Anchor:

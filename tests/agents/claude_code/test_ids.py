@@ -97,8 +97,8 @@ def test_content_nested_beyond_every_serializer_has_an_id() -> None:
     other: Any = "other leaf"
     for _ in range(5000):
         deep, other = [deep], [other]
-    assert identity({"deep": deep}, HEAD, b"") == identity({"deep": deep}, HEAD, b"")
-    assert identity({"deep": deep}, HEAD, b"") != identity({"deep": other}, HEAD, b"")
+    assert identity({"deep": deep}, HEAD, None) == identity({"deep": deep}, HEAD, None)
+    assert identity({"deep": deep}, HEAD, None) != identity({"deep": other}, HEAD, None)
 
 
 def test_an_index_entry_that_changed_is_a_new_event() -> None:
