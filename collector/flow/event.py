@@ -25,7 +25,7 @@ KINDS: dict[str, str] = {
     "last_prompt": "A bookkeeping copy of the newest prompt; do not count it as a prompt.",
     "queue": "A prompt or notification entered or left the queue; do not count it as a prompt.",
     "mode": "The permission mode, input mode or agent setting of a session changed.",
-    "session": "Bookkeeping of a session: SDK start and result, worktree, bridge, fork, tools in use.",
+    "session": "Bookkeeping of a session: SDK start and result, worktree, bridge, fork, lineage, owner, tools in use.",
     "session_cost": "Claude Code's own running totals of a session, for comparison: never add them to `usage`.",
     "turn": "A turn ended, with its duration.",
     "hook": "A hook ran: what it was, how it ended, what it said.",
@@ -37,7 +37,7 @@ KINDS: dict[str, str] = {
     "progress": "Usage of a subagent, found in a progress record; its text stays with the subagent's transcript.",
     "stream": "A piece of a streamed answer; the complete message follows as a record of its own.",
     "system": "Any other notice from Claude Code.",
-    "workflow": "An agent of a workflow started or finished.",
+    "workflow": "A run of a workflow: launched, an agent of it started, finished or failed, or the totals of the run.",
     "prompt_history": "One line of the prompt history across projects; do not count it as a prompt.",
     "session_index": "One session, as an index file described it at the time.",
     "stats": "Claude Code's statistics cache, whole, whenever it changes.",
@@ -166,6 +166,23 @@ class Tool(TypedDict, total=False):
     ]
 
 
+class PullRequest(TypedDict, total=False):
+    """A pull request that a session worked on."""
+
+    number: Annotated[Count, "Its number."]
+    url: Annotated[str, "Its address."]
+    repository: Annotated[str, "The repository it is in."]
+
+
+class Account(TypedDict, total=False):
+    """The account that a record names. Left out, and counted in `omitted`, unless somebody opted in."""
+
+    id: Annotated[str, "The account's id."]
+    organization_id: Annotated[str, "The organisation's id."]
+    organization: Annotated[str, "The organisation's name."]
+    email: Annotated[str, "The account's e-mail address."]
+
+
 class Event(TypedDict, total=False):
     """One thing that happened."""
 
@@ -202,7 +219,12 @@ class Event(TypedDict, total=False):
     file_session_id: Annotated[str, "The session of the file, where the record names another one (forks, copies)."]
     agent_id: Annotated[str, "The subagent, if the record is in a subagent's transcript or about one."]
     agent_type: Annotated[str, "The type of that subagent."]
+    agent_description: Annotated[str, "What that subagent was started for, in a few words."]
+    agent_model: Annotated[str, "The model that subagent was started with."]
+    parent_agent_id: Annotated[str, "The subagent that started it, if a subagent did."]
     parent_call_id: Annotated[str, "The tool call that started that subagent."]
+    spawn_depth: Annotated[Count, "How deep it was started: 1 by the session itself."]
+    workflow_phase: Annotated[str, "The phase of the workflow it belongs to."]
     uuid: Annotated[str, "The record's uuid."]
     parent_uuid: Annotated[str, "The record it answers or follows."]
     prompt_id: Annotated[str, "The prompt it belongs to."]
@@ -210,6 +232,9 @@ class Event(TypedDict, total=False):
     project: Annotated[str, "The project's directory name below projects/; it cannot be turned back into a path."]
     cwd: Annotated[str, "The working directory at that moment."]
     git_branch: Annotated[str, "The branch at that moment."]
+    repository: Annotated[str, "The repository, where the record names one."]
+    pull_request: Annotated[PullRequest, "The pull request, where the record names one."]
+    account: Annotated[Account, "The account with the provider; only with `capture.account = true`."]
     slug: Annotated[str, "The session's short name in made-up words."]
     role: Annotated[str, "The role of the message."]
     origin: Annotated[
@@ -222,6 +247,10 @@ class Event(TypedDict, total=False):
     blocks: Annotated[list[Block], "Everything else the message holds."]
     tool: Annotated[Tool, "The facts of a tool call or result."]
     attributes: Annotated[FreeForm, "Whatever else the record held; names in snake_case, values as they were."]
+    provider: Annotated[
+        Literal["anthropic", "bedrock", "vertex"],
+        "Whose API answered, where ids and model names tell; a gateway in between cannot be told.",
+    ]
     model: Annotated[str, "The model. `<synthetic>` is the program itself."]
     message_id: Annotated[str, "The API message; several rows share one."]
     request_id: Annotated[str, "The API request; missing on some rows, so never a key."]

@@ -18,7 +18,14 @@ from collector.flow.event import KINDS, json_schema
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from tests.agents.claude_code.reader import context, normalized, outcome
-from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
+from tests.agents.claude_code.samples import (
+    ALL_RECORDS,
+    HISTORY_LINES,
+    INDEX_ENTRIES,
+    JOURNAL_LINES,
+    STATS,
+    WORKFLOW_RUN,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA_PATH = REPOSITORY / "collector" / "flow" / "event.schema.json"
@@ -104,6 +111,7 @@ def records_table() -> Iterator[str]:
         (places.HISTORY, HISTORY_LINES, "lines of `history.jsonl`"),
         (places.JOURNAL, JOURNAL_LINES, "lines of a workflow's `journal.jsonl`"),
         (places.SESSION_INDEX, INDEX_ENTRIES, "entries of `sessions-index.json`"),
+        (places.WORKFLOW, {"run": WORKFLOW_RUN}, "a workflow's `wf_*.json`"),
         (places.STATS, {"stats": STATS}, "`stats-cache.json`"),
     ):
         for record in records.values():
