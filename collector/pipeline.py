@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
@@ -52,6 +52,8 @@ class Flow:
     committer: Committer
     held: HeldFiles
     observer: Observer = UNOBSERVED
+    # Which programs, in which versions, wrote what was read; for the heartbeat.
+    writers: set[tuple[str, str]] = field(default_factory=set)
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
@@ -102,6 +104,8 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
         starts = stand_ins.starts
         if stand_ins.sources:
             found.add(stand_ins.sources)
+    for directory, reason in found.errors.items():
+        ledger.name(directory, reason)
     selection = select(found, flow.state.entries, starts, time.time())
     flow.committer.apply(selection)
     for reason, files in selection.skipped.items():
@@ -119,13 +123,17 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
             ledger.read_file()
         except SkipSource as skip:
             ledger.skip_file(skip.reason)
+            if skip.reason in reasons.LEFT_BEHIND:
+                ledger.name(source.key, skip.reason)
             if skip.reason in reasons.UNTIL_CHANGED:
                 flow.committer.leave_alone(source, skip.reason)
         except SourceError as error:
             ledger.skip_file(reasons.READ_ERROR.name)
+            ledger.name(source.key, reasons.READ_ERROR.name)
             log.warning("source not read to its end", source=source.key, reason=str(error))
         except Exception as error:  # noqa: BLE001 - one source must not keep all others from being read, pass after pass
             ledger.skip_file(reasons.INTERNAL_ERROR.name)
+            ledger.name(source.key, reasons.INTERNAL_ERROR.name)
             log.error("source not understood", source=source.key, error=type(error).__name__, place=place_of(error))
 
 
@@ -174,6 +182,9 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
     if isinstance(made, Skip):
         return made
+    writer = made["client"]
+    if "version" in writer:
+        flow.writers.add((writer["name"], writer["version"]))
     if flow.level != "full":
         made = to_metadata(made, form.word_attributes)
     return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)

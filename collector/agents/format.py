@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
+from collector.flow.anchor import Anchor
 from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Skip
@@ -34,6 +35,8 @@ class AgentFormat(Protocol):
 
     usual_roots: tuple[str, ...]
     """Where its files lie when nobody says otherwise; those that exist are read, else the first is waited for."""
+    root_marks: frozenset[str]
+    """Names of which it makes at least one in a root, and that are hardly found anywhere else."""
     root_variable: str
     """An environment variable that names its roots, separated by commas; empty where there is none."""
     watched: tuple[str, ...]
@@ -76,6 +79,9 @@ class AgentFormat(Protocol):
 
     def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
         """Where a record happened; empty where it does not say, None where it belongs to no project at all."""
+
+    def anchor_after(self, before: Anchor, record: dict[str, Any]) -> Anchor:
+        """What a record leaves for those after it: its own uuid and time, where it has them. Called for every line."""
 
     def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
         """What turns the lines of one open source into events, in their order. No JSON object makes it raise."""
