@@ -123,7 +123,7 @@ VOCABULARIES = (
     Vocabulary(
         "operations of the queue",
         ("dequeue", "popAll"),
-        {"enqueue", "dequeue", "remove", "popAll"},
+        {"enqueue", "dequeue", "remove", "popAll", "popOne"},
         is_called=True,
     ),
     Vocabulary(
