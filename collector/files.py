@@ -28,6 +28,19 @@ def created(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, flags, 0o600), "wb")
 
 
+def keep_previous(path: Path, previous: Path) -> None:
+    """Makes `previous` another name of `path`; a copy where the file system has no hard links."""
+    path.stat()
+    # A crash between these two leaves one generation, the current one.
+    previous.unlink(missing_ok=True)
+    try:
+        os.link(path, previous)
+    except OSError:
+        # From here until the new state gets its name, there is no current one. After a crash in between, the previous
+        # generation is loaded, which at that moment is the last one saved.
+        os.replace(path, previous)
+
+
 def fsync_directory(path: Path) -> None:
     """Makes names in this directory survive a power cut: fsync of a file alone says nothing about its name."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

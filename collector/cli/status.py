@@ -55,6 +55,7 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows = [("agent", _agent(report, now))]
     rows += [("problem", text) for text in _problem(report, now)]
     rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
+    rows += [("", text) for text in _offsets(report.get("offsets") or {})]
     rows += [("root", _root(each)) for each in report["roots"]]
     words = _words([root.get("agent", "") for root in report["roots"]])
     rows += [(name, _priority(words.get(name, "sources"), row)) for name, row in report["priorities"].items()]
@@ -94,6 +95,22 @@ def _acknowledged(report: dict[str, Any], now: float) -> str:
     if last:
         return f", last acknowledged {_ago(last, now)} ago"
     return ", nothing acknowledged since the start" if report["is_running"] else ""
+
+
+def _offsets(told: dict[str, Any]) -> list[str]:
+    """What the offsets say about their sink: offsets are kept for each sink."""
+    said = []
+    if told.get("is_new"):
+        said.append("never sent to: all history waits for it, unless the first pass is told --from-now")
+    if told.get("formerly"):
+        said.append(f"the same sink as {', '.join(told['formerly'])}")
+    left_out = told.get("left_out")
+    if left_out:
+        size, sources, at = _size(left_out["bytes"]), left_out["sources"], left_out["at"]
+        said.append(f"what was there at {at} was left out, as asked: {size} in {sources} sources")
+    if told.get("others"):
+        said.append(f"offsets of their own have: {', '.join(told['others'])}")
+    return said
 
 
 def _root(root: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from collector.assembly import quarantine_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
 from collector.flow.source import Root
+from collector.keeping import parked
 from collector.keeping.lock import holder
 from collector.reading.discover import discover
 from collector.service.figures import Lag
@@ -49,6 +50,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "version": __version__,
         "roots": [_root(root, found.missing_roots) for root in scope.roots],
         "sink": SINKS[settings.sink_type].address(settings),
+        "offsets": parked.told(state.about, state.parked, is_new=state.is_new_sink),
         "capture_level": settings.capture.level,
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,
