@@ -22,12 +22,15 @@ class Inside(Agent):
 
     def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
         """Any command, to its end."""
-        stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-        streams = {"stdin": io.TextIOWrapper(io.BytesIO(given)), "stdout": stdout, "stderr": stderr}
+        out, err = io.BytesIO(), io.BytesIO()
         before = {name: os.environ[name] for name in ("TMPDIR",) if name in os.environ}
         with (
             mock.patch.dict(os.environ, {**before, **self.environment, **(env or {})}, clear=True),
-            mock.patch.multiple(sys, **streams),
+            mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8")),
+            mock.patch.object(sys, "stdout", io.TextIOWrapper(out, "utf-8", write_through=True)),
+            mock.patch.object(sys, "stderr", io.TextIOWrapper(err, "utf-8", write_through=True)),
         ):
             code = cli.run(list(arguments))
-        return Result(code, *(stream.buffer.getvalue().decode() for stream in (stdout, stderr)))  # type: ignore[attr-defined]
+            sys.stdout.flush()
+            sys.stderr.flush()
+            return Result(code, out.getvalue().decode(), err.getvalue().decode())
