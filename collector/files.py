@@ -6,6 +6,7 @@ to somewhere else, or a file that others may read or hold open, so it is removed
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import IO
@@ -13,7 +14,13 @@ from typing import IO
 
 def make_private_directory(path: Path) -> None:
     """Creates a directory that only this user can enter. One that exists is left as it is."""
+    created_here = [each for each in (path, *path.parents) if not each.exists()]
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in created_here:
+        # Or a power cut could take the directory's name, and with it all that is synced in there. A parent that this
+        # user may not read cannot be synced.
+        with contextlib.suppress(OSError):
+            fsync_directory(each.parent)
 
 
 def created(path: Path) -> IO[bytes]:

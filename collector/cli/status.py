@@ -64,6 +64,7 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     if report.get("redaction_engine"):
         rows.append(("redaction", _redaction(report)))
     rows += [("quarantine", _quarantine(report["quarantine"]))]
+    rows += [("damaged", _damaged(source)) for source in report.get("damaged") or ()]
     held = report.get("held") or {}
     if held.get("files") or held.get("left_out"):
         rows.append(("held", f"{held['files']} files, so that nothing unsent is swept; {held['left_out']} had no room"))
@@ -145,6 +146,10 @@ def _quarantine(count: int | None) -> str:
     if count is None:
         return "cannot be read"
     return f"{count}; see `collector quarantine list`" if count else "empty"
+
+
+def _damaged(source: str) -> str:
+    return f"{source} is not valid JSON; it is in quarantine, and looked at again when it changes"
 
 
 def _with_reason(text: str, reason: str) -> str:
