@@ -59,6 +59,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "sink": SINKS[settings.sink_type].address(settings),
         "offsets": parked.told(state.about, state.parked, is_new=state.is_new_sink),
         "capture_level": settings.capture.level,
+        **settings.origins.as_dict(),
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,
         "lag": sum(row["lag"] for row in priorities.values()),
