@@ -52,14 +52,21 @@ class Moment(NamedTuple):
     noted: Any
 
     def left(self) -> set[Left]:
-        """Everything that may be left: the names in each directory as synced or as they are, and likewise the bytes."""
+        """Everything that may be left: any of the names in each directory, and bytes as they are or as synced."""
         known = sorted({*self.now, *self.synced})
         found = set()
         for bytes_of in (self.bytes_now, self.bytes_synced):
-            for kept in product((self.now, self.synced), repeat=len(known)):
-                names = {place: which.get(place, {}) for place, which in zip(known, kept, strict=True)}
-                found.add(self._reachable(names, bytes_of))
+            for kept in product(*(self._kept_in(place) for place in known)):
+                found.add(self._reachable(dict(zip(known, kept, strict=True)), bytes_of))
         return found
+
+    def _kept_in(self, place: str) -> Iterator[Names]:
+        """The names that a directory may have: as they are or as synced, with any one of the new ones or without it."""
+        now, synced = self.now.get(place, {}), self.synced.get(place, {})
+        yield from (now, synced)
+        for name in sorted(now.keys() - synced.keys()):
+            yield {**synced, name: now[name]}
+            yield {other: inode for other, inode in now.items() if other != name}
 
     @property
     def as_it_is(self) -> Left:
