@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from collector.agents.claude_code import attachment, bookkeeping, dispatch, message
+from collector.agents.claude_code import attachment, bookkeeping, dispatch, origin
 
 PACKAGE = "@anthropic-ai/claude-code-linux-x64"
 LEAST_SCRIPT = 4_096  # bytes without a NUL: shorter ones are no program text
@@ -88,7 +88,7 @@ VOCABULARIES = (
     Vocabulary(
         "origins",
         ("task-notification", "coordinator", "slack-ping", "voice-call"),
-        message.ORIGINS.keys(),
+        origin.KINDS.keys(),
         others={
             "establishedAt",
             "own",
@@ -103,17 +103,7 @@ VOCABULARIES = (
     Vocabulary(
         "origins of a turn",
         ("task_notification", "auto_continuation", "host_synthetic"),
-        {
-            "human",
-            "sdk",
-            "scheduled",
-            "task_notification",
-            "auto_continuation",
-            "peer",
-            "host_synthetic",
-            "system",
-            "unknown",
-        },
+        {*origin.TURNS, "human", "sdk", "unknown"},
     ),
     Vocabulary(
         "sources of a prompt",
