@@ -14,6 +14,9 @@ from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.structures.not_a_name import is_no_name, is_one_of_several, is_taken_out
 from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
+from collector.redact.words.code import is_name_in_code
+from collector.redact.words.labels import is_result
+from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, app_password, has_random_part, is_salt, is_secret, looks_random
@@ -99,6 +102,7 @@ _parts = re.compile(rb"[^\x8f\x90\x91]+")
 _phrase_name = re.compile("(?i)phrase|mnemonic|seed")
 _phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
+_pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _VAGUE_ALONE = frozenset([b"", b",", b"("])
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
@@ -126,6 +130,8 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return _quoted(text, match, stop, name, promised)
     if b"==" in separator or b"!=" in separator:
         return []
+    if _is_of_a_template(text, match, begin, len(name)):
+        return []
     if separator.isspace():
         return _adjacent(text, first, stop, promised, name)
     if separator.startswith(b">"):
@@ -144,11 +150,26 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first, last = bare_span(text, first, stop)
     if text[last : last + 1] in (b"(", b"[") and notation is Notation.BARE:
         return []
-    if separator.endswith(b"- ") and b":" in separator:
-        promised = min(promised, Promise.KEY)  # just as likely a list of names
+    is_list_of_names = separator.endswith(b"- ") and b":" in separator
+    is_alternative = separator == b"|"  # in a pattern; a table has blanks there
+    if is_list_of_names or is_alternative or text[begin : begin + 1] == b"/":
+        promised = min(promised, Promise.KEY)
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
-    return _judge(text, first, last, promised, notation, stop)
+    return _judge(text, first, last, promised, notation, stop, name)
+
+
+def _is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: int) -> bool:
+    """`${NAME:?what is said without it}`, `${NAME:+x}` and `{{ name | filter }}`."""
+    before = match.end("name") - length
+    first = text[match.start("first") : match.start("first") + 1]
+    if text[max(0, before - 2) : before] == b"${" and first in (b"?", b"+"):
+        return True
+    line = text[max(0, begin - 100) : begin + 1]
+    opened = line.rfind(b"${")
+    if opened > line.rfind(b"}") and b":?" in line[opened:]:
+        return True
+    return match["sep"].strip() == b"|" and line.rfind(b"{{") > line.rfind(b"}}")
 
 
 def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
@@ -185,6 +206,8 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
     value = text[first:last].decode("latin-1")
     if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
         return []
+    if _pair.match(value):  # `type=session id=1f0c...`: the next field
+        return []
     return _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE)
 
 
@@ -197,14 +220,15 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
     """The value of a dict key, all of it, however long."""
     first = match.start("first")
     end = text.rfind(b"\x91", start, first)
-    promised = promise(text[max(start, end - 161) : end].decode("latin-1"))  # `promise` looks at the last 160
+    name = text[max(start, end - 161) : end].decode("latin-1")  # `promise` looks at the last 160
+    promised = promise(name)
     if promised is Promise.NOTHING:
         return []
     if promised is Promise.COOKIE:
         return cookie_spans(text, first, stop)
     spans: Spans = []
     for part in _parts.finditer(text, first, stop):
-        spans += _judge(text, part.start(), part.end(), promised, Notation.DICT_VALUE)
+        spans += _judge(text, part.start(), part.end(), promised, Notation.DICT_VALUE, name=name)
     return [*spans, (stop, stop)]
 
 
@@ -225,7 +249,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     )
     if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
-    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop)
+    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop, name)
     if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
         last = quoted_end(text, change.end(), stop, match["open"].rstrip())
         is_near = 0 <= last <= first + WIDEST_VALUE
@@ -245,6 +269,8 @@ def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
         return not has_random_part(decoded)
     if promised <= Promise.OWNED or name.lower() == "pass":
         return True
+    if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
+        return True
     return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)
 
 
@@ -261,7 +287,9 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
     return text[at:last].decode("latin-1")
 
 
-def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0) -> Spans:
+def _judge(
+    text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0, name: str = ""
+) -> Spans:
     """The value, if it is a secret; with all the rest of it, up to `stop`, if it is longer than what is judged."""
     while first < end and text[first] == 0x20:
         first += 1
@@ -272,6 +300,8 @@ def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notat
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
     if _is_shielded(text, first, end) or not is_secret(value, promised, notation):
+        return []
+    if name.lower() == "pass" and is_result(value):
         return []
     return [(first, whole_end(text, first, end, stop))]
 
