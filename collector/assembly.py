@@ -118,7 +118,7 @@ def flow_on(
         limits = channel.sink.limits
         yield Flow(
             scope=scope,
-            frame=Frame({"id": installation.id, "name": socket.gethostname()}, user_name()),
+            frame=Frame({"id": installation.id, "name": socket.gethostname()}, user_name(), settings.capture.account),
             level=settings.capture.level,
             state=state,
             redactor=redactor,

@@ -25,7 +25,7 @@ KINDS: dict[str, str] = {
     "last_prompt": "A bookkeeping copy of the newest prompt; do not count it as a prompt.",
     "queue": "A prompt or notification entered or left the queue; do not count it as a prompt.",
     "mode": "The permission mode, input mode or agent setting of a session changed.",
-    "session": "Bookkeeping of a session: SDK start and result, worktree, bridge, fork, tools in use.",
+    "session": "Bookkeeping of a session: SDK start and result, worktree, bridge, fork, lineage, owner, tools in use.",
     "session_cost": "Claude Code's own running totals of a session, for comparison: never add them to `usage`.",
     "turn": "A turn ended, with its duration.",
     "hook": "A hook ran: what it was, how it ended, what it said.",
@@ -37,7 +37,7 @@ KINDS: dict[str, str] = {
     "progress": "Usage of a subagent, found in a progress record; its text stays with the subagent's transcript.",
     "stream": "A piece of a streamed answer; the complete message follows as a record of its own.",
     "system": "Any other notice from Claude Code.",
-    "workflow": "An agent of a workflow started or finished.",
+    "workflow": "A run of a workflow: launched, an agent of it started, finished or failed, or the totals of the run.",
     "prompt_history": "One line of the prompt history across projects; do not count it as a prompt.",
     "session_index": "One session, as an index file described it at the time.",
     "stats": "Claude Code's statistics cache, whole, whenever it changes.",
@@ -45,7 +45,7 @@ KINDS: dict[str, str] = {
     "unknown": "A record of a type this version does not know; everything it held is in the event.",
 }
 
-Origin = Literal["human", "tool", "meta", "compaction", "task", "peer"]
+Origin = Literal["human", "sdk", "scheduled", "local_command", "tool", "meta", "compaction", "task", "peer"]
 FreeForm = dict[str, Any]
 Count = Annotated[int, {"minimum": 0}]
 
@@ -73,6 +73,32 @@ class Provenance(TypedDict):
     length: Annotated[Count, "Bytes of the line; of the whole file where that is read whole."]
 
 
+class Iteration(TypedDict, total=False):
+    """One call to a model within an API message. The names are those of `usage`."""
+
+    type: Required[
+        Annotated[
+            str,
+            "`message`, `compaction` and `fallback_message` are contained in the counts of `usage`; `advisor_message` "
+            "is not: add it, under its own model.",
+        ]
+    ]
+    model: Annotated[str, "The model that was called, where it is not the message's."]
+    input_tokens: Annotated[Count, "Input that did not come from a cache."]
+    output_tokens: Annotated[Count, "Output of this call."]
+    cache_read_tokens: Annotated[Count, "Input read from the cache."]
+    cache_creation_tokens: Annotated[Count, "Input written to the cache, both lifetimes together."]
+    cache_creation_5m_tokens: Annotated[Count, "The part of it kept for five minutes."]
+    cache_creation_1h_tokens: Annotated[Count, "The part of it kept for an hour."]
+    thinking_tokens: Annotated[Count, "The part of the output that was thinking."]
+    web_search_requests: Annotated[Count, "Searches made by the API itself."]
+    web_fetch_requests: Annotated[Count, "Pages fetched by the API itself."]
+    service_tier: Annotated[str, "The service tier that answered."]
+    speed: Annotated[str, "The speed mode that answered."]
+    inference_geo: Annotated[str, "Where it was answered."]
+    attributes: Annotated[FreeForm, "Whatever else it held, under the names it had."]
+
+
 class Usage(TypedDict, total=False):
     """Tokens of one API message, as this row has them. Per message_id, the row with the most output is the truth."""
 
@@ -88,6 +114,10 @@ class Usage(TypedDict, total=False):
     service_tier: Annotated[str, "The service tier that answered."]
     speed: Annotated[str, "The speed mode that answered."]
     inference_geo: Annotated[str, "Where it was answered."]
+    iterations: Annotated[
+        list[Iteration],
+        "The calls that made the message, in their order. All but `advisor_message` are contained in the counts above.",
+    ]
 
 
 class Block(TypedDict, total=False):
@@ -136,6 +166,23 @@ class Tool(TypedDict, total=False):
     ]
 
 
+class PullRequest(TypedDict, total=False):
+    """A pull request that a session worked on."""
+
+    number: Annotated[Count, "Its number."]
+    url: Annotated[str, "Its address."]
+    repository: Annotated[str, "The repository it is in."]
+
+
+class Account(TypedDict, total=False):
+    """The account that a record names. Left out, and counted in `omitted`, unless somebody opted in."""
+
+    id: Annotated[str, "The account's id."]
+    organization_id: Annotated[str, "The organisation's id."]
+    organization: Annotated[str, "The organisation's name."]
+    email: Annotated[str, "The account's e-mail address."]
+
+
 class Event(TypedDict, total=False):
     """One thing that happened."""
 
@@ -160,8 +207,9 @@ class Event(TypedDict, total=False):
         ]
     ]
     time_from: Annotated[
-        Literal["previous_record", "file_mtime"],
-        "Where `time` comes from if the record has none: the record before it in the file, else the file's mtime.",
+        Literal["previous_record", "next_record", "file_mtime"],
+        "Where `time` comes from if the record has none: the nearest record before it in the file, at the head of a "
+        "file the next one that has a time, and only in a file without any time its mtime.",
     ]
     host: Required[Annotated[Host, "The machine."]]
     user: Annotated[str, "The account on it."]
@@ -171,7 +219,12 @@ class Event(TypedDict, total=False):
     file_session_id: Annotated[str, "The session of the file, where the record names another one (forks, copies)."]
     agent_id: Annotated[str, "The subagent, if the record is in a subagent's transcript or about one."]
     agent_type: Annotated[str, "The type of that subagent."]
+    agent_description: Annotated[str, "What that subagent was started for, in a few words."]
+    agent_model: Annotated[str, "The model that subagent was started with."]
+    parent_agent_id: Annotated[str, "The subagent that started it, if a subagent did."]
     parent_call_id: Annotated[str, "The tool call that started that subagent."]
+    spawn_depth: Annotated[Count, "How deep it was started: 1 by the session itself."]
+    workflow_phase: Annotated[str, "The phase of the workflow it belongs to."]
     uuid: Annotated[str, "The record's uuid."]
     parent_uuid: Annotated[str, "The record it answers or follows."]
     prompt_id: Annotated[str, "The prompt it belongs to."]
@@ -179,17 +232,25 @@ class Event(TypedDict, total=False):
     project: Annotated[str, "The project's directory name below projects/; it cannot be turned back into a path."]
     cwd: Annotated[str, "The working directory at that moment."]
     git_branch: Annotated[str, "The branch at that moment."]
+    repository: Annotated[str, "The repository, where the record names one."]
+    pull_request: Annotated[PullRequest, "The pull request, where the record names one."]
+    account: Annotated[Account, "The account with the provider; only with `capture.account = true`."]
     slug: Annotated[str, "The session's short name in made-up words."]
     role: Annotated[str, "The role of the message."]
     origin: Annotated[
         Origin,
-        "Who is behind a message in the user's role: a person (human), a tool, the program (meta), a compaction "
-        "summary, a task given to or reported by an agent, another session (peer).",
+        "Who is behind a message in the user's role: a person (human), a program that uses the SDK (sdk), a schedule, "
+        "a command that ran locally and what it said (local_command), a tool, Claude Code itself (meta), a compaction "
+        "summary, a task given to or reported by an agent, another session or an observer (peer).",
     ]
     text: Annotated[str, "What a person would read: the string, or the text blocks joined by newlines."]
     blocks: Annotated[list[Block], "Everything else the message holds."]
     tool: Annotated[Tool, "The facts of a tool call or result."]
     attributes: Annotated[FreeForm, "Whatever else the record held; names in snake_case, values as they were."]
+    provider: Annotated[
+        Literal["anthropic", "bedrock", "vertex"],
+        "Whose API answered, where ids and model names tell; a gateway in between cannot be told.",
+    ]
     model: Annotated[str, "The model. `<synthetic>` is the program itself."]
     message_id: Annotated[str, "The API message; several rows share one."]
     request_id: Annotated[str, "The API request; missing on some rows, so never a key."]
@@ -197,7 +258,8 @@ class Event(TypedDict, total=False):
     usage: Annotated[Usage, "Tokens of the API message, repeated on each of its rows."]
     quality: Annotated[
         list[Literal["output_tokens_unknown"]],
-        "What cannot be trusted: output_tokens_unknown where the version never wrote the final count.",
+        "What cannot be trusted. output_tokens_unknown: this row was written before the final count was known. The "
+        "output of a message is unknown if every one of its rows says so.",
     ]
     source: Required[Annotated[Provenance, "Where the record was read."]]
     omitted: Annotated[dict[str, Count], "What was left out as a copy or as binary, in characters of text."]

@@ -10,10 +10,11 @@ from collector.flow.source import Source
 
 
 class Frame(NamedTuple):
-    """Who sends: the machine and the account on it."""
+    """Who sends: the machine and the account on it; and whether somebody opted in to naming accounts of providers."""
 
     host: dict[str, str]
     user: str
+    names_accounts: bool = False
 
     def envelope(self, source: Source) -> dict[str, Any]:
         """An event of this source that says nothing yet: every field that is known without a record."""

@@ -17,9 +17,10 @@ Record = dict[str, Any]
 FIELDS = frozenset(
     {
         "id", "schema", "kind", "record_type", "record_subtype", "priority", "time", "time_from", "host", "user",
-        "root", "client", "session_id", "file_session_id", "agent_id", "agent_type", "parent_call_id", "uuid",
-        "parent_uuid", "prompt_id", "sidechain", "project", "cwd", "slug", "role", "origin", "model", "message_id",
-        "request_id", "stop_reason", "usage", "quality", "source", "omitted",
+        "root", "client", "session_id", "file_session_id", "agent_id", "agent_type", "agent_model",
+        "parent_agent_id", "parent_call_id", "spawn_depth", "uuid", "parent_uuid", "prompt_id", "sidechain",
+        "project", "cwd", "account", "slug", "role", "origin", "provider", "model", "message_id", "request_id",
+        "stop_reason", "usage", "quality", "source", "omitted",
     }
 )  # fmt: skip
 TOOL_FIELDS = frozenset(
@@ -48,6 +49,8 @@ def to_metadata(event: Record, word_attributes: frozenset[str]) -> Record:
         del kept["record_type"]
     if "record_subtype" in kept and not WORD.fullmatch(kept["record_subtype"]):
         del kept["record_subtype"]
+    if "usage" in kept:
+        kept["usage"] = usage_shape(kept["usage"])
     if "blocks" in event:
         kept["blocks"] = [block_shape(block) for block in event["blocks"]]
     if "tool" in event:
@@ -60,6 +63,17 @@ def to_metadata(event: Record, word_attributes: frozenset[str]) -> Record:
     if attributes:
         kept["attributes"] = attributes
     return kept
+
+
+def usage_shape(usage: Record) -> Record:
+    """Usage without what its calls held beyond counts and names."""
+    calls = usage.get("iterations")
+    if calls is None:
+        return usage
+    return {
+        **usage,
+        "iterations": [{key: value for key, value in call.items() if key != "attributes"} for call in calls],
+    }
 
 
 def block_shape(block: Record) -> Record:

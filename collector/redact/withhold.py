@@ -51,19 +51,37 @@ def withheld(event: Any, shapes: Mapping[str, re.Pattern[str]]) -> dict[str, Any
         said = {key: client.get(key) for key in known}
         if all(isinstance(value, str) and known[key].fullmatch(value) for key, value in said.items()):
             kept["client"] = said
-    if isinstance(event.get("usage"), dict):
-        kept["usage"] = {
-            key: value
-            for key, value in event["usage"].items()
-            if isinstance(key, str)
-            and _WORD.fullmatch(key.replace("5m", "").replace("1h", ""))
-            and type(value) in (int, float)
-        }
+    usage = event.get("usage")
+    if isinstance(usage, dict):
+        kept["usage"] = _counts(usage)
+        calls = usage.get("iterations")
+        if isinstance(calls, list):
+            kept["usage"]["iterations"] = [_call(call, shapes) for call in calls if isinstance(call, dict)]
     source = event.get("source")
     if isinstance(source, dict):
         kept["source"] = {key: source[key] for key in ("offset", "length") if type(source.get(key)) is int}
     kept["redactions"] = {"withheld": _texts(event) - sum(1 for value in kept.values() if isinstance(value, str))}
     return kept
+
+
+def _counts(usage: dict[Any, Any]) -> dict[str, Any]:
+    """The numbers of a usage."""
+    return {
+        key: value
+        for key, value in usage.items()
+        if isinstance(key, str)
+        and _WORD.fullmatch(key.replace("5m", "").replace("1h", ""))
+        and type(value) in (int, float)
+    }
+
+
+def _call(call: dict[Any, Any], shapes: Mapping[str, re.Pattern[str]]) -> dict[str, Any]:
+    """One call within a usage: what it was, its model, and its numbers."""
+    kind, model, models = call.get("type"), call.get("model"), shapes.get("model", _HEX)
+    kept = {"type": kind if isinstance(kind, str) and _WORD.fullmatch(kind) else "unknown"}
+    if isinstance(model, str) and models.fullmatch(model):
+        kept["model"] = model
+    return kept | _counts(call)
 
 
 def _texts(event: dict[str, Any]) -> int:

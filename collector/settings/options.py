@@ -202,6 +202,9 @@ class CaptureSettings(Section):
     """How much of a record is sent."""
 
     level: Literal["full", "metadata"] = Field(default="full", description="metadata sends no text")
+    account: bool = Field(
+        default=False, description="send the account's e-mail and organisation where a record names them"
+    )
 
 
 class ProjectSettings(Section):

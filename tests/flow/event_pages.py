@@ -18,14 +18,21 @@ from collector.flow.event import KINDS, json_schema
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from tests.agents.claude_code.reader import context, normalized, outcome
-from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
+from tests.agents.claude_code.samples import (
+    ALL_RECORDS,
+    HISTORY_LINES,
+    INDEX_ENTRIES,
+    JOURNAL_LINES,
+    STATS,
+    WORKFLOW_RUN,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA_PATH = REPOSITORY / "collector" / "flow" / "event.schema.json"
 PAGE_PATH = REPOSITORY / "docs" / "events.md"
 TEXT_PATH = REPOSITORY / "tests" / "flow" / "events_page.md"
 
-PARTS = ("usage", "tool", "blocks", "source", "client", "host")
+PARTS = ("usage", "usage.iterations", "tool", "blocks", "source", "client", "host")
 
 
 def schema_text() -> str:
@@ -75,7 +82,8 @@ def parts_tables() -> Iterator[str]:
     """The fields of the objects inside an event."""
     properties = json_schema()["properties"]
     for name in PARTS:
-        part = properties[name]
+        outer, _, inner = name.partition(".")
+        part = properties[outer]["properties"][inner] if inner else properties[outer]
         yield f"### {name}\n"
         yield from fields_table(part.get("items", part))
         yield ""
@@ -103,6 +111,7 @@ def records_table() -> Iterator[str]:
         (places.HISTORY, HISTORY_LINES, "lines of `history.jsonl`"),
         (places.JOURNAL, JOURNAL_LINES, "lines of a workflow's `journal.jsonl`"),
         (places.SESSION_INDEX, INDEX_ENTRIES, "entries of `sessions-index.json`"),
+        (places.WORKFLOW, {"run": WORKFLOW_RUN}, "a workflow's `wf_*.json`"),
         (places.STATS, {"stats": STATS}, "`stats-cache.json`"),
     ):
         for record in records.values():

@@ -49,6 +49,8 @@ def test_every_kind_of_source_is_found_with_what_it_belongs_to(root: Path) -> No
         "projects/-work/s1/subagents/agent-aside_question-9.jsonl",
         "projects/-work/s1/subagents/workflows/run-1/agent-y.jsonl",
         "projects/-work/s1/subagents/workflows/run-1/journal.jsonl",
+        "projects/-work/s1/workflows/wf_1a2b3c.json",
+        "projects/-work/s1/workflows/scripts/audit-wf_1a2b3c.js",
     ):
         write(root / name)
     found = walk(root)
@@ -61,6 +63,7 @@ def test_every_kind_of_source_is_found_with_what_it_belongs_to(root: Path) -> No
         (1, f"{projects}/s1/subagents/agent-aside_question-9.jsonl", places.SUBAGENT, "s1", "aside_question-9"),
         (1, f"{projects}/s1/subagents/workflows/run-1/agent-y.jsonl", places.SUBAGENT, "s1", "y"),
         (1, f"{projects}/s1/subagents/workflows/run-1/journal.jsonl", places.JOURNAL, "s1", ""),
+        (1, f"{projects}/s1/workflows/wf_1a2b3c.json", places.WORKFLOW, "s1", ""),
         (2, "~/.claude/history.jsonl", places.HISTORY, "", ""),
         (3, "~/.claude/stats-cache.json", places.STATS, "", ""),
     ]

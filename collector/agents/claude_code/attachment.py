@@ -1,11 +1,11 @@
-"""Attachment records: context that the program added to the conversation, in some forty kinds.
+"""Attachment records: context that the program added to the conversation, in some 150 kinds.
 
-Newer writers add the text as it was `rendered` for the model, up to twice. For the kinds listed here that text says
-what the attachment's own fields say, so it is left out and counted; for any other kind it is kept.
+Newer writers add the text as it was `rendered` for the model; what of it stands in no field is kept (rendered.py).
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from collector.agents.claude_code.content import read_content
@@ -13,61 +13,59 @@ from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit, plain
 from collector.agents.claude_code.identity import canonical
 from collector.agents.claude_code.message import ORIGINS
-from collector.flow.json_leaves import leaves
+from collector.agents.claude_code.rendered import put_rendered
 
 Record = dict[str, Any]
 
-# The kinds whose rendered text was compared with their fields and found to repeat them.
-RENDERED_FROM_FIELDS = frozenset(
+HOOK_KINDS = frozenset(
     {
-        "agent_listing_delta",
-        "agent_mention",
-        "async_hook_response",
-        "auto_mode",
-        "auto_mode_exit",
-        "budget_usd",
-        "command_permissions",
-        "compact_file_reference",
-        "critical_system_reminder",
-        "date",
-        "date_change",
-        "deferred_tools_delta",
-        "diagnostics",
-        "directory",
-        "edited_image_file",
-        "edited_text_file",
-        "environment",
-        "file",
-        "goal_status",
-        "hook_additional_context",
-        "hook_blocking_error",
-        "hook_cancelled",
-        "hook_non_blocking_error",
-        "hook_success",
-        "hook_system_message",
-        "invoked_skills",
-        "mcp_instructions_delta",
-        "model",
-        "nested_memory",
-        "opened_file_in_ide",
-        "output_style",
-        "plan_file_reference",
-        "plan_mode",
-        "plan_mode_exit",
-        "queued_command",
-        "remote_session_change",
-        "selected_lines_in_ide",
-        "session_context",
-        "skill_listing",
-        "task_reminder",
-        "task_status",
-        "todo_reminder",
-        "token_usage",
-        "ultrathink_effort",
+        "async_hook_response", "async_hook_response_batch", "hook_additional_context", "hook_blocking_error",
+        "hook_cancelled", "hook_deferred_tool", "hook_error_during_execution", "hook_non_blocking_error",
+        "hook_permission_decision", "hook_stopped_continuation", "hook_success", "hook_system_message",
     }
-)
+)  # fmt: skip
+# What another session or an agent said to this one.
+MESSAGE_KINDS = {
+    "coordinator_context": "peer",
+    "fork_briefing": "task",
+    "plugin_note": "meta",
+    "poll_events": "meta",
+    "teammate_mailbox": "peer",
+    "teammate_shutdown_batch": "peer",
+}
+# All other kinds in the writer's own list (2.1.327) and in earlier versions: each is an `attachment` with all its
+# fields. They are named so that `make client-diff` tells a new kind from one that was looked at.
+PLAIN_KINDS = frozenset(
+    {
+        "account_memory_recall", "advisor_stripped", "advisor_tool", "agent_ask_notice", "agent_listing_delta",
+        "agent_mention", "already_read_file", "artifact_opening_prefetch", "at_mention_reference",
+        "attention_budget", "auto_mode", "auto_mode_exit", "bash_output_audience_note", "batching_reminder",
+        "batching_reminder_sent", "budget_usd", "claude_app_notice", "command_permissions",
+        "compact_file_reference", "context_efficiency", "context_sections", "cowork_memory_context",
+        "credential_org", "critical_system_reminder", "date", "date_change", "deferred_tools_delta",
+        "deferred_tools_record", "diagnostics", "directory", "dynamic_skill", "edited_image_file",
+        "edited_text_file", "elapsed_time_reminder", "environment", "file", "goal_status", "goals",
+        "inlined_image_paths", "instruction_files_not_loaded", "instructions", "invoked_skills", "language",
+        "linked_plugin_tools_note", "max_turns_reached", "mcp_dropped_tools_delta", "mcp_instructions_delta",
+        "mcp_resource", "memory_update", "message_pdf_reads", "model", "nested_memory", "opened_file_in_ide",
+        "output_limit_note", "output_style", "output_style_instructions", "output_token_usage", "pdf_reference",
+        "peer_mention", "plan_file_reference", "plan_mode", "plan_mode_exit", "plan_mode_reentry", "prefix_delta",
+        "proactivity", "project_doc_reads", "projects_thread_ask", "prompt_as_file", "prompt_render_point",
+        "read_truncation_notice", "relevant_memories", "remote_session_change", "repl_mcp_needs_auth",
+        "sandbox_instructions", "secondary_reminder", "secondary_reminder_sent", "selected_lines_in_diff",
+        "selected_lines_in_ide", "session_context", "session_cron_carry", "silent_turn_reminder", "skill_listing",
+        "skill_mention", "structured_output", "task_reminder", "task_status", "team_context", "thinking_drop",
+        "thinking_stripped", "thread_state", "todo_reminder", "token_usage", "tool_host_result_lines",
+        "tool_hosts_correction", "tool_hosts_notice", "tool_results_cut", "tool_search_usage_reminder",
+        "total_tokens_reminder", "ultra_effort_enter", "ultra_effort_exit", "ultrathink_effort",
+        "unknown_command_fallback", "whole_texts_withdrawn", "widget_context_hint", "withheld_memory",
+        "workflow_keyword_request", "workflow_size_guideline_change",
+    }
+)  # fmt: skip
+KINDS = HOOK_KINDS | MESSAGE_KINDS.keys() | PLAIN_KINDS | {"queued_command", "prompt_snapshot"}
 TEXT_KEYS = ("text", "snippet", "planContent")
 PROMPT_MODES = frozenset({"", "prompt", "bash"})
+CALL_ID = re.compile(r"[a-z]{4,12}_[A-Za-z0-9_-]{6,64}")
 
 
 def attachment(event: Record, record: Record, rest: Record, context: Context) -> None:
@@ -82,18 +80,20 @@ def attachment(event: Record, record: Record, rest: Record, context: Context) ->
     kind = body.pop("type", None)
     if type(kind) is str and kind:
         event["record_subtype"] = kind
-    elif kind is not None:
-        rest["attachment_type"] = kind
+    else:
+        if kind is not None:
+            rest["attachment_type"] = kind
         kind = ""
-    if kind in RENDERED_FROM_FIELDS:
-        leave_rendered(event, rest, context)
+    put_rendered(event, found, rest, context)
     if kind == "queued_command":
         queued(event, body, context)
     elif kind == "prompt_snapshot":
         prompt_snapshot(event, body, context)
     else:
-        if kind and (kind.startswith("hook_") or kind == "async_hook_response"):
-            event["kind"] = "hook"
+        if kind in HOOK_KINDS or kind.startswith("hook_"):
+            hook(event, body)
+        elif kind in MESSAGE_KINDS:
+            event["kind"], event["origin"] = "user_context", MESSAGE_KINDS[kind]
         body_text(event, body)
     if "addedLines" in body and body["addedLines"] == body.get("addedNames"):
         omit(event, "added_lines", body.pop("addedLines"))
@@ -101,16 +101,17 @@ def attachment(event: Record, record: Record, rest: Record, context: Context) ->
         rest[f"attachment_{key}" if key in rest else key] = value
 
 
-def leave_rendered(event: Record, rest: Record, context: Context) -> None:
-    """Drops the rendered copies, remembering each so that the API's own copy is recognised too."""
-    for key in ("rendered", "renderedInHumanTurn"):
-        copies = rest.get(key)
-        if type(copies) is not list:
-            continue
-        for text in leaves(copies):
-            if type(text) is str:
-                context.remember_rendered(text)
-        omit(event, "rendered", rest.pop(key))
+def hook(event: Record, body: Record) -> None:
+    """A hook's call_id and tool, where it ran for a call: `PostToolUse:Edit` is about a call of Edit."""
+    event["kind"] = "hook"
+    call_id = body.get("toolUseID")
+    # Hooks without a call, such as those at a stop, carry an id of their own there.
+    if type(call_id) is str and CALL_ID.fullmatch(call_id):
+        event["tool"] = {"call_id": body.pop("toolUseID")}
+        name = body.get("hookName")
+        tool = name.partition(":")[2] if type(name) is str else ""
+        if tool:
+            event["tool"]["name"] = tool
 
 
 def body_text(event: Record, body: Record) -> None:

@@ -10,6 +10,7 @@ from collector.agents.claude_code.free_values import name_of, omit, plain
 from collector.agents.claude_code.times import moment
 
 Record = dict[str, Any]
+MAX_WRAPPINGS = 4
 Handler = Callable[[Record, Record, Record, Context], Any]
 
 SYSTEM_KINDS = {
@@ -30,10 +31,37 @@ def system(event: Record, _record: Record, rest: Record, _context: Context) -> N
     event["kind"] = SYSTEM_KINDS.get(subtype, "system") if subtype else "system"
     if rest.get("isMeta") is False:
         del rest["isMeta"]
+    if subtype == "api_error":
+        api_error(event, rest)
     take_text(event, rest, "content")
     model = rest.get("model")
     if type(model) is str and model:
         event["model"] = rest.pop("model")
+
+
+def api_error(event: Record, rest: Record) -> None:
+    """What the API said: its words, the status and the id of the request, at whatever depth they stand."""
+    holder = rest
+    for _ in range(MAX_WRAPPINGS):
+        found = holder.get("error")
+        if type(found) is not dict:
+            return
+        holder["error"] = error = dict(found)
+        take(event, "text", error, ("message", "formatted"))
+        take(event, "request_id", error, ("requestID", "request_id"))
+        status, name = error.get("status"), error.get("type")
+        if type(status) is int and "apiErrorStatus" not in rest:
+            rest["apiErrorStatus"] = error.pop("status")
+        if type(name) is str and name != "error" and "apiErrorType" not in rest:
+            rest["apiErrorType"] = error.pop("type")
+        holder = error
+
+
+def take(event: Record, place: str, holder: Record, keys: tuple[str, ...]) -> None:
+    """Moves the first string under one of the keys to its place, unless something stands there already."""
+    for key in keys:
+        if place not in event and type(holder.get(key)) is str and holder[key]:
+            event[place] = holder.pop(key)
 
 
 def take_text(event: Record, rest: Record, key: str) -> None:
@@ -106,6 +134,23 @@ def session_cost(event: Record, _record: Record, rest: Record, _context: Context
         }
 
 
+def history_suppression(event: Record, _record: Record, rest: Record, _context: Context) -> None:
+    """A session that is kept out of the history, with the reason and its time under a name of its own."""
+    event["kind"] = "session"
+    time = moment(rest.get("ts"))
+    if time:
+        event["time"] = time
+        del rest["ts"]
+
+
+LINEAGE = (
+    "continued-in", "derived-from", "ended-by-model", "fork-context-ref", "observer-ref", "relocated",
+    "resume-head-vouch", "session-owner", "worktree-state",
+)  # fmt: skip
+LATCHES = (
+    "artifact-autoreact-ledger", "artifact-comment-monitor", "atis-latch", "bridge-session", "content-replacement",
+    "data-flow-incomplete", "data-flow-records", "dev-mods", "isolation-latch", "tools-used",
+)  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "system": system,
     "summary": simple("summary", "summary"),
@@ -117,13 +162,18 @@ HANDLERS: dict[str, Handler] = {
     "mode": simple("mode"),
     "permission-mode": simple("mode"),
     "agent-setting": simple("mode"),
+    "agent-color": simple("mode"),
+    "memory-mode": simple("mode"),
+    "repl-mode": simple("mode"),
+    "tag": simple("title", "tag"),
     "pr-link": simple("link"),
     "frame-link": simple("link"),
-    "worktree-state": simple("session"),
-    "bridge-session": simple("session"),
-    "fork-context-ref": simple("session"),
-    "tools-used": simple("session"),
-    "atis-latch": simple("session"),
+    # How sessions hang together: moved, continued, forked, derived, observed, ended.
+    **dict.fromkeys(LINEAGE, simple("session")),
+    # What Claude Code remembers of a session for itself.
+    **dict.fromkeys(LATCHES, simple("session")),
+    "history-suppression": history_suppression,
+    "attribution-snapshot": simple("file_snapshot"),
     "result": simple("session", "result"),
     "stream_event": simple("stream"),
     "create": simple("file_change"),

@@ -16,6 +16,15 @@ from collector.flow.frame import Frame
 from collector.flow.line import Reading
 
 FRAME = ("<system-reminder>", "</system-reminder>")
+# What the companion of a subagent's transcript says of it, on each of its events.
+META_PLACES = (
+    ("agent_type", "agentType"),
+    ("agent_description", "description"),
+    ("agent_model", "model"),
+    ("parent_agent_id", "parentAgentId"),
+    ("parent_call_id", "toolUseId"),
+    ("workflow_phase", "workflowPhase"),
+)
 MAX_CALLS = 512
 MAX_SEEN = 4096
 MAX_RENDERED = 32
@@ -34,9 +43,12 @@ class Context:
         self.session_id = source.session_id
         self.agent_id = source.agent_id
         self.prefix = frame.envelope(source)
-        for name, key in (("agent_type", "agentType"), ("parent_call_id", "toolUseId")):
+        for name, key in META_PLACES:
             if told := text_of(reading.meta, key):
                 self.prefix[name] = told
+        depth = reading.meta.get("spawnDepth")
+        if type(depth) is int and depth >= 0:
+            self.prefix["spawn_depth"] = depth
         self.previous_time = ""
         self.calls: dict[str, str] = {}
         self.seen: dict[Any, None] = {}

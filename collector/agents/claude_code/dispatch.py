@@ -12,6 +12,7 @@ from typing import Any
 
 from collector.agents.claude_code import bookkeeping, places, request, side_files
 from collector.agents.claude_code.attachment import attachment
+from collector.agents.claude_code.attribution import attribute
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.free_values import put_attributes
 from collector.agents.claude_code.identity import identity
@@ -65,8 +66,9 @@ BY_SOURCE: dict[SourceKind, tuple[Handler, frozenset[str]]] = {
     places.HISTORY: (side_files.history, ALWAYS_TAKEN),
     places.SESSION_INDEX: (side_files.session_index, ALWAYS_TAKEN),
     places.STATS: (side_files.stats, ALWAYS_TAKEN - {"version"}),
+    places.WORKFLOW: (side_files.workflow, ALWAYS_TAKEN),
 }
-JOURNAL_TYPES = frozenset({"started", "result"})
+JOURNAL_TYPES = frozenset({"launched", "started", "result", "failed"})
 
 
 def event(line: Line, context: Context) -> Record | Skip:
@@ -81,6 +83,7 @@ def event(line: Line, context: Context) -> Record | Skip:
     skip = handler(made, record, rest, context)
     if skip is not None:
         return skip  # type: ignore[no-any-return]
+    attribute(made, rest, context)
     if rest:
         put_attributes(made, rest)
     settle_session(made, context)

@@ -20,6 +20,7 @@ MAX_DEPTH = 32
 LEAST_BINARY = 1024
 BINARY = re.compile(r"(?:data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[\w=.-]+)*;base64,)?(?P<data>[A-Za-z0-9+/_-]+={0,2})")
 WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+MEDIA_KEYS = frozenset({"media_type", "mediaType", "mimeType"})
 MAX_NAMES = 4096
 
 names: dict[str, str] = {}
@@ -41,16 +42,30 @@ def plain(value: Any, depth: int = 0) -> Any:
     """The value with large binary described rather than held, and anything nested too deep as one string."""
     kind = type(value)
     if kind is str:
-        return value if len(value) < LEAST_BINARY else binary_or_text(value)
+        return value if len(value) < LEAST_BINARY and value[:5] != "data:" else binary_or_text(value)
     if kind in SCALARS:
         return value
     if depth >= MAX_DEPTH:
         return one_string(value)
     if kind is dict:
+        key = binary_key(value)
+        if key:
+            found = binary(value[key])
+            if found is not None:
+                return {name: plain(part, depth + 1) for name, part in value.items() if name != key} | found
         return {key: plain(part, depth + 1) for key, part in value.items()}
     if kind is list:
         return [plain(part, depth + 1) for part in value]
     return str(value)
+
+
+def binary_key(value: dict[str, Any]) -> str:
+    """Under which key an object says that it holds base64, of whatever length; empty where it does not."""
+    if type(value.get("base64")) is str:
+        return "base64"
+    if type(value.get("data")) is str and (value.get("type") == "base64" or not MEDIA_KEYS.isdisjoint(value)):
+        return "data"
+    return ""
 
 
 def binary_or_text(text: str) -> Any:
@@ -61,7 +76,9 @@ def binary_or_text(text: str) -> Any:
     if match is None:
         return text
     data = match["data"]
-    is_varied = data != data.lower() and data != data.upper() and any(digit in data for digit in "0123456789")
+    is_varied = bool(match["type"]) or (
+        data != data.lower() and data != data.upper() and any(digit in data for digit in "0123456789")
+    )
     if not is_varied:
         return text
     found = binary(data)

@@ -8,7 +8,7 @@ from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.tool import tool_of_call, tool_of_result
-from collector.agents.claude_code.usage import is_output_unknown, put_usage
+from collector.agents.claude_code.usage import flag_usage, put_usage
 from collector.flow import reasons
 from collector.flow.outcome import Skip
 
@@ -63,6 +63,7 @@ def put_message(event: Record, message: Any, rest: Record, context: Context) -> 
             put_usage(event, value)
         elif key != "type" or value != "message":
             rest[f"message_{key}" if key in rest or place or key == "type" else key] = value
+    flag_usage(event, message.get("usage"))
     return blocks
 
 
@@ -127,18 +128,6 @@ def assistant(event: Record, record: Record, rest: Record, context: Context) -> 
         event["kind"] = "api_error"
     else:
         event["kind"] = "assistant_response"
-    flag_usage(event, record)
-
-
-def flag_usage(event: Record, record: Record) -> None:
-    """Marks usage whose output count was never completed."""
-    if (
-        "usage" in event
-        and "stop_reason" not in event
-        and event.get("model") != "<synthetic>"
-        and is_output_unknown(record.get("version"))
-    ):
-        event["quality"] = ["output_tokens_unknown"]
 
 
 def progress(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
@@ -156,7 +145,6 @@ def progress(event: Record, record: Record, rest: Record, context: Context) -> S
     event["record_subtype"] = "agent_progress"
     # Without its content, which stands in the subagent's own transcript.
     put_message(event, {key: value for key, value in row.items() if key != "content"}, rest, context)
-    flag_usage(event, record)
     for key, place in (("agentId", "agent_id"), ("requestId", "request_id")):
         found = text_of(data, key) or text_of(outer, key)
         if found:
@@ -211,4 +199,3 @@ def unknown(event: Record, record: Record, rest: Record, context: Context) -> No
     if type(message) is dict and ("content" in message or "usage" in message):
         rest.pop("message", None)
         tool_of_call(event, put_message(event, message, rest, context))
-        flag_usage(event, record)

@@ -2,6 +2,7 @@
 
     projects/{key}/{session}.jsonl                       a session (P0), and sessions-index.json beside it (P0)
     projects/{key}/**/agent-{id}.jsonl, journal.jsonl    subagents and workflows, at any depth (P1)
+    projects/{key}/{session}/**/wf_{run}.json            how a run of a workflow ended (P1)
     history.jsonl (P2), stats-cache.json (P3)
 
 Names decide, so nothing is asked of the file system. The main transcript of a subagent may be missing.
@@ -15,9 +16,10 @@ SESSION_INDEX = SourceKind("session_index", 0, is_document=True)
 SESSION = SourceKind("session", 0)
 SUBAGENT = SourceKind("subagent", 1)
 JOURNAL = SourceKind("journal", 1)
+WORKFLOW = SourceKind("workflow", 1, is_document=True)
 HISTORY = SourceKind("history", 2)
 STATS = SourceKind("stats", 3, is_document=True)
-KINDS = {kind.name: kind for kind in (SESSION_INDEX, SESSION, SUBAGENT, JOURNAL, HISTORY, STATS)}
+KINDS = {kind.name: kind for kind in (SESSION_INDEX, SESSION, SUBAGENT, JOURNAL, WORKFLOW, HISTORY, STATS)}
 
 PROJECTS = "projects"
 IN_THE_ROOT, IN_PROJECTS, IN_A_PROJECT = 0, 1, 2  # depths
@@ -26,6 +28,7 @@ META = ".meta.json"
 AGENT = "agent-"
 JOURNAL_NAME = "journal.jsonl"
 SESSION_INDEX_NAME = "sessions-index.json"
+WORKFLOW_START, WORKFLOW_END = "wf_", ".json"
 IN_THE_ROOT_BY_NAME = {"history.jsonl": HISTORY, "stats-cache.json": STATS}
 NEVER_ENTERED = frozenset({"tool-results", "file-history", "shell-snapshots"})
 
@@ -55,6 +58,8 @@ def classify(place: Place, name: str) -> SourceKind | None:
         if name == JOURNAL_NAME:
             return JOURNAL
         return SESSION if depth == IN_A_PROJECT else None
+    if depth > IN_A_PROJECT and name.startswith(WORKFLOW_START) and name.endswith(WORKFLOW_END):
+        return WORKFLOW
     return SESSION_INDEX if name == SESSION_INDEX_NAME and depth == IN_A_PROJECT else None
 
 

@@ -24,16 +24,10 @@ def api_request(event: Record, record: Record, rest: Record, _context: Context) 
     model = text_of(record.get("params"), "model")
     if model:
         event["model"] = model
+    # The hashes of the messages that were added to the call before it, each the `hash` of an api_message.
     tail = rest.get("tail")
     if type(tail) is list:
         rest["tail_count"] = len(tail)
-        omit(event, "tail", rest.pop("tail"))
-    cache_control = rest.pop("cacheControl", None)
-    if type(cache_control) is list:
-        rest["cache_control_count"] = len(cache_control)
-        omit(event, "cache_control", cache_control)
-    elif cache_control is not None:
-        rest["cacheControl"] = cache_control
 
 
 def api_request_shape(event: Record, record: Record, rest: Record, context: Context) -> None:

@@ -73,9 +73,35 @@ def paste(event: Record, part: Any) -> Record:
 
 
 def journal(event: Record, _record: Record, rest: Record, _context: Context) -> None:
-    """An agent of a workflow started or finished."""
+    """A run of a workflow was launched, or an agent of it started, finished or failed."""
     event["kind"] = "workflow"
     take_text(event, rest, "result")
+
+
+def workflow(event: Record, record: Record, rest: Record, _context: Context) -> None:
+    """A run of a workflow as it stood when it was last written: its totals, and the state of each agent.
+
+    The script is a file of its own beside this one, so it is left out, as contents of files are.
+    """
+    event["kind"] = "workflow"
+    event.setdefault("record_subtype", "run")
+    script = rest.get("script")
+    if type(script) is str:
+        omit(event, "script", rest.pop("script"))
+    take_text(event, rest, "result")
+    model = rest.get("defaultModel")
+    if type(model) is str and model:
+        event["model"] = rest.pop("defaultModel")
+    if not event["time"]:
+        event["time"] = ended(record)
+
+
+def ended(record: Record) -> str:
+    """When a run of a workflow ended: where it does not say, its start and how long it took."""
+    start, duration = record.get("startTime"), record.get("durationMs")
+    if isinstance(start, int) and isinstance(duration, int | float):
+        return moment(start + duration)
+    return moment(start)
 
 
 def session_index(event: Record, record: Record, rest: Record, _context: Context) -> None:

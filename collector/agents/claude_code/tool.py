@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collector.agents.claude_code.free_values import name_of, omit, plain
+from collector.agents.claude_code.free_values import binary_key, name_of, omit, plain
 
 # Given to the tool by the call, so they stand in the tool_call event; `originalFile` is a whole file before an edit.
 COPIES = frozenset(
@@ -172,6 +172,8 @@ def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth
     if depth >= MAX_DEPTH:
         return plain(value)
     if kind is dict:
+        if binary_key(value):
+            return plain(value)
         kept = {name: without_copies(event, part, told, name, depth + 1) for name, part in value.items()}
         kept = {name: part for name, part in kept.items() if part is not None}
         return None if not kept or kept == {"type": "text"} else kept

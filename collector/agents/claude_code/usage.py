@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from collector.agents.claude_code.free_values import plain
@@ -26,16 +25,32 @@ NESTED = {
 }
 WORDS = frozenset({"service_tier", "speed", "inference_geo"})
 NOTHING = frozenset({"", "not_available"})
-# `iterations` repeats the same numbers call by call; adding them would count twice.
-REPEATED = frozenset({"iterations"})
-
-# These versions wrote stop_reason null on every row, and never the final output count (54,021 messages compared).
-FIRST_UNKNOWN, LAST_UNKNOWN = (2, 1, 12), (2, 1, 51)
-VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
+SYNTHETIC = "<synthetic>"
+MESSAGE = "message"
 
 
 def put_usage(event: dict[str, Any], found: dict[str, Any]) -> None:
     """Puts the usage into the event; unknown keys go to the attributes."""
+    usage, rest = counts_of(found)
+    # A message of one call would say everything twice.
+    calls = found.get("iterations")
+    if type(calls) is list:
+        iterations = [iteration_of(call) for call in calls if type(call) is dict]
+        if len(iterations) > 1 or (iterations and iterations[0]["type"] != MESSAGE):
+            usage["iterations"] = iterations
+        odd = [call for call in calls if type(call) is not dict]
+        if odd:
+            rest["iterations"] = odd
+    elif calls is not None:
+        rest["iterations"] = calls
+    if usage:
+        event["usage"] = usage
+    if rest:
+        event.setdefault("attributes", {})["usage_rest"] = plain(rest)
+
+
+def counts_of(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The counts in our names, and what is left."""
     usage: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in found.items():
@@ -48,12 +63,22 @@ def put_usage(event: dict[str, Any], found: dict[str, Any]) -> None:
         elif key in WORDS and kind is str:
             if value not in NOTHING:
                 usage[key] = value
-        elif value is not None and value != "" and key not in REPEATED:
+        elif value is not None and value != "" and key != "iterations":
             rest[key] = value
-    if usage:
-        event["usage"] = usage
+    return usage, rest
+
+
+def iteration_of(call: dict[str, Any]) -> dict[str, Any]:
+    """One call within a message: what it was, by which model, and its counts."""
+    counts, rest = counts_of(call)
+    kind, model = rest.pop("type", None), rest.pop("model", None)
+    iteration: dict[str, Any] = {"type": kind if type(kind) is str else MESSAGE}
+    if type(model) is str:
+        iteration["model"] = model
+    iteration |= counts
     if rest:
-        event.setdefault("attributes", {})["usage_rest"] = plain(rest)
+        iteration["attributes"] = plain(rest)
+    return iteration
 
 
 def put_nested(usage: dict[str, Any], rest: dict[str, Any], key: str, found: dict[str, Any]) -> None:
@@ -67,9 +92,12 @@ def put_nested(usage: dict[str, Any], rest: dict[str, Any], key: str, found: dic
             rest.setdefault(key, {})[inner] = value
 
 
-def is_output_unknown(version: Any) -> bool:
-    """Whether this version never wrote the final output count."""
-    match = VERSION.match(version) if type(version) is str else None
-    if match is None:
-        return False
-    return FIRST_UNKNOWN <= (int(match[1]), int(match[2]), int(match[3])) <= LAST_UNKNOWN
+def flag_usage(event: dict[str, Any], usage: Any) -> None:
+    """Marks a row that was written before the final output count was known: stop_reason and iterations come with it.
+
+    Only the rows of a message together tell, and they straddle batches: that is for the receiver (docs/events.md).
+    """
+    if "usage" in event and "stop_reason" not in event and event.get("model") != SYNTHETIC:
+        calls = usage.get("iterations") if type(usage) is dict else None
+        if type(calls) is not list or not calls:
+            event["quality"] = ["output_tokens_unknown"]

@@ -34,6 +34,7 @@ def context(
     meta: Record | None = None,
     level: str = "full",
     path: str = "~/.claude/projects/-work-app/session.jsonl",
+    names_accounts: bool = False,
 ) -> Leveled:
     """The context of a freshly opened source."""
     source = Source(
@@ -47,14 +48,14 @@ def context(
         stamp=Stamp(1000, MTIME_NS, 7),
     )
     reading = Reading(source, b"", source.stamp, meta or {})
-    return Leveled(reading, level)
+    return Leveled(reading, level, names_accounts=names_accounts)
 
 
 class Leveled(Context):
     """A context that knows at which level its events are wanted, as the pipeline does."""
 
-    def __init__(self, reading: Reading, level: str) -> None:
-        super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev"))
+    def __init__(self, reading: Reading, level: str, *, names_accounts: bool) -> None:
+        super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev", names_accounts))
         self.level = level
 
 

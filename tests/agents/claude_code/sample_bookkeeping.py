@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.agents.claude_code.sample_shapes import MODEL, PROJECT_PATH, SESSION, common, usage, uuid_of
+from tests.agents.claude_code.sample_shapes import CALL, MODEL, PROJECT_PATH, SESSION, common, usage, uuid_of
 
 Record = dict[str, Any]
 
@@ -40,8 +40,8 @@ SYSTEM: dict[str, Record] = {
         error={
             "status": 529,
             "headers": {"set-cookie": "a=b"},
-            "requestID": "req_1",
-            "error": {"type": "overloaded_error"},
+            "requestID": "req_01overloaded",
+            "error": {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
         },
         retryInMs=591.5,
         retryAttempt=1,
@@ -166,6 +166,32 @@ LINES: dict[str, Record] = {
     "worktree_state": line("worktree-state", worktreeSession={"worktreePath": "/work/app-2", "worktreeBranch": "fix"}),
     "bridge_session": line("bridge-session", bridgeSessionId="cse_1", lastSequenceNum=4),
     "fork_context": line("fork-context-ref", agentId="a1b2c3d4e5f60718", parentSessionId=SESSION, contextLength=9),
+    "tag": line("tag", tag="login"),
+    "relocated": line("relocated", relocatedCwd="/work/app-2"),
+    "continued_in": line("continued-in", continuedIn=uuid_of("next session")),
+    "derived_from": line("derived-from", v=1, sessions=[{"sessionId": uuid_of("elder session")}]),
+    "ended_by_model": line("ended-by-model", timestamp="2026-11-18T11:25:00.000Z"),
+    "observer_ref": line("observer-ref", agentId="a1b2c3d4e5f60718", timestamp="2026-11-18T11:25:01.000Z"),
+    "resume_head_vouch": line("resume-head-vouch", sum="5d41402abc4b2a76b9719d911017c592"),
+    "session_owner": line("session-owner", accountUuid=uuid_of("account"), organizationUuid=uuid_of("organization")),
+    "content_replacement": line(
+        "content-replacement", replacements=[{"kind": "tool-result", "toolUseId": CALL, "replacement": "cut"}]
+    ),
+    "data_flow_records": line("data-flow-records", v=1, records=[{"kind": "local"}]),
+    "data_flow_incomplete": line("data-flow-incomplete", v=1),
+    "artifact_comment_monitor": line("artifact-comment-monitor", v=1, artifacts={"one": {"seen": 2}}),
+    "artifact_autoreact_ledger": line(
+        "artifact-autoreact-ledger", v=1, accountUuid=uuid_of("account"), artifacts={"one": {"count": 1}}
+    ),
+    "attribution_snapshot": line("attribution-snapshot", messageId=uuid_of("message"), promptCount=3),
+    "history_suppression": line("history-suppression", cause="organization", ts="2026-11-18T11:25:02.000Z"),
+    "isolation_latch": line("isolation-latch", side="inside"),
+    "dev_mods": line("dev-mods", folder="/work/mods"),
+    "agent_color": line("agent-color", agentColor="blue"),
+    "memory_mode": line(
+        "memory-mode", mode="off", afterUuid=uuid_of("leaf"), timestamp="2026-11-18T11:25:03.000Z", reason="asked"
+    ),
+    "repl_mode": line("repl-mode", replMode="code"),
     "tools_used": line("tools-used", tools=["Bash", "Write"]),
     "atis_latch": line("atis-latch", atis="on"),
     "cost_state": line(

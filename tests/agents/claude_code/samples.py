@@ -47,6 +47,8 @@ HISTORY_LINES: dict[str, Record] = {
 }
 
 JOURNAL_LINES: dict[str, Record] = {
+    "journal_launched": {"type": "launched", "hiddenScriptSha256": "9f" * 32},
+    "journal_failed": {"type": "failed", "key": f"v2:{'4c' * 32}", "agentId": "a1b2c3d4e5f60718"},
     "journal_started": {"type": "started", "key": "v2:explore", "agentId": "a1b2c3d4e5f60718"},
     "journal_result": {
         "type": "result",
@@ -60,6 +62,39 @@ JOURNAL_LINES: dict[str, Record] = {
         "agentId": "a1b2c3d4e5f60719",
         "result": {"files": 3, "names": ["a.py", "b.py", "c.py"]},
     },
+}
+
+WORKFLOW_RUN: Record = {
+    "taskId": "w1a2b3c4d",
+    "script": "export const meta = { name: 'audit' }\nreturn await agent('Look around')",
+    "scriptPath": f"/home/dev/.claude/projects/-work-app/{SESSION}/workflows/scripts/audit-wf_1a2b3c4d5e6f.js",
+    "args": {"depth": 2},
+    "result": "Three files use the old name.",
+    "agentCount": 2,
+    "logs": ["phase one"],
+    "durationMs": 1500,
+    "summary": "Audit the app",
+    "workflowName": "audit",
+    "status": "completed",
+    "startTime": 1795056230214,
+    "phases": [{"title": "Look"}],
+    "defaultModel": "claude-opus-5-5",
+    "workflowProgress": [
+        {
+            "type": "workflow_agent",
+            "index": 1,
+            "label": "look",
+            "phaseTitle": "Look",
+            "agentId": "a1b2c3d4e5f60718",
+            "model": "claude-opus-5-5",
+            "state": "done",
+            "tokens": 900,
+            "toolCalls": 3,
+            "durationMs": 1200,
+        }
+    ],
+    "totalTokens": 1800,
+    "totalToolCalls": 4,
 }
 
 INDEX_ENTRIES: dict[str, Record] = {

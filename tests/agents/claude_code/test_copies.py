@@ -11,10 +11,35 @@ from tests.agents.claude_code.sample_requests import blob
 from tests.agents.claude_code.samples import ALL_RECORDS
 
 
-def test_a_rendered_copy_is_left_out_and_counted() -> None:
-    made = normalized(ALL_RECORDS["attachment_environment"])
+def test_what_was_rendered_from_fields_is_left_out_and_counted() -> None:
+    made = normalized(ALL_RECORDS["attachment_model"])
     assert "rendered" not in made["attributes"]
-    assert made["omitted"] == {"rendered": len("<system-reminder>\n# Environment\n</system-reminder>")}
+    assert made["omitted"] == {"rendered": len("<system-reminder>You are powered by Opus.</system-reminder>")}
+
+
+def test_a_sentence_that_was_only_rendered_is_kept_once() -> None:
+    where = context()
+    texts = ["# Environment\nYou may not leave /work/app.", "# Environment\nYou may leave now."]
+    made = [normalized(rendered("environment", {"snapshot": {"cwd": "/work/app"}}, text), where) for text in texts]
+    assert [event["attributes"]["rendered"] for event in made] == [texts[0], "You may leave now."]
+
+
+def test_instructions_that_stand_three_times_are_told_once() -> None:
+    where = context()
+    rules = "# Rules\n\nUse tabs in this project.\nNever push."
+    files = [{"path": "/work/app/CLAUDE.md", "type": "Project", "content": rules}]
+    text = f"Codebase instructions follow.\n\nContents of /work/app/CLAUDE.md:\n\n{rules}"
+    made = normalized(rendered("instructions", {"files": files}, text), where)
+    assert written(made).count("Use tabs in this project.") == 1
+    assert "Codebase instructions follow." in made["attributes"]["rendered"]
+    sent = [{"type": "text", "text": f"<system-reminder>\n{text}\n</system-reminder>"}]
+    assert outcome(blob("user", sent, "b8"), where) == Skip("copy")
+
+
+def test_lines_of_a_file_are_recognised_by_their_words_not_their_numbers() -> None:
+    file = {"filename": "a.py", "content": {"type": "text", "file": {"content": "import os\n\nprint(os.name)"}}}
+    text = "Result of calling the Read tool:\n     1\u2192import os\n     2\u2192\n     3\u2192print(os.name)"
+    assert normalized(rendered("file", file, text))["attributes"]["rendered"] == "Result of calling the Read tool:"
 
 
 def test_what_was_rendered_of_an_unknown_attachment_is_kept() -> None:
@@ -90,7 +115,9 @@ def test_a_tool_is_defined_once_in_a_pass() -> None:
 def test_an_api_request_says_which_model_and_why() -> None:
     made = normalized(ALL_RECORDS["api_request"])
     assert (made["model"], made["attributes"]["query_source"]) == ("claude-opus-5-5", "sdk")
-    assert made["attributes"]["tail_count"] == 2
+    tail = made["attributes"]["tail"]
+    assert tail == ALL_RECORDS["api_request"]["tail"]
+    assert made["attributes"]["tail_count"] == len(tail) == 2
 
 
 def test_contents_of_tracked_files_stay_home() -> None:

@@ -13,7 +13,14 @@ from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import SCHEMA, context, normalized, outcome
-from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
+from tests.agents.claude_code.samples import (
+    ALL_RECORDS,
+    HISTORY_LINES,
+    INDEX_ENTRIES,
+    JOURNAL_LINES,
+    STATS,
+    WORKFLOW_RUN,
+)
 
 KIND_OF = {
     "user_prompt": "user_prompt",
@@ -63,6 +70,29 @@ KIND_OF = {
     "file_": "file_snapshot",
     "pr_link": "link",
     "frame_link": "link",
+    "tag": "title",
+    "agent_color": "mode",
+    "memory_mode": "mode",
+    "repl_mode": "mode",
+    "attribution_snapshot": "file_snapshot",
+    **dict.fromkeys(
+        (
+            "relocated",
+            "continued_in",
+            "derived_from",
+            "ended_by_model",
+            "observer_ref",
+            "resume_head_vouch",
+            "session_owner",
+            "content_replacement",
+            "data_flow_",
+            "artifact_",
+            "history_suppression",
+            "isolation_latch",
+            "dev_mods",
+        ),
+        "session",
+    ),
     "worktree_state": "session",
     "bridge_session": "session",
     "fork_context": "session",
@@ -124,6 +154,7 @@ OTHER_SOURCES = [
     *((places.JOURNAL, "workflow", name, record) for name, record in JOURNAL_LINES.items()),
     *((places.SESSION_INDEX, "session_index", name, record) for name, record in INDEX_ENTRIES.items()),
     (places.STATS, "stats", "stats", STATS),
+    (places.WORKFLOW, "workflow", "workflow_run", WORKFLOW_RUN),
 ]
 
 

@@ -11,17 +11,18 @@ from collector.agents.claude_code import places
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import context, normalized, outcome, written
-from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES
+from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, WORKFLOW_RUN
 
 # What names, places and ids are called: these may leave the machine.
 STRUCTURAL = {
-    "agentId", "agentType", "attributionMcpServer", "attributionSkill", "apiKeySource", "commandMode", "cwd", "effort",
-    "entrypoint", "error", "fullPath", "hookEvent", "hookName", "id", "kind", "level", "madeBy", "media_type", "mode",
-    "model", "name", "operation", "parentToolUseID", "parentUuid", "perTurnEffort", "permissionMode", "project",
-    "projectPath", "promptCacheRequested", "promptId", "promptSource", "querySource", "requestId", "requestedModel",
-    "role", "service_tier", "sessionId", "sessionKind", "session_id", "slug", "speed", "stop_reason", "subtype",
-    "timestamp", "tool_use_id", "toolDenialKind", "trigger", "type", "turnOrigin", "userType", "uuid", "version",
-    "inference_geo", "decision", "source", "reasonType", "modified", "created", "tools", "mediaType",
+    "agentId", "agentType", "attributionMcpServer", "attributionSkill", "apiKeySource", "commandMode", "cwd",
+    "effort", "entrypoint", "error", "fullPath", "hookEvent", "hookName", "id", "kind", "level", "madeBy",
+    "media_type", "mode", "model", "name", "operation", "parentToolUseID", "parentUuid", "perTurnEffort",
+    "permissionMode", "project", "projectPath", "promptCacheRequested", "promptId", "promptSource", "querySource",
+    "requestId", "requestID", "defaultModel", "requestedModel", "status", "role", "service_tier", "sessionId",
+    "sessionKind", "session_id", "slug", "speed", "stop_reason", "subtype", "timestamp", "tool_use_id",
+    "toolDenialKind", "trigger", "type", "turnOrigin", "userType", "uuid", "version", "inference_geo", "decision",
+    "source", "reasonType", "modified", "created", "tools", "mediaType",
 }  # fmt: skip
 
 
@@ -48,6 +49,7 @@ def test_no_words_leave(name: str) -> None:
         *((places.HISTORY, record) for record in HISTORY_LINES.values()),
         *((places.JOURNAL, record) for record in JOURNAL_LINES.values()),
         *((places.SESSION_INDEX, record) for record in INDEX_ENTRIES.values()),
+        (places.WORKFLOW, WORKFLOW_RUN),
     ],
 )
 def test_no_words_of_other_sources_leave(source: SourceKind, record: Any) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from collector.agents.claude_code.context import FRAME
 from collector.flow.outcome import Skip
 from tests.agents.claude_code.reader import context, normalized, outcome, written
 from tests.agents.claude_code.sample_shapes import PNG
 from tests.agents.claude_code.samples import ALL_RECORDS
 
 # Said by another field, or by the absence of one.
-IMPLIED = {"external", "message", "text", "human", "agent_progress", "user", "base64", "environment"}
+IMPLIED = {"external", "message", "text", "human", "agent_progress", "user", "base64", "environment", "error", *FRAME}
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -35,7 +36,8 @@ def test_every_string_of_a_record_is_in_the_event_or_counted(name: str) -> None:
         assert made.reason == "progress"
         return
     said = "\n".join(strings(made))
-    missing = [text for text in strings(ALL_RECORDS[name]) if text not in said and text not in IMPLIED]
+    lines = [line for text in strings(ALL_RECORDS[name]) for line in text.splitlines()]
+    missing = [line for line in lines if line not in said and line not in IMPLIED]
     if '"sha256"' in written(made):
         missing = [text for text in missing if text != PNG]
     allowed = sum(made.get("omitted", {}).values())

@@ -74,23 +74,64 @@ def test_a_message_in_a_record_nobody_knows_still_counts() -> None:
     assert (made["kind"], made["message_id"], made["usage"]["output_tokens"]) == ("unknown", "msg_01tomorrow", 12)
 
 
+@pytest.mark.parametrize("version", ["1.0.30", "2.1.30", "2.1.200", "not a version", 17])
 @pytest.mark.parametrize(
-    ("version", "stop_reason", "is_flagged"),
+    ("stop_reason", "iterations", "is_flagged"),
     [
-        ("2.1.11", None, False),
-        ("2.1.12", None, True),
-        ("2.1.30", None, True),
-        ("2.1.51", None, True),
-        ("2.1.52", None, False),
-        ("2.1.30", "end_turn", False),
-        ("2.0.30", None, False),
-        ("not a version", None, False),
-        (17, None, False),
+        (None, None, True),
+        (None, [], True),
+        (None, [{"type": "message", "output_tokens": 9}], False),
+        ("end_turn", None, False),
     ],
 )
-def test_versions_that_never_wrote_the_output_are_flagged(version: Any, stop_reason: Any, is_flagged: bool) -> None:
-    made = normalized(assistant("flag", [{"type": "text", "text": "x"}], stop_reason=stop_reason, version=version))
-    assert made.get("quality") == (["output_tokens_unknown"] if is_flagged else None)
+def test_a_row_without_its_final_usage_says_so_in_every_version(
+    version: Any, stop_reason: Any, iterations: Any, is_flagged: bool
+) -> None:
+    counts = usage(9) | {"iterations": iterations}
+    record = assistant("flag", [{"type": "text", "text": "x"}], stop_reason=stop_reason, version=version, usage=counts)
+    assert normalized(record).get("quality") == (["output_tokens_unknown"] if is_flagged else None)
+
+
+ADVISOR = {
+    "type": "advisor_message",
+    "model": "claude-opus-5-5",
+    "input_tokens": 7000,
+    "output_tokens": 900,
+    "cache_read_input_tokens": 5,
+    "cache_creation_input_tokens": 6,
+    "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 4},
+    "advice": "free text",
+}
+
+
+def test_the_calls_of_a_message_keep_their_models_and_counts() -> None:
+    contained = {"type": "fallback_message", "model": MODEL, "input_tokens": 3, "output_tokens": 51}
+    made = normalized(assistant("advised", "x", usage=usage(51) | {"iterations": [contained, ADVISOR]}))
+    assert made["usage"]["output_tokens"] == 51
+    assert made["usage"]["iterations"] == [
+        contained,
+        {
+            "type": "advisor_message",
+            "model": "claude-opus-5-5",
+            "input_tokens": 7000,
+            "output_tokens": 900,
+            "cache_read_tokens": 5,
+            "cache_creation_tokens": 6,
+            "cache_creation_5m_tokens": 2,
+            "cache_creation_1h_tokens": 4,
+            "attributes": {"advice": "free text"},
+        },
+    ]
+    bare = normalized(assistant("advised", "x", usage=usage(51) | {"iterations": [ADVISOR]}), context(level="metadata"))
+    assert bare["usage"]["iterations"][0]["output_tokens"] == 900
+    assert "attributes" not in bare["usage"]["iterations"][0]
+
+
+def test_a_message_of_one_call_does_not_say_it_twice() -> None:
+    made = normalized(
+        assistant("one", "x", usage=usage(51) | {"iterations": [{"type": "message", "output_tokens": 51}]})
+    )
+    assert "iterations" not in made["usage"]
 
 
 def test_a_synthetic_answer_is_not_flagged() -> None:

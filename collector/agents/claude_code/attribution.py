@@ -1,0 +1,99 @@
+"""Whose work it was: the account, the repository and pull request, and the provider of the model, as records say it.
+
+Accounts are personal, so they travel only where somebody opted in (`capture.account`); elsewhere they are left out and
+counted. Nothing is looked up: neither the project's directory nor git is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from collector.agents.claude_code.context import Context
+from collector.agents.claude_code.free_values import omit
+
+Record = dict[str, Any]
+
+ACCOUNT = {
+    "accountUuid": "id",
+    "vetoedAgainstAccountUuid": "id",
+    "organizationUuid": "organization_id",
+    "organizationName": "organization",
+    "emailAddress": "email",
+    "userEmail": "email",
+}
+PULL_REQUEST = {"prNumber": "number", "prUrl": "url", "prRepository": "repository"}
+NAMED = ACCOUNT.keys() | PULL_REQUEST.keys() | {"context", "worktreeSession"}
+EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}[A-Za-z0-9]")
+
+# How the API of each provider begins the ids of its messages.
+MESSAGE_IDS = (("msg_bdrk_", "bedrock"), ("msg_vrtx_", "vertex"), ("msg_01", "anthropic"))
+# `us.anthropic.claude-...-v1:0`, an inference profile, `claude-...@20250514`.
+MODELS = (
+    (re.compile(r"(?:[a-z]{2,6}(?:-[a-z]{2,5})?\.)?anthropic\.|arn:aws[a-z-]*:bedrock:"), "bedrock"),
+    (re.compile(r"[a-z0-9.-]+@(?:\d{8}|default)\b"), "vertex"),
+)
+
+
+def attribute(event: Record, rest: Record, context: Context) -> None:
+    """Moves what a record says of its account, repository and provider to its place."""
+    if "model" in event:
+        provider = provider_of(event)
+        if provider:
+            event["provider"] = provider
+    if NAMED.isdisjoint(rest):
+        return
+    for holder in (rest, nested(rest, "context"), nested(rest, "worktreeSession")):
+        if holder:
+            put_account(event, holder, context)
+            put_pull_request(event, holder)
+
+
+def provider_of(event: Record) -> str:
+    """Whose API answered; empty where neither the message's id nor the model's name tells."""
+    message_id = event.get("message_id", "")
+    for start, provider in MESSAGE_IDS:
+        if message_id.startswith(start):
+            return provider
+    for shape, provider in MODELS:
+        if shape.match(event["model"]):
+            return provider
+    return ""
+
+
+def nested(rest: Record, key: str) -> Record:
+    """An object inside the record that may name an account or a pull request, as a copy that can be emptied."""
+    value = rest.get(key)
+    if type(value) is not dict:
+        return {}
+    rest[key] = copy = dict(value)
+    return copy
+
+
+def put_account(event: Record, holder: Record, context: Context) -> None:
+    """The account, where it is wanted; else it is taken out."""
+    for key in ACCOUNT.keys() & holder.keys():
+        value = holder[key]
+        if type(value) is not str:
+            continue
+        del holder[key]
+        if not context.frame.names_accounts:
+            omit(event, "account", value)
+            continue
+        name = ACCOUNT[key]
+        # Some records put the address into a sentence addressed to the model.
+        found = EMAIL.search(value) if name == "email" else None
+        event.setdefault("account", {})[name] = found[0] if found else value
+
+
+def put_pull_request(event: Record, holder: Record) -> None:
+    """The pull request that a record names."""
+    found: Record = {}
+    for key, name in PULL_REQUEST.items():
+        value = holder.get(key)
+        if (type(value) is int and value >= 0) if name == "number" else (type(value) is str and value):
+            found[name] = holder.pop(key)
+    if found:
+        event["pull_request"] = found
+        if "repository" in found:
+            event["repository"] = found["repository"]

@@ -1,0 +1,141 @@
+"""What newer writers say beside the words: companions of subagents, hooks, errors of the API, runs of workflows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from collector.agents.claude_code import places
+from collector.flow.source import Place
+from collector.redact.seal import seal
+from tests.agents.claude_code.reader import context, normalized, written
+from tests.agents.claude_code.sample_attachments import attachment
+from tests.agents.claude_code.sample_bookkeeping import system
+from tests.agents.claude_code.sample_shapes import CALL
+from tests.agents.claude_code.samples import ALL_RECORDS, JOURNAL_LINES, WORKFLOW_RUN
+from tests.redactors import every_rule
+from tests.scopes import FORM
+
+DIGEST = hashlib.sha256(b"a call of a workflow").hexdigest()
+META = {
+    "agentType": "Explore",
+    "description": "look around",
+    "toolUseId": CALL,
+    "spawnDepth": 2,
+    "parentAgentId": "a1b2c3d4e5f60718",
+    "model": "claude-opus-5-5",
+    "workflowPhase": "Look",
+}
+SMALL_IMAGE = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+
+
+def test_a_subagents_events_say_what_its_companion_says() -> None:
+    made = normalized(ALL_RECORDS["assistant_text"], context(places.SUBAGENT, meta=META))
+    assert {key: made[key] for key in made if key.startswith(("agent_", "parent_", "spawn", "workflow"))} == {
+        "agent_type": "Explore",
+        "agent_description": "look around",
+        "agent_model": "claude-opus-5-5",
+        "parent_agent_id": "a1b2c3d4e5f60718",
+        "parent_call_id": CALL,
+        "spawn_depth": 2,
+        "workflow_phase": "Look",
+        "parent_uuid": made["parent_uuid"],
+    }
+
+
+def test_what_a_companion_says_oddly_is_left_alone() -> None:
+    odd = {"spawnDepth": -1, "description": ["words"], "model": None, "parentAgentId": ""}
+    made = normalized(ALL_RECORDS["assistant_text"], context(places.SUBAGENT, meta=odd))
+    assert not {"spawn_depth", "agent_description", "agent_model", "parent_agent_id"} & made.keys()
+
+
+def test_a_hook_names_the_call_it_ran_for() -> None:
+    made = normalized(ALL_RECORDS["attachment_hook_success"])
+    assert (made["kind"], made["tool"]) == ("hook", {"call_id": CALL, "name": "Edit"})
+    at_the_stop = normalized(ALL_RECORDS["attachment_hook_cancelled"])
+    assert "tool" not in at_the_stop
+    assert at_the_stop["attributes"]["tool_use_id"] == "x"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"status": 529, "requestID": "req_01overload", "error": {"error": {"message": "Overloaded"}}},
+        {"status": 529, "error": {"type": "error", "error": {"message": "Overloaded"}, "request_id": "req_01overload"}},
+        {"message": "Overloaded", "status": 529, "request_id": "req_01overload"},
+        {"formatted": "Overloaded", "status": 529, "requestID": "req_01overload", "error": "529"},
+    ],
+)
+def test_an_error_of_the_api_says_what_which_and_where(error: object) -> None:
+    made = normalized(system("api_error", error=error))
+    assert (made["text"], made["attributes"]["api_error_status"]) == ("Overloaded", 529)
+    assert made["request_id"] == "req_01overload"
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        {"type": "image", "file": {"base64": SMALL_IMAGE, "type": "image/gif"}},
+        {"type": "image", "data": SMALL_IMAGE, "mimeType": "image/gif"},
+        {"type": "image", "source": {"type": "base64", "data": SMALL_IMAGE}},
+        {"url": f"data:image/gif;base64,{SMALL_IMAGE}"},
+    ],
+)
+def test_small_images_are_described_as_large_ones_are(holder: object) -> None:
+    for made in (
+        normalized(attachment("image_of_tomorrow", {"image": holder})),
+        normalized(ALL_RECORDS["tool_result_bash"] | {"toolUseResult": {"content": [holder]}}),
+    ):
+        assert SMALL_IMAGE not in written(made)
+        assert '"bytes":23' in written(made)
+
+
+def test_a_run_of_a_workflow_is_read_whole_beside_its_subagents() -> None:
+    place = Place(4, "-work-app", "d389b24d")
+    assert places.classify(place, "wf_1a2b3c4d5e6f.json") == places.WORKFLOW
+    assert places.classify(place, "wf_1a2b3c4d5e6f.js") is None
+    assert places.classify(Place(2, "-work-app"), "wf_1a2b3c4d5e6f.json") is None
+    made = normalized(WORKFLOW_RUN, context(places.WORKFLOW))
+    assert (made["kind"], made["text"], made["model"]) == (
+        "workflow",
+        "Three files use the old name.",
+        "claude-opus-5-5",
+    )
+    assert made["time"] == "2026-11-19T02:43:51.714Z"
+    assert made["attributes"]["total_tokens"] == 1800
+    assert made["attributes"]["workflow_progress"][0]["state"] == "done"
+    assert made["omitted"] == {"script": len(WORKFLOW_RUN["script"])}
+
+
+def test_every_state_of_a_workflows_journal_is_named() -> None:
+    where = context(places.JOURNAL)
+    made = [normalized(JOURNAL_LINES[f"journal_{state}"], where) for state in ("launched", "started", "failed")]
+    assert [event["record_type"] for event in made] == ["launched", "started", "failed"]
+    assert {event["kind"] for event in made} == {"workflow"}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "is_hash"),
+    [
+        ({"key": f"v2:{DIGEST}"}, True),
+        ({"tail": [DIGEST, DIGEST[::-1]]}, True),
+        ({"hash": DIGEST, "shape_hash": DIGEST, "request_digest": DIGEST}, True),
+        ({"key": DIGEST}, False),
+        ({"key": f"v2:{DIGEST}/{DIGEST}"}, False),
+    ],
+)
+def test_hashes_are_not_taken_for_secrets(attributes: dict[str, Any], is_hash: bool) -> None:
+    made = normalized(JOURNAL_LINES["journal_started"], context(places.JOURNAL)) | {"attributes": attributes}
+    expected = json.loads(json.dumps(made))
+    sealed = seal(made, every_rule(), 1_000_000, FORM.shapes)
+    assert sealed.redactions == {} or not is_hash
+    assert (json.loads(sealed.body)["attributes"] == expected["attributes"]) is is_hash
+
+
+def test_a_message_of_a_teammate_is_no_mere_attachment() -> None:
+    made = normalized(attachment("teammate_mailbox", {"messages": [{"from": "ada", "text": "Look at this"}]}))
+    assert (made["kind"], made["origin"]) == ("user_context", "peer")
+    assert "Look at this" in written(made)
