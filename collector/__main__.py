@@ -7,6 +7,8 @@ import sys
 
 from collector import __version__
 
+CANNOT_PRINT = 74  # EX_IOERR, like OutputError of errors.py
+
 
 def main() -> None:
     """Runs the command line; exits with its exit code."""
@@ -30,7 +32,8 @@ def _say_version() -> None:
     try:
         os.write(1, f"collector {__version__}\n".encode())
     except OSError as error:
-        sys.exit(f"collector: Cannot write to standard output: {error.strerror}.")
+        os.write(2, f"collector: Cannot write to standard output: {error.strerror}.\n".encode())
+        sys.exit(CANNOT_PRINT)
 
 
 def _import_without_unused_parts() -> None:

@@ -7,14 +7,10 @@ all it needs when it is made, so nobody reaches into it later. A dry run locks n
 from __future__ import annotations
 
 import contextlib
-import getpass
 import os
 import random
-import secrets
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -31,14 +27,14 @@ from collector.delivery.sinks.registry import SINKS
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Uniform
 from collector.delivery.window import Deliverer
-from collector.errors import ConfigurationError, StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.errors import ConfigurationError
 from collector.flow.batch import Batch
 from collector.flow.frame import Frame
 from collector.flow.interrupt import Interrupt
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
+from collector.keeping.installation import Installation, load_installation
 from collector.keeping.lock import lock
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
@@ -50,15 +46,6 @@ from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
 
 log = get_logger()
-SHORTEST_KEY = 16  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Installation:
-    """What this installation calls itself, and the key of its redaction markers."""
-
-    id: str
-    key: bytes
 
 
 @contextlib.contextmanager
@@ -67,16 +54,13 @@ def assembled(
     purpose: str,
     *,
     is_dry_run: bool = False,
-    max_wait: float | None = None,
     interrupt: Interrupt | None = None,
     observer: Observer = UNOBSERVED,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, with its state locked while the block runs."""
     with (
         held_state(settings, purpose, is_dry_run=is_dry_run) as state,
-        flow_on(
-            state, settings, is_dry_run=is_dry_run, max_wait=max_wait, interrupt=interrupt, observer=observer
-        ) as flow,
+        flow_on(state, settings, is_dry_run=is_dry_run, interrupt=interrupt, observer=observer) as flow,
     ):
         yield flow
 
@@ -103,22 +87,23 @@ def flow_on(
     settings: Settings,
     *,
     is_dry_run: bool = False,
-    max_wait: float | None = None,
     interrupt: Interrupt | None = None,
     observer: Observer = UNOBSERVED,
     uniform: Uniform = random.uniform,
 ) -> Iterator[Flow]:
     """The flow that these settings describe, on a state that is already locked."""
     scope = scope_of(settings)
+    for each in settings.origins.overruled:
+        log.warning("a setting has no effect", reason=str(each))
     with contextlib.ExitStack() as stack:
-        installation = load_installation(state.path.with_name("installation.json"), may_write=not is_dry_run)
+        installation = installation_of(settings, may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
-        policy = policy_of(settings, max_wait=max_wait, uniform=uniform)
+        policy = policy_of(settings, uniform=uniform)
         channel = stack.enter_context(open_channel(settings, redactor, is_dry_run=is_dry_run))
         limits = channel.sink.limits
         yield Flow(
             scope=scope,
-            frame=Frame({"id": installation.id, "name": socket.gethostname()}, user_name(), settings.capture.account),
+            frame=frame_of(settings, installation),
             level=settings.capture.level,
             state=state,
             redactor=redactor,
@@ -142,14 +127,13 @@ def flow_on(
 def policy_of(
     settings: Settings,
     *,
-    max_wait: float | None = None,
     may_halt: bool = True,
     uniform: Uniform = random.uniform,
 ) -> Policy:
-    """How hard to try; a scan may be given less time than the settings allow."""
+    """How hard to try."""
     return Policy(
         settings.retry,
-        max_wait=settings.retry.max_wait if max_wait is None else max_wait,
+        max_wait=settings.retry.max_wait,
         window=settings.sink.window,
         may_halt=may_halt,
         uniform=uniform,
@@ -180,7 +164,7 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
     """Sends quarantined events again, one by one; yields each entry with `taken`, `refused`, `not an event`, or
     `excluded` if its project has been excluded since."""
     scope = scope_of(settings)
-    installation = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
+    installation = installation_of(settings)
     redactor = make_redactor(settings, installation.key)
     with open_channel(settings, redactor) as channel:
         # All of these were refused before, so a row of refusals says nothing about the sink and must not halt it.
@@ -267,74 +251,27 @@ def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -
         yield transport
 
 
-def load_installation(path: Path, *, may_write: bool) -> Installation:
-    """This installation's id and marker key; made at the first start."""
-    try:
-        return _read_installation(path)
-    except FileNotFoundError:
-        is_new = True
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        is_new = False
-        log.warning("installation file damaged, making a new one", path=str(path), error=type(error).__name__)
-    made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
-    return _write_installation(path, made, is_new=is_new) if may_write else made
+def installation_of(settings: Settings, *, may_write: bool = False) -> Installation:
+    """What the installation calls itself whose state this is."""
+    return load_installation(settings.state_path.with_name("installation.json"), may_write=may_write)
 
 
-def _read_installation(path: Path) -> Installation:
-    known = orjson.loads(path.read_bytes())
-    key = bytes.fromhex(known["key"])
-    if len(key) < SHORTEST_KEY:
-        raise ValueError("so short a key can be guessed, and with it what the markers stand for")
-    return Installation(str(known["id"]), key)
-
-
-def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Installation:
-    """Puts the file in place. If two agents start at once, the first one's file counts for both."""
-    temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
-    try:
-        make_private_directory(path.parent)
-        try:
-            with created(temporary) as file:
-                file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
-                file.flush()
-                os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
-            # A crash before this leaves a stray. Nothing was sent under this id yet, so the next start makes another.
-            if not is_new or not _put_first(temporary, path):
-                os.replace(temporary, path)
-            # Before anything is sent under this id: a power cut must not take the name, and with it the markers' key.
-            fsync_directory(path.parent)
-            return _read_installation(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise StateError(
-            f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount."
-        ) from None
-
-
-def _put_first(temporary: Path, path: Path) -> bool:
-    """Gives the file its name unless that is taken; False where the file system cannot link."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        return True
-    except OSError:
-        return False
-    return True
-
-
-def user_name() -> str:
-    """Who runs this: the account, or its number where the system has no name for it."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())
+def frame_of(settings: Settings, installation: Installation) -> Frame:
+    """What every event says about where it comes from."""
+    machine = settings.host.id or configuration.machine_id() or installation.id
+    name = settings.host.name or socket.gethostname()
+    return Frame(
+        {"id": machine, "name": name},
+        configuration.account(),
+        installation.id,
+        settings.labels,
+        names_accounts=settings.capture.account,
+    )
 
 
 def scope_of(settings: Settings) -> Scope:
     """What these settings let us read."""
-    chosen = settings.projects
-    return Scope(roots_of(settings), AGENTS, configuration.home(), chosen.include, chosen.exclude)
+    return Scope(roots_of(settings), AGENTS, configuration.home(), settings.projects.include, settings.exclusions)
 
 
 def roots_of(settings: Settings) -> list[Root]:

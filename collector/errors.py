@@ -2,20 +2,44 @@
 
     CollectorError                  1
       ConfigurationError           78   a person must edit something
-      RootNotFound                  1   there is nothing to read
+      RootNotFound                 66   there is nothing to read: no root exists
+        NotARoot                   65   what was named is there, but no coding agent keeps its files in it
       SourceError                   1   reading a source failed part of the way
       SkipSource                    1   a source is not read in this pass, for a reason that is counted
-      StateError                    1   the state cannot be read or written
-        StateLocked                 1   another agent holds it
+      StateError                   74   the state cannot be read or written
+        StateLocked                73   another agent holds it
+      OutputError                  74   standard output cannot be written
       SinkError                    75
         SinkUnavailable            75   it was still failing when the time to wait was over
         SinkHalted                 75   it answers, but a person must act: token, URL, certificate
       Stopped                       3   a stop was requested while something was in flight
 
+Numbers above 63 are those of sysexits.h, where one fits. 70, 71 and 77 come from Python's own exceptions (cli).
+EXIT_CODES says all of them to people.
+
 A message says what failed and where, what the agent does next, and what a person can do. It never holds a secret.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+
+EXIT_CODES: Mapping[int, str] = {
+    0: "all went well; of `scan`: everything was acknowledged",
+    1: "of `doctor`: something fails; of other commands: what is said on stderr, and has no code of its own",
+    2: "the command line is wrong",
+    3: "some lines were quarantined, some files or directories could not be read, or the scan was stopped early",
+    65: "a directory was named as a root, and no coding agent keeps its files in it",
+    66: "there is nothing to read: no root exists",
+    70: "a fault in collector; the message says where",
+    71: "there was not enough memory",
+    73: "another agent is working on the same state",
+    74: "the state, the quarantine or standard output cannot be read or written",
+    75: "the sink was unreachable, or takes nothing until a person acts; all offsets are kept",
+    77: "permission denied; the message names the path",
+    78: "the configuration is wrong, or a flag would change what an administrator has locked",
+}
+"""What a script may tell apart. A code keeps its meaning."""
 
 
 class CollectorError(Exception):
@@ -33,6 +57,14 @@ class ConfigurationError(CollectorError):
 class RootNotFound(CollectorError):
     """None of the roots exists."""
 
+    exit_code = 66
+
+
+class NotARoot(RootNotFound):
+    """What was named as a root is there, and is none."""
+
+    exit_code = 65
+
 
 class SourceError(CollectorError):
     """A source could not be read to its end. What was read before that counts."""
@@ -49,9 +81,19 @@ class SkipSource(CollectorError):
 class StateError(CollectorError):
     """The state cannot be read or written."""
 
+    exit_code = 74
+
 
 class StateLocked(StateError):
     """Another agent is working on the same state."""
+
+    exit_code = 73
+
+
+class OutputError(CollectorError):
+    """Standard output cannot be written."""
+
+    exit_code = 74
 
 
 class SinkError(CollectorError):

@@ -102,6 +102,8 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
         starts = stand_ins.starts
         if stand_ins.sources:
             found.add(stand_ins.sources)
+    for directory, reason in found.errors.items():
+        ledger.name(directory, reason)
     selection = select(found, flow.state.entries, starts, time.time())
     flow.committer.apply(selection)
     for reason, files in selection.skipped.items():
@@ -119,13 +121,17 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
             ledger.read_file()
         except SkipSource as skip:
             ledger.skip_file(skip.reason)
+            if skip.reason in reasons.LEFT_BEHIND:
+                ledger.name(source.key, skip.reason)
             if skip.reason in reasons.UNTIL_CHANGED:
                 flow.committer.leave_alone(source, skip.reason)
         except SourceError as error:
             ledger.skip_file(reasons.READ_ERROR.name)
+            ledger.name(source.key, reasons.READ_ERROR.name)
             log.warning("source not read to its end", source=source.key, reason=str(error))
         except Exception as error:  # noqa: BLE001 - one source must not keep all others from being read, pass after pass
             ledger.skip_file(reasons.INTERNAL_ERROR.name)
+            ledger.name(source.key, reasons.INTERNAL_ERROR.name)
             log.error("source not understood", source=source.key, error=type(error).__name__, place=place_of(error))
 
 

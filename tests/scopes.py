@@ -24,7 +24,7 @@ def scope(
 ) -> Scope:
     """What is read below these roots."""
     named = [root if isinstance(root, Root) else root_of(root, root.name) for root in roots]
-    return Scope(named, {form.name: form}, home, include, exclude)
+    return Scope(named, {form.name: form}, home, include, [exclude])
 
 
 class Asking(ClaudeCode):

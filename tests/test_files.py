@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from collector.assembly import load_installation
 from collector.errors import StateError
 from collector.files import created
 from collector.flow.outcome import Quarantined
+from collector.keeping.installation import load_installation
 from collector.keeping.lock import lock
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State

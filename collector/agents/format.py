@@ -34,6 +34,8 @@ class AgentFormat(Protocol):
 
     usual_roots: tuple[str, ...]
     """Where its files lie when nobody says otherwise; those that exist are read, else the first is waited for."""
+    root_marks: frozenset[str]
+    """Names of which it makes at least one in a root, and that are hardly found anywhere else."""
     root_variable: str
     """An environment variable that names its roots, separated by commas; empty where there is none."""
     watched: tuple[str, ...]

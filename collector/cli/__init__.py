@@ -18,7 +18,7 @@ import typer
 
 import collector.cli.run  # noqa: F401 - first, because importing it later would replace the function `run` below
 from collector import __version__, log
-from collector.errors import CollectorError
+from collector.errors import CollectorError, OutputError
 
 # Where each command is. Only the one that is asked for is imported: a service keeps its modules in memory for months.
 COMMANDS = {
@@ -92,11 +92,11 @@ def run(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # nobody reads stdout any more
         return 1
     except MemoryError:
-        return _fail(OUT_OF_MEMORY, 1)
+        return _fail(OUT_OF_MEMORY, NO_MEMORY)
     except PermissionError as error:
-        return _fail(_forbidden(error) if error.filename else _unexpected(error), 1)
+        return _fail(_forbidden(error), NO_PERMISSION) if error.filename else _fail(_unexpected(error), FAULT)
     except Exception as error:  # noqa: BLE001 - a user gets a sentence, not a traceback
-        return _fail(_unexpected(error), 1)
+        return _fail(_unexpected(error), FAULT)
     return 0
 
 
@@ -123,9 +123,10 @@ class _Output(io.FileIO):
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if isinstance(error, BrokenPipeError):
                 raise
-            raise CollectorError(CANNOT_PRINT.format(error.strerror)) from None
+            raise OutputError(CANNOT_PRINT.format(error.strerror)) from None
 
 
+FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # of sysexits.h, like those of errors.py
 CANNOT_PRINT = (
     "Cannot write to standard output: {}. The output ends there; what was acknowledged before is remembered. "
     "Make room, or send the output elsewhere."

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import orjson
 import typer
 
 from collector import settings
-from collector.cli.scan import Config
+from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.credentials import credentials
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
-from collector.log import printable
+from collector.log import printable, tame_json
 
 app = typer.Typer(help="Write, check and show the configuration.", no_args_is_help=True)
 
@@ -47,23 +47,64 @@ def init(
 
 
 @app.command()
-def check(config: Config = None) -> None:
+def check(
+    config: Config = None,
+    root: Roots = None,
+    sink_url: SinkUrl = None,
+    sink_type: SinkType = None,
+    state: StatePath = None,
+) -> None:
     """Says whether the configuration is valid; exit code 78 when it is not."""
     from collector.assembly import make_redactor, scope_of
 
-    chosen = settings.load(config, sinks=SINKS)
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     credentials(chosen.sink, chosen.sink_token())
     make_redactor(chosen, b"check")
     scope_of(chosen)
-    path = settings.config_file(config)
-    typer.echo(printable(f"{path or 'The defaults and the environment'}: valid."))
+    typer.echo(printable(f"{', '.join(chosen.origins.files) or 'The defaults and the environment'}: valid."))
+    _say_overruled(chosen)
 
 
 @app.command()
-def show(config: Config = None) -> None:
-    """Prints the values in force as JSON, secrets masked."""
+def show(
+    config: Config = None,
+    root: Roots = None,
+    sink_url: SinkUrl = None,
+    sink_type: SinkType = None,
+    state: StatePath = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Shows every value in force, where it comes from, and whether it is locked; secrets masked."""
     from collector.assembly import roots_of
 
-    chosen = settings.load(config, sinks=SINKS)
-    shown = settings.masked(chosen) | {"roots": [root._asdict() for root in roots_of(chosen)]}
-    typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
+    shown = settings.masked(chosen) | {"roots": [each._asdict() for each in roots_of(chosen)]}
+    origins = chosen.origins
+    options = {
+        key: {"value": value, "from": origins.place(key) or "default", "locked_by": origins.locked_by(key) or None}
+        for key, value in _flat(shown)
+    }
+    if json:
+        overruled = [each._asdict() for each in origins.overruled]
+        typer.echo(tame_json({"files": origins.files, "options": options, "overruled": overruled}, indent=2))
+        return
+    width = max(map(len, options))
+    for key, option in options.items():
+        value = "(not set)" if option["value"] is None else tame_json(option["value"])
+        locked = f", locked by {option['locked_by']}" if option["locked_by"] else ""
+        typer.echo(printable(f"{key:{width}}  {value}  ({option['from']}{locked})"))
+    _say_overruled(chosen)
+
+
+def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value with its dotted key; a table that holds nothing is a value, too."""
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield above + name, value
+
+
+def _say_overruled(chosen: settings.Settings) -> None:
+    for each in chosen.origins.overruled:
+        typer.echo(printable(str(each)), err=True)

@@ -44,19 +44,17 @@ def doctor(
 
 
 def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
-    from collector.assembly import user_name
     from collector.inspection.doctor import Check, checks
     from collector.install.installed import service_files
     from collector.install.plans import Person
 
     try:
         chosen = settings.load(config, given, sinks=SINKS)
-        source = settings.config_file(config)
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
         return
-    person = Person(user_name(), os.getuid(), settings.home())
-    yield from checks(chosen, str(source or "defaults and environment"), service_files(person, sys.platform))
+    person = Person(settings.account(), os.getuid(), settings.home())
+    yield from checks(chosen, service_files(person, sys.platform))
 
 
 def _print(check: Check) -> None:

@@ -32,10 +32,10 @@ def redact(
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
     """Prints a text without its secrets or, with --jsonl, JSON values without theirs and what was found in them."""
-    from collector.assembly import load_installation, make_redactor
+    from collector.assembly import installation_of, make_redactor
 
     chosen = settings.load(config, sinks=SINKS)
-    installation = load_installation(chosen.state_path.with_name("installation.json"), may_write=False)
+    installation = installation_of(chosen)
     redactor = make_redactor(chosen, installation.key)
     number = 0
     try:

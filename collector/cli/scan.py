@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -19,18 +19,22 @@ import typer
 
 from collector import log, settings
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import RootNotFound
+from collector.errors import NotARoot, RootNotFound
 from collector.flow import reasons
 from collector.flow.interrupt import Interrupt
 from collector.flow.ledger import Ledger
 from collector.flow.observer import Unobserved
+from collector.flow.source import Root
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 SOME_LEFT = 3
 
-Config = Annotated[Path | None, typer.Option("--config", help="The configuration file.", show_default=False)]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="Your configuration file, in place of the usual one.", show_default=False),
+]
 Roots = Annotated[
     list[str] | None,
     typer.Option("--root", help="A directory to read, such as ~/.claude; repeatable.", show_default=False),
@@ -54,32 +58,23 @@ def scan(
 ) -> None:
     """Sends everything new once, and prints the ledger.
 
-    Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 75 sink unreachable, 78 bad
-    configuration, 2 usage, 1 other.
+    Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 65 not a root, 66 no root, 73 another
+    agent holds the state, 74 state not writable, 75 sink unreachable, 77 no permission, 78 bad configuration, 2 usage.
     """
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
+    given = flags(root, sink_url, sink_type, state)
+    if max_wait is not None:
+        given["retry"] = {"max_wait": max_wait}
+    chosen = settings.load(config, given, sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
-    from collector.agents.registry import AGENTS
     from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
 
-    roots = roots_of(chosen)
-    missing = [found.path for found in roots if not os.path.isdir(found.path)]
-    if len(missing) == len(roots):
-        forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
-        makers = " or ".join(form.title for form in forms)
-        ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
-        raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} does not exist. {makers} creates it when it first starts; "
-            f"if it is elsewhere, name it with {ways}."
-        )
-    for path in missing:
-        log.get_logger().warning("a root does not exist", path=path)
+    _check_roots(roots_of(chosen))
     from collector.pipeline import run_pass
     from collector.service.footprint import hold_little_memory
 
     hold_little_memory()
     ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
-    parts = assembled(chosen, "scan", is_dry_run=dry_run, max_wait=max_wait, interrupt=interrupt, observer=bar)
+    parts = assembled(chosen, "scan", is_dry_run=dry_run, interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt), parts as flow:
         try:
             with bar:
@@ -91,6 +86,53 @@ def scan(
     is_left = any(ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)
     if interrupt.is_set or is_left or ledger.as_dict()["quarantined"]:
         raise typer.Exit(SOME_LEFT)
+
+
+def _check_roots(roots: Sequence[Root]) -> None:
+    """Raises if there is nothing to read; of several roots, what is wrong with some is a warning."""
+    from collector.agents.registry import AGENTS
+
+    missing = [found.path for found in roots if not os.path.isdir(found.path)]
+    strange = [found for found in roots if found.path not in missing and _is_strange(found)]
+    forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
+    makers = " or ".join(form.title for form in forms)
+    if len(missing) + len(strange) == len(roots) and strange:
+        raise NotARoot("\n".join(_what_it_is_not(found) for found in strange))
+    if len(missing) == len(roots):
+        ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
+        raise RootNotFound(
+            f"There is nothing to read: {', '.join(missing)} does not exist. {makers} creates it when it first starts; "
+            f"if it is elsewhere, name it with {ways}."
+        )
+    for path in missing:
+        log.get_logger().warning("a root does not exist", path=path)
+    for found in strange:
+        log.get_logger().warning("not a root", path=found.path, reason=_what_it_is_not(found))
+
+
+def _is_strange(root: Root) -> bool:
+    """Whether a directory holds something, and nothing that the coding agent makes in a root."""
+    try:
+        return bool(os.listdir(root.path)) and not _has_marks(root)
+    except OSError:  # the pass says so
+        return False
+
+
+def _has_marks(root: Root) -> bool:
+    from collector.agents.registry import AGENTS
+
+    return any(os.path.exists(os.path.join(root.path, name)) for name in AGENTS[root.agent].root_marks)
+
+
+def _what_it_is_not(root: Root) -> str:
+    from collector.agents.registry import AGENTS
+
+    form = AGENTS[root.agent]
+    inside = (os.path.join(root.path, os.path.basename(usual)) for usual in form.usual_roots)
+    near = (root._replace(path=path) for path in (os.path.dirname(root.path), *inside))
+    meant = next((each.path for each in near if _has_marks(each)), "")
+    advice = f"Did you mean {meant}?" if meant else "Name the directory that holds `projects`."
+    return f"{root.path} is not a directory of {form.title}: it holds nothing that {form.title} writes. {advice}"
 
 
 def flags(
@@ -175,6 +217,9 @@ def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = Fa
         f"sent     {data['batches']} batches, {data['bytes']} bytes{_listed(data['redactions'], ', redacted: ')}"
     )
     typer.echo(f"lag      {data['lag']} bytes")
+    meanings = {reason.name: f"{reason.name}. {reason.meaning}" for reason in reasons.SKIPPED_FILES}
+    for path, reason in data["not_read"].items():
+        typer.echo(f"left     {log.printable(path)}: {meanings.get(reason, reason)}")
 
 
 def _listed(counts: dict[str, int], before: str = ", skipped: ", *, brackets: bool = False) -> str:

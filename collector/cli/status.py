@@ -54,6 +54,9 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     """The report, as a person reads it."""
     rows = [("agent", _agent(report, now))]
     rows += [("problem", text) for text in _problem(report, now)]
+    rows += [("overruled", text) for text in report.get("overruled", [])]
+    if locked := report.get("locked"):
+        rows.append(("locked", f"{', '.join(locked)}; in {' and '.join(dict.fromkeys(locked.values()))}"))
     rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
     rows += [("root", _root(each)) for each in report["roots"]]
     words = _words([root.get("agent", "") for root in report["roots"]])

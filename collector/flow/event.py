@@ -53,8 +53,12 @@ Count = Annotated[int, {"minimum": 0}]
 class Host(TypedDict):
     """The machine."""
 
-    id: Annotated[str, "Stable id of the machine."]
-    name: Annotated[str, "Its host name."]
+    id: Annotated[
+        str,
+        "Stable id of the machine, the same for all its users: a keyed hash of the system's machine id, or `host.id` "
+        "of the configuration.",
+    ]
+    name: Annotated[str, "Its host name, or `host.name` of the configuration."]
 
 
 class Client(TypedDict, total=False):
@@ -212,7 +216,9 @@ class Event(TypedDict, total=False):
         "file the next one that has a time, and only in a file without any time its mtime.",
     ]
     host: Required[Annotated[Host, "The machine."]]
-    user: Annotated[str, "The account on it."]
+    installation_id: Annotated[str, "The installation: one state of collector on that machine. Random, made once."]
+    user: Annotated[str, "The account on it, by the name that the system has for its number."]
+    labels: Annotated[dict[str, str], "What the configuration's [labels] say, such as a team or a site."]
     root: Annotated[str, "The label of the Claude config directory."]
     client: Required[Annotated[Client, "The program that wrote the record."]]
     session_id: Annotated[str, "The session the record names; where it names none, the session of its file."]

@@ -8,6 +8,8 @@ from typing import Any
 from collector.flow.counts import Counts, add_counts
 from collector.flow.receipt import Receipt
 
+MOST_NAMED = 100  # files and directories; a broken mount has them all
+
 
 @dataclass(slots=True)
 class Ledger:
@@ -17,6 +19,7 @@ class Ledger:
     read: int = 0
     unchanged: int = 0
     skipped_files: dict[str, int] = field(default_factory=dict)
+    not_read: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Counts] = field(default_factory=dict)
     redactions: dict[str, int] = field(default_factory=dict)
     batches: int = 0
@@ -39,6 +42,11 @@ class Ledger:
         """Counts files that are not read."""
         self.seen += files
         self.skipped_files[reason] = self.skipped_files.get(reason, 0) + files
+
+    def name(self, path: str, reason: str) -> None:
+        """Says which file or directory is left behind, and why; the count says how many if there are very many."""
+        if len(self.not_read) < MOST_NAMED:
+            self.not_read[path] = reason
 
     def take(self, receipt: Receipt) -> None:
         """Counts what a receipt settled: its events as delivered or quarantined, other lines as the batch says."""
@@ -73,6 +81,7 @@ class Ledger:
                 "unchanged": self.unchanged,
                 "skipped": dict(sorted(self.skipped_files.items())),
             },
+            "not_read": dict(sorted(self.not_read.items())),
             "lines": totals.lines,
             "delivered": totals.delivered,
             "skipped": dict(sorted(totals.skipped.items())),

@@ -16,11 +16,11 @@ Record = dict[str, Any]
 
 FIELDS = frozenset(
     {
-        "id", "schema", "kind", "record_type", "record_subtype", "priority", "time", "time_from", "host", "user",
-        "root", "client", "session_id", "file_session_id", "agent_id", "agent_type", "agent_model",
-        "parent_agent_id", "parent_call_id", "spawn_depth", "uuid", "parent_uuid", "prompt_id", "sidechain",
-        "project", "cwd", "account", "slug", "role", "origin", "provider", "model", "message_id", "request_id",
-        "stop_reason", "usage", "quality", "source", "omitted",
+        "id", "schema", "kind", "record_type", "record_subtype", "priority", "time", "time_from", "host",
+        "installation_id", "user", "labels", "root", "client", "session_id", "file_session_id", "agent_id",
+        "agent_type", "agent_model", "parent_agent_id", "parent_call_id", "spawn_depth", "uuid", "parent_uuid",
+        "prompt_id", "sidechain", "project", "cwd", "account", "slug", "role", "origin", "provider", "model",
+        "message_id", "request_id", "stop_reason", "usage", "quality", "source", "omitted",
     }
 )  # fmt: skip
 TOOL_FIELDS = frozenset(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import email.utils
 import os
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +19,8 @@ from typing import NamedTuple
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.assembly import (
-    load_installation,
+    frame_of,
+    installation_of,
     make_redactor,
     open_channel,
     policy_of,
@@ -28,13 +28,11 @@ from collector.assembly import (
     roots_of,
     scope_of,
     state_of,
-    user_name,
 )
 from collector.delivery.sink import Accepted, Answer, Halt, Verdict
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
-from collector.flow.frame import Frame
 from collector.keeping.lock import holder
 from collector.reading.discover import Findings, discover
 from collector.redact import Redactor, seal
@@ -59,9 +57,11 @@ class Check(NamedTuple):
     advice: str = ""
 
 
-def checks(settings: Settings, source: str, service_files: Sequence[Path]) -> Iterator[Check]:
+def checks(settings: Settings, service_files: Sequence[Path]) -> Iterator[Check]:
     """Every check, in the order in which things go wrong; `service_files` is where a service would be installed."""
-    yield Check("configuration", "ok", f"{source}: valid")
+    yield Check("configuration", "ok", f"{', '.join(settings.origins.files) or 'defaults and environment'}: valid")
+    for each in settings.origins.overruled:
+        yield Check("configuration", "warn", str(each), "Remove it there, or ask whoever administers this machine.")
     found = discover(scope_of(settings))
     for name, step in STEPS.items():
         try:
@@ -175,7 +175,7 @@ def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _redactor(settings: Settings) -> Redactor:
-    known = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
+    known = installation_of(settings)
     return make_redactor(settings, known.key)
 
 
@@ -204,10 +204,9 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         return
     if str(settings.sink.url).startswith("http://") and settings.sink.allow_http:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
-    known = load_installation(settings.state_path.with_name("installation.json"), may_write=False)
+    known = installation_of(settings)
     redactor = make_redactor(settings, known.key)
-    frame = Frame({"id": known.id, "name": socket.gethostname()}, user_name())
-    event = seal(canary(frame, time.time()), redactor, settings.batch.max_event_bytes)
+    event = seal(canary(frame_of(settings, known), time.time()), redactor, settings.batch.max_event_bytes)
     with open_channel(settings, redactor) as channel:
         started = time.monotonic()
         posted = Deliverer(channel, policy_of(settings)).ask(event)

@@ -50,6 +50,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "roots": [_root(root, found.missing_roots) for root in scope.roots],
         "sink": SINKS[settings.sink_type].address(settings),
         "capture_level": settings.capture.level,
+        **settings.origins.as_dict(),
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,
         "lag": sum(row["lag"] for row in priorities.values()),

@@ -39,21 +39,23 @@ class Verdict(Enum):
 
 
 class ProjectFilter:
-    """Which projects of one agent are read."""
+    """Which projects of one agent are read. Each list of `exclude` counts by itself, exceptions included: what one of
+    them excludes no other takes back."""
 
     def __init__(
         self,
         form: AgentFormat,
         include: Sequence[str],
-        exclude: Sequence[str],
+        exclude: Sequence[Sequence[str]],
         home: str,
         *,
         ignores_case: bool = IGNORES_CASE,
     ) -> None:
         self._form = form
         self._include = Globs("projects.include", include, home, form, ignores_case=ignores_case)
-        self._exclude = Globs("projects.exclude", exclude, home, form, ignores_case=ignores_case)
-        self.is_open = not include and not exclude
+        lists = (Globs("projects.exclude", globs, home, form, ignores_case=ignores_case) for globs in exclude)
+        self._exclude = [globs for globs in lists if globs]
+        self.is_open = not include and not self._exclude
         self._judged: dict[str, bool] = {}  # by directory
         self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
         self._first: dict[str, FirstDirectories] = {}  # by root, of the sources in doubt
@@ -65,9 +67,10 @@ class ProjectFilter:
         if self.is_open or not project:
             return Verdict.TAKEN
         is_in = not self._include or self._include.name(project)
-        if self._exclude.name(project) or not (is_in or self._include.may_match(project)):
+        if any(globs.name(project) for globs in self._exclude) or not (is_in or self._include.may_match(project)):
             return Verdict.LEFT_OUT
-        return Verdict.TAKEN if is_in and not self._exclude.may_match(project) else Verdict.IN_DOUBT
+        may_be_out = any(globs.may_match(project) for globs in self._exclude)
+        return Verdict.TAKEN if is_in and not may_be_out else Verdict.IN_DOUBT
 
     def takes(self, directory: str) -> bool:
         """Whether what happened in this directory is read. One that is relative could be anywhere."""
@@ -77,7 +80,8 @@ class ProjectFilter:
                 self._judged.clear()
             meant = directories_of(directory)
             is_in = bool(meant) and (not self._include or all(map(self._include.match, meant)))
-            known = self._judged[directory] = is_in and not any(map(self._exclude.match_or_contain, meant))
+            is_out = any(globs.match_or_contain(place) for globs in self._exclude for place in meant)
+            known = self._judged[directory] = is_in and not is_out
         return known
 
     # Sources

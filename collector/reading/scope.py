@@ -19,7 +19,7 @@ class Scope:
     agents: Mapping[str, AgentFormat]
     home: str
     include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
+    exclude: Sequence[Sequence[str]] = ()
     filters: dict[str, ProjectFilter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -289,6 +289,7 @@ class Service:
             "since": timestamp(self._since),
             "is_running": not self._is_stopping,
             **describe(self.flow),
+            **self.settings.origins.as_dict(),
             "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.scope.roots],
             "watcher": {
                 "mode": watcher.mode,

@@ -1,4 +1,7 @@
-"""What can be configured (options, sinks) and where that comes from (layers); environment.py reads everything else."""
+"""What can be configured (options, sinks, model), and where it comes from (layers, loading).
+
+environment.py reads everything else that the environment says.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,25 @@ from collector.settings.environment import (
     variable,
     watchdog_seconds,
 )
-from collector.settings.layers import Settings, config_file, load, masked, with_sinks
+from collector.settings.identity import account, machine_id
+from collector.settings.layers import Origins
+from collector.settings.loading import load
+from collector.settings.model import Settings, masked, token_path, with_sinks
 
 __all__ = [
+    "Origins",
     "Settings",
+    "account",
     "cache_directory",
-    "config_file",
     "credential",
     "home",
     "load",
+    "machine_id",
     "masked",
     "notify_socket",
     "read_secret",
     "state_key",
+    "token_path",
     "user_config",
     "variable",
     "watchdog_seconds",

@@ -13,6 +13,9 @@ import platformdirs
 
 from collector.errors import ConfigurationError
 
+# What whoever administers a machine sets for everybody on it: collector.toml here, and conf.d/*.toml.
+SYSTEM_DIRECTORY = Path("/etc/collector")
+
 
 def home() -> str:
     """The home directory, for which `~` stands in keys."""

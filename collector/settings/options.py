@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import httpx
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_settings import NoDecode
 
 from collector.errors import ConfigurationError
 
 
-def _listed(value: object) -> object:
+def listed(value: object) -> object:
     """Turns `a,b` from the environment into the list [a, b]; JSON lists work too."""
     if not isinstance(value, str):
         return value
@@ -41,10 +41,29 @@ def _expanded(value: object) -> object:
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
-Names = Annotated[list[str], NoDecode, BeforeValidator(_listed)]
+Names = Annotated[list[str], NoDecode, BeforeValidator(listed)]
 YEAR = 31_536_000
+_LABEL = re.compile(r"[a-z][a-z0-9_]{0,62}")
+MOST_LABELS, LONGEST_LABEL = 32, 200
 Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
 FilePath = Annotated[Path, BeforeValidator(_expanded)]
+
+
+def _are_labels(labels: dict[str, str]) -> dict[str, str]:
+    """Checked strictly: every store of events must be able to take them as the names and values of columns."""
+    if len(labels) > MOST_LABELS:
+        raise ValueError(f"at most {MOST_LABELS} labels")
+    for name, text in labels.items():
+        if not _LABEL.fullmatch(name):
+            raise ValueError(f"the name {name[:80]!r} is not made of a-z, 0-9 and _, with a letter first (63 at most)")
+        if not text or len(text) > LONGEST_LABEL or not text.isprintable() or text != text.strip():
+            raise ValueError(
+                f"{name} must be 1 to {LONGEST_LABEL} printable characters in one line, with no blanks around them"
+            )
+    return labels
+
+
+Labels = Annotated[dict[str, str], AfterValidator(_are_labels)]
 
 
 def _check_header_name(name: str) -> None:
@@ -86,10 +105,10 @@ class RootSetting(Section):
 
 
 def listed_roots(value: object) -> object:
-    listed = _listed(value)
-    if not isinstance(listed, list):
-        return listed
-    return [{"path": item} if isinstance(item, str) else item for item in listed]
+    named = listed(value)
+    if not isinstance(named, list):
+        return named
+    return [{"path": item} if isinstance(item, str) else item for item in named]
 
 
 class SinkSettings(Section):
@@ -277,3 +296,20 @@ class LogSettings(Section):
 
     level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the lowest level logged")
     format: Literal["auto", "json", "text"] = Field(default="auto", description="auto: json, unless on a terminal")
+
+
+class HostSettings(Section):
+    """What the machine is called in events."""
+
+    id: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_.:-]{1,64}$",
+        examples=["build-runner-7"],
+        description="derived from the system's machine id; set it where that changes, as in containers",
+    )
+    name: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_.:-]{1,253}$",
+        examples=["ada-laptop"],
+        description="the host name, unless it is set here",
+    )

@@ -8,18 +8,21 @@ write the file: a service reads TOML for months and never writes any.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_origin
 
 import tomlkit
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from collector.settings.layers import section_of, with_sinks
+from collector.settings.model import section_of, with_sinks
 from collector.settings.sinks import Sinks
 
 HEADER = """\
 Configuration of collector. Each line that is commented out shows a default, or an example if there is no default.
-A flag beats a COLLECTOR_* variable (COLLECTOR_SINK__URL), which beats this file.
+Each key is decided by the last of these that sets it: /etc/collector/collector.toml, /etc/collector/conf.d/*.toml, the
+user's file (`collector config init` writes one), a COLLECTOR_* variable (COLLECTOR_SINK__URL), a flag. Lists are
+replaced, but projects.exclude, redaction.fields and redaction.rules add up. `collector config show` says what decided.
+An administrator may lock keys or sections: a line locked = ["sink", "capture.level"] above the first table.
 Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
 """
 
@@ -45,6 +48,8 @@ def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
     for name, field in with_sinks(sinks).model_fields.items():
         for title, section in _sections(name, field):
             _add(document, title, section)
+        if get_origin(field.annotation) is dict:
+            _add_open_table(document, name, field)
     return document.as_string()
 
 
@@ -70,6 +75,17 @@ def _add(document: tomlkit.TOMLDocument, title: str, section: type[BaseModel]) -
         table.add(tomlkit.comment(line))
     document.append(title, table)
     table.trivia.indent = ""  # else the library puts an empty line between the comment and its table
+
+
+def _add_open_table(document: tomlkit.TOMLDocument, title: str, field: FieldInfo) -> None:
+    """A table whose keys a person chooses, with an example."""
+    document.add(tomlkit.nl())
+    document.add(tomlkit.comment(f"{title.capitalize()}: {field.description}."))
+    table = tomlkit.table()
+    for key, value in field.examples[0].items() if field.examples else ():
+        table.add(tomlkit.comment(_line(key, FieldInfo(default=value, description="an example; choose your own"))))
+    document.append(title, table)
+    table.trivia.indent = ""
 
 
 def _line(key: str, option: FieldInfo) -> str:

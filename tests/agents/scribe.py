@@ -34,6 +34,7 @@ class Scribe:
     priorities: Mapping[int, str] = {0: "ledgers", 1: "logs"}
     deleted_after_days = 0
     usual_roots: tuple[str, ...] = ("~/.scribe",)
+    root_marks = frozenset({"desks", "ledger.json"})
     root_variable = "SCRIBE_HOME"
     watched: tuple[str, ...] = ("desks",)
     suffixes: tuple[str, ...] = (".log", ".json")

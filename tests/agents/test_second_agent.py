@@ -71,7 +71,7 @@ def test_its_usual_place_is_known_as_its_own_when_it_is_named(home: Home, sink: 
 def test_where_nothing_is_there_yet_it_is_said_who_makes_it(home: Home, agent: Agent) -> None:
     home.root.rmdir()
     result = agent.run("scan", "--root", str(home.root))
-    assert result.code == 1
+    assert result.code == 66
     assert "Scribe creates it when it first starts" in result.stderr
     assert "--root or $SCRIBE_HOME" in result.stderr
 

@@ -48,7 +48,7 @@ def test_a_full_disk_for_the_output_is_named(agent: Agent, unbuffered: str) -> N
     for command in ("--version", "config show", "preview", "scan --json", "scan", "report"):
         code, _, told = in_shell(agent, ">/dev/full", *command.split(), PYTHONUNBUFFERED=unbuffered)
         said[command] = (code, told.splitlines()[-1].partition(". ")[0].rstrip("."), "Traceback" in told)
-    expected = (1, "collector: Cannot write to standard output: No space left on device", False)
+    expected = (74, "collector: Cannot write to standard output: No space left on device", False)
     assert {command: how for command, how in said.items() if how != expected} == {}
 
 
@@ -63,7 +63,7 @@ def test_a_closed_stream_is_no_accident(agent: Agent) -> None:
 
 
 def test_a_reader_that_goes_is_no_accident(agent: Agent) -> None:
-    assert in_shell(agent, "| head -n 1", "config", "show") == (0, "{\n", "")
+    assert in_shell(agent, "| head -n 1", "config", "show", "--json") == (0, "{\n", "")
 
 
 def test_what_an_encoding_lacks_is_escaped(agent: Agent) -> None:
@@ -77,7 +77,7 @@ def test_a_place_that_may_not_be_reached_is_named(agent: Agent) -> None:
     closed = agent.home.path / "closed"
     closed.mkdir(0)
     result = agent.run("report", "--database", str(closed / "events.db"))
-    assert result.code == 1
+    assert result.code == 77
     assert result.stderr.startswith(f"collector: Cannot reach {closed / 'events.db'}: Permission denied.")
 
 

@@ -80,16 +80,16 @@ def test_a_sink_that_wants_to_know_is_told_and_it_is_shown_nowhere(home: Home, t
     _, header, value = KINDS[kind]
     with Sink(then=only_with(header, value)) as sink:
         agent = Agent(home, sink, {**environment(kind, secret), "COLLECTOR_LOG__LEVEL": "debug"})
-        told = [agent.scan(), agent.run("config", "show"), agent.run("config", "check"), agent.run("status")]
+        told = [agent.scan(), agent.run("config", "show", "--json"), agent.run("config", "check"), agent.run("status")]
     assert told[0].code == 0, told[0].stderr
     assert [result.code for result in told] == [0] * 4
     written = b"".join(agent.kept().values()).decode(errors="replace")
     said = written + "".join(result.stdout + result.stderr for result in told)
     assert SECRET not in said
     assert value.removeprefix("Basic ") not in said
-    shown = json.loads(told[1].stdout)["sink"]
-    assert (shown["auth"], shown["token_file"]) == (kind, str(secret))
-    assert shown["auth_user"] == ("********" if kind == "basic" else None)
+    shown = {key: option["value"] for key, option in json.loads(told[1].stdout)["options"].items()}
+    assert (shown["sink.auth"], shown["sink.token_file"]) == (kind, str(secret))
+    assert shown["sink.auth_user"] == ("********" if kind == "basic" else None)
 
 
 def test_a_wrong_secret_is_a_sentence_that_does_not_repeat_it(home: Home, tmp_path: Path) -> None:

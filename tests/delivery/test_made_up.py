@@ -89,8 +89,9 @@ def test_the_commented_file_and_the_values_in_force_show_its_options(agent: Agen
     text = agent.run("config", "init", "-").stdout
     assert '# [sink.pigeon]\n# loft = "north"  # where they fly to\n# is_express = false  # the fast ones\n' in text
     assert "pigeon: letters, by air" in text
-    shown = json.loads(agent.run("config", "show", env={"COLLECTOR_SINK__URL": "https://a.example/"}).stdout)
-    assert shown["sink"]["pigeon"] == {"loft": "north", "is_express": False}
+    shown = json.loads(agent.run("config", "show", "--json", env={"COLLECTOR_SINK__URL": "https://a.example/"}).stdout)
+    told = {key: option["value"] for key, option in shown["options"].items() if key.startswith("sink.pigeon.")}
+    assert told == {"sink.pigeon.loft": "north", "sink.pigeon.is_express": False}
 
 
 def test_it_is_examined_and_shown_like_any_other(agent: Agent, sink: Sink) -> None:

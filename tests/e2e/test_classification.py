@@ -14,7 +14,8 @@ from tests.build import Home
 from tests.sink import Answer, Event, Request, Sink, at_most, drip, flood, only_with_token, poison, redirect, rejecting
 from tests.tls import Authority
 
-QUARANTINED, UNREACHABLE, MISCONFIGURED, USAGE, OTHER = 3, 75, 78, 2, 1
+QUARANTINED, UNREACHABLE, MISCONFIGURED, USAGE = 3, 75, 78, 2
+NOT_A_ROOT, NO_ROOT, HELD = 65, 66, 73
 SHORT = ("--max-wait", "0.3")
 
 
@@ -311,7 +312,18 @@ def test_a_private_authority_and_a_client_certificate_work(
             lambda _: (["--sink-url", "http://sink.invalid/"], {}), MISCONFIGURED, "in the clear", id="http abroad"
         ),
         pytest.param(lambda _: (["--config", "none.toml"], {}), MISCONFIGURED, "none.toml", id="no such file"),
-        pytest.param(lambda home: (["--root", str(home / "nowhere")], {}), OTHER, "nowhere", id="no root"),
+        pytest.param(lambda home: (["--root", str(home / "nowhere")], {}), NO_ROOT, "nowhere", id="no root"),
+        pytest.param(
+            lambda home: (["--root", str(home / "home")], {}),
+            NOT_A_ROOT,
+            "Did you mean {}/home/.claude?",
+            id="not a root",
+        ),
+        pytest.param(
+            lambda home: (["--root", str(home / "home/.claude/projects")], {}),
+            *(NOT_A_ROOT, "Did you mean {}/home/.claude?"),
+            id="one level too deep",
+        ),
     ],
 )
 def test_bad_input_gets_its_code_and_a_sentence(
@@ -326,7 +338,7 @@ def test_bad_input_gets_its_code_and_a_sentence(
     places = [] if "--root" in flags else agent.places()
     result = agent.run("scan", *places, *flags, env=environment)
     assert result.code == expected, result.stderr
-    assert said in result.stderr
+    assert said.format(tmp_path) in result.stderr
     assert "Traceback" not in result.stderr
     assert sink.requests == []
 
@@ -340,6 +352,6 @@ def test_a_second_agent_on_the_same_state_names_the_first(sink: Sink, agent: Age
     second = agent.scan()
     gate.set()
     first.join()
-    assert second.code == OTHER
+    assert second.code == HELD
     assert "in use by" in second.stderr
     assert len(sink.posts) == 1

@@ -175,6 +175,7 @@ def test_an_unreadable_file_costs_itself_only_and_is_read_when_it_may_be(reachab
     path.with_name("t.jsonl").write_bytes(records(2))
     counts = run_as_nobody(world, reachable)
     assert counts["files"]["skipped"] == {"unreadable": 1}
+    assert counts["not_read"] == {"~/.claude/projects/-work-a/s.jsonl": "unreadable"}
     assert counts["lag"] == path.stat().st_size
     path.chmod(0o600)
     assert run_as_nobody(world, reachable)["delivered"] == 1
@@ -223,7 +224,12 @@ def test_a_directory_that_cannot_be_listed_is_named_and_no_success(tmp_path: Pat
         os.close(outer)
     os.close(inner)
     with Sink() as sink:
-        result = Agent(home, sink).scan().assert_balanced()
+        agent = Agent(home, sink)
+        result = agent.scan().assert_balanced()
         assert len(sink.ids()) == 1
+        printed = agent.run("scan", *agent.places()).stdout
     assert (result.code, result.ledger["files"]["skipped"]) == (3, {"unlisted": 1})
+    ((path, reason),) = result.ledger["not_read"].items()
+    assert (path.startswith("~/.claude/projects/"), reason) == (True, "File name too long")
+    assert f"left     {path}: {reason}\n" in printed
     assert "a directory cannot be listed" in result.stderr

@@ -96,7 +96,7 @@ def test_a_state_of_a_newer_version_is_left_alone_and_nothing_is_sent(tmp_path: 
         place.agent.state.write_bytes(newer)
         place.write(1)
         result = place.agent.run(command, *place.agent.places())
-        assert (result.code, "newer collector" in result.stderr) == (1, True)
+        assert (result.code, "newer collector" in result.stderr) == (74, True)
         assert place.agent.state.read_bytes() == newer
         assert len(sink.ids()) == PROMPTS
 
@@ -140,7 +140,7 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path
         place.agent.state = tmp_path / "file" / "state.json"
         for command in ("scan", "run"):
             result = place.agent.run(command, *place.agent.places())
-            assert (result.code, "Cannot write" in result.stderr) == (1, True), result.stderr
+            assert (result.code, "Cannot write" in result.stderr) == (74, True), result.stderr
         assert sink.posts == []
         place.agent.state = tmp_path / "agent" / "state.json"
         assert place.agent.scan().code == 0
@@ -214,7 +214,7 @@ def test_a_scan_on_a_full_disk_says_that_its_commits_are_not_saved(tmp_path: Pat
         place.write(3)
         limited = ["prlimit", "--fsize=16", *COLLECTOR, "scan", "--json", *place.agent.places()]
         ended = subprocess.run(limited, env=place.agent.environment, capture_output=True, text=True, check=False)
-        assert (ended.returncode, "Cannot write the state" in ended.stderr) == (1, True), ended.stderr
+        assert (ended.returncode, "Cannot write the state" in ended.stderr) == (74, True), ended.stderr
         assert json.loads(ended.stdout)["delivered"] == 3
         assert place.agent.scan().ledger["delivered"] == 3
         assert len(set(sink.ids())) == place.prompts

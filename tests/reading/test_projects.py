@@ -22,7 +22,7 @@ HASHED = key_of(DEEP) + "-1x2y3z"
 
 
 def filtering(*exclude: str, include: tuple[str, ...] = (), home: str = "/home/me") -> ProjectFilter:
-    return ProjectFilter(FORM, include, exclude, home)
+    return ProjectFilter(FORM, include, [exclude], home)
 
 
 def session(home: Home, directory: str, project: str = "") -> Session:

@@ -20,7 +20,7 @@ WORD = "pomegranate"
 
 @pytest.fixture
 def beating(home: Home, sink: Sink, clock: Clock) -> Iterator[Steps]:
-    given = {"heartbeat": {"interval": INTERVAL}, "run": {"rescan_interval": 100_000.0}}
+    given = {"heartbeat": {"interval": INTERVAL}, "run": {"rescan_interval": 100_000.0}, "labels": {"team": "platform"}}
     with Steps(home, sink, clock, given=given) as steps:
         yield steps
 
@@ -41,6 +41,8 @@ def test_a_heartbeat_is_sent_every_interval_and_says_how_the_agent_is(
     beating.until_idle()
     (beat,) = beats(sink)
     jsonschema.validate(beat, json_schema())
+    assert beat["installation_id"] == beating.service.flow.frame.installation_id
+    assert beat["labels"] == {"team": "platform"}
     said = beat["attributes"]
     assert (said["sources"], said["lag"], said["delivered"], said["quarantined"]) == (1, 0, 1, 1)
     assert sum(said["redactions"].values()) == 1
@@ -54,7 +56,7 @@ def test_a_heartbeat_is_sent_every_interval_and_says_how_the_agent_is(
 def test_a_restart_within_the_interval_does_not_count_twice(home: Home, sink: Sink, clock: Clock) -> None:
     for _ in range(2):
         with Steps(home, sink, clock, given={"heartbeat": {"interval": INTERVAL}}) as steps:
-            steps.service.flow.frame.host["id"] = "the same host"
+            steps.service.flow.frame = steps.service.flow.frame._replace(installation_id="the same")
             steps.until_idle()
             steps.service.passes.beat(steps.service.describe(), 1.0, INTERVAL)
     first, second = beats(sink)

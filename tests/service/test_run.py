@@ -87,7 +87,7 @@ def test_a_second_agent_ends_at_once_and_names_the_first(home: Home, sink: Sink,
     with agent.start() as running:
         wait_until(lambda: is_watching(agent, running), lambda: running.stderr)
         second = agent.run("run", *agent.places())
-        assert second.code == 1
+        assert second.code == 73
         assert f"process {running.process.pid}" in second.stderr
 
 

@@ -33,6 +33,12 @@ class ClaudeCode:
     priorities: Mapping[int, str] = {0: "sessions", 1: "subagents", 2: "prompt history", 3: "statistics"}
     deleted_after_days = 30
     usual_roots: tuple[str, ...] = ("~/.claude", "~/.config/claude")
+    root_marks = frozenset(
+        {
+            *("projects", "history.jsonl", "stats-cache.json", "todos", "statsig", "shell-snapshots", "file-history"),
+            *("session-env", ".credentials.json", ".claude.json"),
+        }
+    )  # not settings.json: a project has one in its own .claude, too
     root_variable = "CLAUDE_CONFIG_DIR"
     watched: tuple[str, ...] = (places.PROJECTS,)
     suffixes: tuple[str, ...] = (".jsonl", ".json")

@@ -55,7 +55,7 @@ class Leveled(Context):
     """A context that knows at which level its events are wanted, as the pipeline does."""
 
     def __init__(self, reading: Reading, level: str, *, names_accounts: bool) -> None:
-        super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev", names_accounts))
+        super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev", names_accounts=names_accounts))
         self.level = level
 
 

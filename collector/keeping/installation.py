@@ -1,0 +1,85 @@
+"""The installation file beside the state: what this installation calls itself, and the key of its redaction markers.
+
+In: its path. Out: an Installation, made at the first start. Invariant: nothing is sent under an id or a key that is not
+on disk, so a power cut cannot give the same secrets other markers.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from collector.errors import StateError
+from collector.files import created, fsync_directory, make_private_directory
+from collector.log import get_logger
+
+log = get_logger()
+SHORTEST_KEY = 16  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What this installation calls itself, and the key of its redaction markers."""
+
+    id: str
+    key: bytes
+
+
+def load_installation(path: Path, *, may_write: bool) -> Installation:
+    """This installation's id and marker key; made at the first start."""
+    try:
+        return _read_installation(path)
+    except FileNotFoundError:
+        is_new = True
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        is_new = False
+        log.warning("installation file damaged, making a new one", path=str(path), error=type(error).__name__)
+    made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
+    return _write_installation(path, made, is_new=is_new) if may_write else made
+
+
+def _read_installation(path: Path) -> Installation:
+    known = orjson.loads(path.read_bytes())
+    key = bytes.fromhex(known["key"])
+    if len(key) < SHORTEST_KEY:
+        raise ValueError("so short a key can be guessed, and with it what the markers stand for")
+    return Installation(str(known["id"]), key)
+
+
+def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Installation:
+    """Puts the file in place. If two agents start at once, the first one's file counts for both."""
+    temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
+    try:
+        make_private_directory(path.parent)
+        try:
+            with created(temporary) as file:
+                file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
+                file.flush()
+                os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
+            # A crash before this leaves a stray. Nothing was sent under this id yet, so the next start makes another.
+            if not is_new or not _put_first(temporary, path):
+                os.replace(temporary, path)
+            # Before anything is sent under this id: a power cut must not take the name, and with it the markers' key.
+            fsync_directory(path.parent)
+            return _read_installation(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise StateError(
+            f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount."
+        ) from None
+
+
+def _put_first(temporary: Path, path: Path) -> bool:
+    """Gives the file its name unless that is taken; False where the file system cannot link."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return True
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,256 @@
+"""Loads the settings: finds every layer, merges them, and explains what is wrong: its key, its place and the reason.
+
+In: the system's files, the user's file, COLLECTOR_* variables (nested with `__`), flags. Out: frozen Settings that know
+where they come from, or a ConfigurationError. Invariant: unknown keys and unknown COLLECTOR_* names are errors; an
+unreadable file is never passed over, because it may say what must not be collected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsError,
+)
+
+from collector.errors import ConfigurationError
+from collector.settings.environment import SYSTEM_DIRECTORY, user_config
+from collector.settings.layers import Keys, Layer, Origins, Rank, merge
+from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, with_sinks
+from collector.settings.options import Section, SinkSettings, refuse_clear_text
+from collector.settings.sinks import DeclaredSink, Sinks, options_in
+
+CONFIG_VARIABLE = "COLLECTOR_CONFIG"
+LABEL_PREFIX = "COLLECTOR_LABELS__"
+A_FLAG = "a command line flag"
+
+
+def load(
+    given: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    *,
+    sinks: Sinks,
+    system: Path | None = None,
+) -> Settings:
+    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong."""
+    model = with_sinks(sinks)
+    names = [".".join(keys) for keys in keys_of(model)]
+    _refuse_unknown_variables(model)
+    files = _system_files(system or SYSTEM_DIRECTORY)
+    layers = [_layer(path, Rank.SYSTEM, names) for path in files]
+    mine = _users_file(given)
+    if mine is not None and not any(_is_same_file(mine, path) for path in files):
+        files.append(mine)
+        layers.append(_layer(mine, Rank.USER, names))
+    layers.append(
+        Layer(Rank.ENVIRONMENT, _variables(model), lambda keys: f"the environment variable {_variable_of(keys)}")
+    )
+    layers.append(Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG))
+    merged = merge(layers)
+    origins = merged.origins([str(path) for path in files])
+    try:
+        settings: Settings = _model_of_values(model)(**merged.values).with_origins(origins)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, names, origins)) from None
+    _check(settings)
+    check_sink(settings.sink, sinks[settings.sink_type])
+    return settings
+
+
+def _model_of_values(model: type[Settings]) -> type[Settings]:
+    """The model, filled from what it is given alone: the environment has been read by then."""
+
+    class Given(model):  # type: ignore[misc, valid-type]
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            del settings_cls, env_settings, dotenv_settings, file_secret_settings
+            return (init_settings,)
+
+    return Given
+
+
+# Files
+
+
+def _system_files(directory: Path) -> list[Path]:
+    """The administrator's files, in the order in which they count: collector.toml, then conf.d by name."""
+    more = directory / "conf.d"
+    try:
+        names = sorted(name for name in os.listdir(more) if name.endswith(".toml"))
+    except (FileNotFoundError, NotADirectoryError):
+        names = []
+    except OSError as error:
+        raise ConfigurationError(f"Cannot list {more}: {error.strerror}. Make it readable to this user.") from None
+    return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_file(path)]
+
+
+def _users_file(given: Path | None) -> Path | None:
+    """The user's file: the flag's, $COLLECTOR_CONFIG's, the usual one, or none."""
+    named = given or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None)
+    if named is None:
+        usual = user_config()
+        return usual if _is_file(usual) else None
+    if not _is_file(named):
+        raise ConfigurationError(f"There is no configuration file {named}. `collector config init` writes one.")
+    return named
+
+
+def _is_file(path: Path) -> bool:
+    """Raises if that cannot be found out. The file is not passed over: it may say what must not be collected."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
+    """What a file says, and which keys it locks."""
+    tables = _read_toml(path)
+    locked = tables.pop("locked", [])
+    if not isinstance(locked, list) or not all(isinstance(name, str) for name in locked):
+        raise ConfigurationError(f'locked (in {path}): must be a list of keys and sections, such as ["sink"].')
+    for name in locked:
+        if name not in names and not name.startswith("labels."):
+            close = difflib.get_close_matches(name, names, n=1)
+            advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."
+            raise ConfigurationError(f"locked (in {path}): {name} is not a setting. {advice}")
+    return Layer(rank, tables, lambda _: str(path), locked)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(
+            f"{path} is not valid TOML: {error}. Correct it there; write a value with a backslash in 'single quotes'."
+        ) from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path} is not valid TOML: it is not UTF-8 text.") from None
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+
+
+# Variables
+
+
+def _variables(model: type[Settings]) -> dict[str, Any]:
+    """What the environment says, in the shape of the settings."""
+    try:
+        return EnvSettingsSource(model)()
+    except SettingsError as error:
+        variables = " or ".join(sorted(set(os.environ) & set(_json_variables(model)))) or str(error)
+        raise ConfigurationError(f"The environment variable {variables} must hold JSON, but does not.") from None
+
+
+def _refuse_unknown_variables(model: type[Settings]) -> None:
+    """Pydantic looks only for variables that it knows, and a misspelt one must not go unnoticed."""
+    known = {ENV_PREFIX + "__".join(keys).upper() for keys in keys_of(model)} | {CONFIG_VARIABLE}
+    ours = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
+    unknown = [name for name in ours if not name.startswith(LABEL_PREFIX)]
+    if unknown:
+        raise ConfigurationError("\n".join(_unknown_variable(name, known) for name in unknown))
+
+
+def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator[str]:
+    """The variables that must hold JSON: sections, tables, and lists that are not split at commas."""
+    for name, field in model.model_fields.items():
+        variable = above + name.upper()
+        if section := section_of(field):
+            yield variable
+            yield from _json_variables(section, f"{variable}__")
+        elif get_origin(field.annotation) in (dict, list) and NoDecode not in field.metadata:
+            yield variable
+
+
+def _unknown_variable(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    advice = f"Did you mean {close[0]}?" if close else "`collector config show` lists what can be set."
+    return f"The environment variable {name} is not a setting. {advice}"
+
+
+def _variable_of(keys: Keys) -> str:
+    """The variable that sets this key, or a section above it as JSON."""
+    names = [ENV_PREFIX + "__".join(keys[:count]).upper() for count in range(len(keys), 0, -1)]
+    return next((name for name in names if name in os.environ), names[0])
+
+
+# What is wrong
+
+
+def _explain(error: ValidationError, names: Sequence[str], origins: Origins) -> str:
+    """One line for each wrong key: which it is, where it was set, why it is wrong, what would be right."""
+    lines = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"])
+        place = origins.place(key) or A_FLAG
+        if problem["type"] == "extra_forbidden":
+            close = difflib.get_close_matches(key, names, n=1)
+            advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."
+            lines.append(f"{key} (in {place}) is not a setting. {advice}")
+        else:
+            reason = problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{key} (in {place}): {reason[0].lower()}{reason[1:].rstrip('.')}.")
+    return "\n".join(lines)
+
+
+def _check(settings: Settings) -> None:
+    """Checks that involve more than one key."""
+    if settings.batch.max_event_bytes > settings.batch.max_bytes:
+        raise ConfigurationError("batch.max_event_bytes must not be larger than batch.max_bytes.")
+
+
+def check_sink(section: SinkSettings, sink: DeclaredSink[Section], name: str = "sink") -> None:
+    """Checks one section of a sink: what goes together, and what this sink needs. `name` is what messages call it."""
+    if section.client_key and not section.client_cert:
+        raise ConfigurationError(f"{name}.client_key needs {name}.client_cert as well.")
+    for key in ("ca_file", "client_cert", "client_key"):
+        path = getattr(section, key)
+        if path is not None and not os.path.isfile(path):
+            raise ConfigurationError(f"{name}.{key}: there is no file {path}, or this user cannot reach it.")
+    for kind, key in (("basic", "auth_user"), ("header", "auth_header")):
+        value = getattr(section, key)
+        if section.auth == kind and not value:
+            raise ConfigurationError(f"{name}.auth is {kind}, but {name}.{key} is missing. Set it as well.")
+        if section.auth != kind and value:
+            raise ConfigurationError(f"{name}.{key} is set, but {name}.auth is {section.auth}. It is only for {kind}.")
+    if sink.needs_url:
+        if not section.url:
+            raise ConfigurationError(
+                f"{name}.type is {sink.name}, but {name}.url is missing. Set it, or leave {name}.type out to use the "
+                "embedded store."
+            )
+        refuse_clear_text(section.url, is_allowed=section.allow_http)
+    try:
+        options_in(section, sink)
+    except ValidationError as error:
+        table = f"{name}.{sink.name}" if sink.has_own_table else name
+        wrong = [(".".join(map(str, (table, *problem["loc"]))), problem["msg"]) for problem in error.errors()]
+        lines = [f"{key}: {reason[0].lower()}{reason[1:]}; {name}.type is {sink.name}." for key, reason in wrong]
+        raise ConfigurationError("\n".join(lines)) from None

@@ -1,0 +1,162 @@
+"""All settings in force, as one frozen model: the sections, and what follows from several keys.
+
+In: values that loading.py has put together. Out: Settings. Invariant: unknown keys are errors, and a secret is read
+from its file, never from the configuration itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
+
+import platformdirs
+from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, create_model
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from collector.settings.environment import credential, read_secret, state_directory
+from collector.settings.layers import Origins
+from collector.settings.options import (
+    BatchSettings,
+    CaptureSettings,
+    HeartbeatSettings,
+    HostSettings,
+    Labels,
+    LogSettings,
+    ProjectSettings,
+    QuarantineSettings,
+    RedactionSettings,
+    RetrySettings,
+    RootSetting,
+    RunSettings,
+    Section,
+    SinkSettings,
+    StateSettings,
+    StoreSettings,
+    SweptSettings,
+    listed_roots,
+)
+from collector.settings.sinks import DeclaredSink, Sinks, options_in, sink_section
+
+ENV_PREFIX = "COLLECTOR_"
+MASK = "********"
+OptionsT = TypeVar("OptionsT", bound=Section)
+
+
+class Settings(BaseSettings):
+    """All settings, by section."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
+    )
+
+    roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
+        default=[], description="what to read"
+    )
+    sink: SinkSettings = SinkSettings()
+    batch: BatchSettings = BatchSettings()
+    retry: RetrySettings = RetrySettings()
+    run: RunSettings = RunSettings()
+    capture: CaptureSettings = CaptureSettings()
+    projects: ProjectSettings = ProjectSettings()
+    redaction: RedactionSettings = RedactionSettings()
+    quarantine: QuarantineSettings = QuarantineSettings()
+    swept: SweptSettings = SweptSettings()
+    heartbeat: HeartbeatSettings = HeartbeatSettings()
+    state: StateSettings = StateSettings()
+    store: StoreSettings = StoreSettings()
+    log: LogSettings = LogSettings()
+    host: HostSettings = HostSettings()
+    labels: Labels = Field(default={}, examples=[{"team": "platform"}], description="go with every event, as they are")
+
+    _origins: Origins = PrivateAttr(default_factory=Origins)
+
+    @property
+    def origins(self) -> Origins:
+        """Where each of them comes from."""
+        return self._origins
+
+    def with_origins(self, origins: Origins) -> Self:
+        """The same settings, which know where they come from."""
+        self._origins = origins
+        return self
+
+    @property
+    def sink_type(self) -> str:
+        """http when there is a URL, else the embedded store."""
+        return self.sink.type or ("http" if self.sink.url else "store")
+
+    @property
+    def state_path(self) -> Path:
+        """The state file; everything else the agent keeps is beside it."""
+        if self.state.path is not None:
+            return self.state.path / "state.json" if os.path.isdir(self.state.path) else self.state.path
+        return state_directory() / "state.json"
+
+    @property
+    def database_path(self) -> Path:
+        """The embedded store's database."""
+        if self.store.database is not None:
+            return self.store.database
+        if os.environ.get("STATE_DIRECTORY"):
+            return state_directory() / "events.db"
+        return platformdirs.user_data_path("collector") / "events.db"
+
+    def own_options(self, sink: DeclaredSink[OptionsT]) -> OptionsT:
+        """The options of one sink."""
+        return options_in(self.sink, sink)
+
+    @property
+    def exclusions(self) -> Sequence[Sequence[str]]:
+        """projects.exclude, layer by layer: an exception in one takes nothing back that another excludes."""
+        return self.origins.lists.get("projects.exclude", [self.projects.exclude])
+
+    def sink_token(self) -> str | None:
+        """The secret that the sink asks for: from sink.token_file, or from systemd's credential `sink-token`."""
+        path = token_path(self.sink)
+        return read_secret(path, "sink.token_file") if path else None
+
+
+def token_path(sink: SinkSettings) -> Path | None:
+    """The file with the secret that a sink asks for; None where it asks for none."""
+    return sink.token_file or credential("sink-token")
+
+
+def with_sinks(sinks: Sinks) -> type[Settings]:
+    """The model of all settings, including those of these sinks."""
+    section = sink_section(sinks)
+    model: type[Settings] = create_model("Settings", __base__=Settings, sink=(section, section()))
+    return model
+
+
+def keys_of(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every settable key, sections included: ("sink",), ("sink", "url"), ..."""
+    for name, field in model.model_fields.items():
+        yield (*above, name)
+        if section := section_of(field):
+            yield from keys_of(section, (*above, name))
+
+
+def section_of(field: FieldInfo) -> type[BaseModel] | None:
+    """The model of a field that is a section, optional or not; None for any other field."""
+    is_optional = get_origin(field.annotation) in (Union, UnionType)
+    kinds = get_args(field.annotation) if is_optional else (field.annotation,)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def masked(settings: Settings) -> dict[str, Any]:
+    """The settings in force as plain data, with everything that may be secret hidden."""
+    shown = settings.model_dump(mode="json")
+    sink = shown["sink"]
+    sink["headers"] = dict.fromkeys(sink["headers"], MASK)
+    if sink["url"] and "?" in sink["url"]:
+        sink["url"] = f"{sink['url'].partition('?')[0]}?{MASK}"
+    if sink["auth_user"]:  # many receivers take the key as the user, and any password
+        sink["auth_user"] = MASK
+    shown["state"]["path"] = str(settings.state_path)
+    shown["store"]["database"] = str(settings.database_path)
+    sink["type"] = settings.sink_type
+    return shown
