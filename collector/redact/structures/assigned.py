@@ -12,14 +12,28 @@ import re
 from collector.redact.marker import SHIELD, SHIELDED
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
-from collector.redact.structures.not_a_name import is_no_name, is_one_of_several, is_taken_out
+from collector.redact.structures.not_a_name import (
+    closes_a_string,
+    is_no_assignment,
+    is_no_name,
+    is_of_a_template,
+    is_one_of_several,
+    is_taken_out,
+)
 from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
 from collector.redact.words.code import is_name_in_code
-from collector.redact.words.labels import is_result
+from collector.redact.words.labels import is_joined, is_result
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Notation, app_password, has_random_part, is_salt, is_secret, looks_random
+from collector.redact.words.values import (
+    Notation,
+    app_password,
+    has_random_part,
+    is_key_in_hex,
+    is_salt,
+    is_secret,
+)
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
 
@@ -130,13 +144,13 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return _quoted(text, match, stop, name, promised)
     if b"==" in separator or b"!=" in separator:
         return []
-    if _is_of_a_template(text, match, begin, len(name)):
+    if is_of_a_template(text, match, begin, len(name)):
         return []
     if separator.isspace():
         return _adjacent(text, first, stop, promised, name)
     if separator.startswith(b">"):
         return _in_element(text, first, stop, promised)
-    if text.startswith(SHIELDED, first):
+    if text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name):
         return []
     if several := _several_words(text, first, stop, promised, name):
         return several
@@ -157,19 +171,6 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, notation, stop, name)
-
-
-def _is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: int) -> bool:
-    """`${NAME:?what is said without it}`, `${NAME:+x}` and `{{ name | filter }}`."""
-    before = match.end("name") - length
-    first = text[match.start("first") : match.start("first") + 1]
-    if text[max(0, before - 2) : before] == b"${" and first in (b"?", b"+"):
-        return True
-    line = text[max(0, begin - 100) : begin + 1]
-    opened = line.rfind(b"${")
-    if opened > line.rfind(b"}") and b":?" in line[opened:]:
-        return True
-    return match["sep"].strip() == b"|" and line.rfind(b"{{") > line.rfind(b"}}")
 
 
 def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
@@ -204,16 +205,11 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
     """What follows a name without any separator: only what nobody would write as a word, and rarely a hash."""
     first, last = bare_span(text, first, stop)
     value = text[first:last].decode("latin-1")
-    if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
+    if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and is_key_in_hex(value)):
         return []
     if _pair.match(value):  # `type=session id=1f0c...`: the next field
         return []
     return _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE)
-
-
-def _is_key_in_hex(value: str) -> bool:
-    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
-    return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -236,6 +232,8 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     separator, first = match["sep"], match.end("open")
     end = quoted_end(text, first, stop, match["open"].rstrip())
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
+        return []
+    if closes_a_string(text, match, stop):
         return []
     is_call = separator.strip().startswith(b"(")
     if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
@@ -267,7 +265,7 @@ def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
         return False
     if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
         return not has_random_part(decoded)
-    if promised <= Promise.OWNED or name.lower() == "pass":
+    if promised <= Promise.OWNED or name.lower() == "pass" or (decoded.islower() and is_joined(decoded)):
         return True
     if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
         return True

@@ -12,6 +12,7 @@ import re
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.words.code import is_code_word
+from collector.redact.words.labels import is_joined, is_label
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
@@ -42,6 +43,7 @@ def _to_end_of_token(text: bytes, match: re.Match[bytes], start: int, stop: int)
         is_token = not is_word and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
     else:
         is_token = len(value) >= 16 and not is_placeholder(value) and looks_random(value)
+        is_token = is_token and not is_joined(value) and not is_label(value)
     return [(first, end)] if is_token else []
 
 
@@ -73,7 +75,7 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
     value = text[first:at].decode("latin-1")
     if _port.match(value):
         return []
-    if not value or is_placeholder(value) or value.startswith("[REDACTED:"):
+    if not value or is_placeholder(value.strip("[]()<>")) or value.startswith("[REDACTED:"):
         return []
     if value.encode("latin-1") == user or (
         user in _COMMON_USERS and value.isalpha() and value.islower() and len(value) < 8
@@ -113,7 +115,8 @@ def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
     before = text[max(start, match.start() - 100) : match.start()]
     is_netrc = match[0].startswith(b"login") and (not before.strip() or bool(_machine.search(before)))
     is_prose = not is_netrc and word.isalpha() and word.islower()
-    return [] if is_prose else chosen(text, match, start, stop)
+    is_flag = word.startswith("--")  # of the next line, in the help of a program
+    return [] if is_prose or is_flag else chosen(text, match, start, stop)
 
 
 def _of_sql(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:

@@ -25,6 +25,9 @@ _regular_case = re.compile(
     r"(?:[A-Z]{0,6}[a-z]{2,}|[a-z]|[A-Z]{2,5}(?=[A-Z][a-z]))(?:[A-Z]{1,5}[a-z]{2,})*(?:[A-Z]{2,5})?|[A-Z]+s?"
 )
 _hump = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_numbered_word = re.compile(
+    r".*(?:Uint8Array|latin1).*|(?i:ed|x|curve)(?:25519|448)|(?i:sha|md|utf|base|aes|rsa|p)\d{1,4}\w{0,3}"
+)
 _identifier = re.compile(r"[A-Za-z_$]+\d{0,2}")
 _telling = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|keys?|cred(?:ential)?s?|auth|cookies?|session)\d?"
@@ -97,7 +100,7 @@ def is_code_word(part: str) -> bool:
     if part.isdigit():
         return len(part) <= 6
     if not _code_word.fullmatch(part):
-        return "Uint8Array" in part or "latin1" in part
+        return bool(_numbered_word.fullmatch(part))
     letters = part.rstrip("0123456789")
     if len(letters) > 2 and not _regular_case.fullmatch(letters):
         return False

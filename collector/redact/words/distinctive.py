@@ -15,6 +15,7 @@ LONG_PHRASE = 40  # letters: words that stand for a key
 LONG_WORD = 10
 _part = re.compile(r"[^\W\d_]+")
 _code_sign = re.compile(r"[(){}\[\];]")
+_numbered_word = re.compile(r"[A-Za-z][a-z]{1,9}\d")
 _flag = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?")
 _path = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
 
@@ -23,6 +24,8 @@ def is_distinctive(value: str) -> bool:
     """Whether a copy of this value can be nothing but a copy."""
     if not any(character.isdigit() for character in value):
         return _has_odd_letters(value)
+    if _numbered_word.fullmatch(value):
+        return False
     if _flag.fullmatch(value) or _path.fullmatch(value) or (is_name_in_code(value) and value[0].islower()):
         return has_odd_part(value) and not is_name_in_code(value)
     is_code = bool(_code_sign.search(value)) or looks_like_code(value) or is_program(value)
@@ -31,7 +34,8 @@ def is_distinctive(value: str) -> bool:
 
 def is_plain_text(value: str) -> bool:
     """Words that are too long to stand alone in many a field by chance: there, they are a copy."""
-    return len(value) >= LONG_WORD and not _code_sign.search(value) and not value.startswith(("-", "/", "."))
+    is_long = len(value) >= LONG_WORD or bool(_numbered_word.fullmatch(value))
+    return is_long and not _code_sign.search(value) and not value.startswith(("-", "/", "."))
 
 
 def _has_odd_letters(value: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from collector.redact.words.code import is_code_word, is_name_in_code
+from collector.redact.words.code import has_odd_part, is_code_word, is_name_in_code
 from collector.redact.words.letter_pairs import reads_like_words
 
 _between = re.compile(r"[^\W_]+")
@@ -19,6 +19,14 @@ _coordinate = re.compile(
     r"[A-Za-z][\w.-]*(?::(?:jar|pom|war|aar|[a-z][\w.-]*))*:v?\d+(?:\.[\w-]+)+(?::\w+)*"
     r"|(?:npm|workspace|file|link|catalog|patch|portal|github|git\+\w{2,5}):.*"
     r"|@?[A-Za-z][\w./-]*@[v^~]?\d+\.\d+[\w.+-]*"
+)
+_line_of_a_file = re.compile(r"[\w./@-]*/[\w./-]+\.[a-z]{1,4}:\d+(?:\D.*)?")
+_package_file = re.compile(r"[\w.+~%:-]+\.(?:deb|rpm|whl|apk|jar|tgz|tar\.gz|exe|dmg|msi)")
+_environment_name = re.compile(
+    r"[A-Z][A-Z0-9]{0,20}(?:_[A-Z0-9]{1,20}){0,5}_(?:PASSWORD|PASS|SECRET|TOKEN|KEY)(?:_[A-Z]{1,12})?"
+)
+_names_one = re.compile(
+    r"(?:[A-Za-z]+\d{0,2}[_-])*(?:pass(?:word|wd|phrase)?|secret|token)\d{0,2}(?:[_-][A-Za-z]+\d{0,2})*", re.IGNORECASE
 )
 _debian_version = re.compile(r"(?:\d+:)?\d+(?:\.\d+)+(?:[+~-][A-Za-z0-9.+~-]*)?|(?:amd|arm|i)\d{2,3}(?:el|hf)?")
 _media = re.compile(
@@ -52,14 +60,27 @@ def is_of_a_file(value: str) -> bool:
         or _debian_version.fullmatch(value)
         or _account_line.match(value)
         or _media.fullmatch(value)
+        or _package_file.fullmatch(value)
+        or _line_of_a_file.fullmatch(value)
+        or _environment_name.fullmatch(value)
+        or (("_" in value or "-" in value) and _names_one.fullmatch(value) and not has_odd_part(value))
         or _hex_number.fullmatch(value)
     )
+
+
+_RESULTS = frozenset(["scan", "fail", "warn", "skip", "pass"])
 
 
 def is_result(value: str) -> bool:
     """What stands behind `pass` in the report of a test: a count, the name of a test, the file it is in."""
     is_count = bool(re.fullmatch(r"[\d/.,%]+", value))
-    return is_count or is_joined(value) or is_name_in_code(value) or bool(re.search(r"[/|(\[]|::", value))
+    return (
+        is_count
+        or value in _RESULTS
+        or is_joined(value)
+        or is_name_in_code(value)
+        or bool(re.search(r"[/|(\[]|::", value))
+    )
 
 
 def _has_word(parts: list[str], shortest: int = 3) -> bool:

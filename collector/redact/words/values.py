@@ -61,7 +61,7 @@ _passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
-_digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
+_digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
 # words-joined/like.these2, and the rules of validators: required|min:8
 _words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
 _sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
@@ -326,3 +326,8 @@ def _shuffled(value: str) -> bool:
     if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # few letters cannot have more
         return False
     return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))
+
+
+def is_key_in_hex(value: str) -> bool:
+    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
+    return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
