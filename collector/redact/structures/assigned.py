@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from collector.redact.marker import SHIELD, SHIELDED
+from collector.redact.marker import SHIELDED, is_shielded
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.structures.not_a_name import (
@@ -20,7 +20,15 @@ from collector.redact.structures.not_a_name import (
     is_one_of_several,
     is_taken_out,
 )
-from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
+from collector.redact.structures.value_end import (
+    WIDEST_VALUE,
+    bare_span,
+    cut_end,
+    listed,
+    quoted_end,
+    several_words,
+    whole_end,
+)
 from collector.redact.words.code import is_name_in_code
 from collector.redact.words.labels import is_joined, is_result
 from collector.redact.words.letter_pairs import reads_like_words
@@ -28,7 +36,6 @@ from collector.redact.words.names import TELLING, Promise, hands_over, promise, 
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import (
     Notation,
-    app_password,
     has_random_part,
     is_key_in_hex,
     is_salt,
@@ -113,8 +120,6 @@ _escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
 _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
-_phrase_name = re.compile("(?i)phrase|mnemonic|seed")
-_phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _VAGUE_ALONE = frozenset([b"", b",", b"("])
@@ -152,7 +157,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return _in_element(text, first, stop, promised)
     if text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name):
         return []
-    if several := _several_words(text, first, stop, promised, name):
+    if several := several_words(text, first, stop, promised, name):
         return several
     notation = _notation(text, name, match, stop)
     promised = min(promised, Promise.KEY) if is_taken_out(text, match) else promised
@@ -171,14 +176,6 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, notation, stop, name)
-
-
-def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
-    """A password of four times four letters, or a phrase of words that stands for a key."""
-    if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
-        return [groups]
-    phrase = _phrase.match(text, first, stop) if _phrase_name.search(name) else None
-    return [phrase.span()] if phrase else []
 
 
 def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
@@ -297,16 +294,11 @@ def _judge(
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if _is_shielded(text, first, end) or not is_secret(value, promised, notation):
+    if is_shielded(text, first, end) or not is_secret(value, promised, notation):
         return []
     if name.lower() == "pass" and is_result(value):
         return []
     return [(first, whole_end(text, first, end, stop))]
-
-
-def _is_shielded(text: bytes, first: int, end: int) -> bool:
-    """Whether a marker stands in a value. The search for one byte is ten times faster than for two."""
-    return text.find(SHIELD, first, end) >= 0 and SHIELDED in text[first:end]
 
 
 def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Notation:
