@@ -18,7 +18,7 @@ import orjson
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.delivery.channel import Channel
-from collector.delivery.credentials import bearer, credentials
+from collector.delivery.credentials import bearer, credentials_now
 from collector.delivery.dry_run import DrySink, transport_to_nowhere
 from collector.delivery.gather import BatchLimits
 from collector.delivery.settle import Policy
@@ -245,8 +245,8 @@ def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -
             store = stack.enter_context(EmbeddedStore(chosen.place(settings)))
             transport = Transport(settings.sink, store.url, bearer(store.token))
         else:
-            secret = settings.sink_token()
-            transport = Transport(settings.sink, str(settings.sink.url), credentials(settings.sink, secret))
+            sink = settings.sink
+            transport = Transport(sink, str(sink.url), credentials_now(sink), renewed=lambda: credentials_now(sink))
         stack.callback(transport.close)
         yield transport
 

@@ -41,6 +41,7 @@ from collector.service import watch_limits
 from collector.service.heartbeat import canary
 from collector.service.status_file import in_words, read_status
 from collector.settings import Settings
+from collector.settings.options import is_loopback
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 CLOCK_SKEW_SECONDS = 300
@@ -204,6 +205,8 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         return
     if str(settings.sink.url).startswith("http://") and settings.sink.allow_http:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
+    if (proxy := configuration.proxy_of(str(settings.sink.url))) and not is_loopback(str(settings.sink.url)):
+        yield Check("proxy", "ok", str(proxy))
     known = installation_of(settings)
     redactor = make_redactor(settings, known.key)
     event = seal(canary(frame_of(settings, known), time.time()), redactor, settings.batch.max_event_bytes)
