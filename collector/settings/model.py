@@ -54,7 +54,7 @@ class Settings(BaseSettings):
     )
 
     roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
-        default=[], description="what to read"
+        default=[], description="directories to read, as paths or as tables with path, label and agent"
     )
     sink: SinkSettings = SinkSettings()
     batch: BatchSettings = BatchSettings()
@@ -70,7 +70,11 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     log: LogSettings = LogSettings()
     host: HostSettings = HostSettings()
-    labels: Labels = Field(default={}, examples=[{"team": "platform"}], description="go with every event, as they are")
+    labels: Labels = Field(
+        default={},
+        examples=[{"team": "platform"}],
+        description="your own words for a team or a site, on every event and heartbeat",
+    )
 
     _origins: Origins = PrivateAttr(default_factory=Origins)
 
