@@ -41,6 +41,7 @@ from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.log import get_logger
 from collector.pipeline import Flow
+from collector.reading.roots import doubt
 from collector.reading.scope import Scope
 from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
@@ -95,6 +96,9 @@ def flow_on(
     scope = scope_of(settings)
     for each in settings.origins.overruled:
         log.warning("a setting has no effect", reason=str(each))
+    for root in scope.roots:
+        if said := doubt(root, scope.form_of(root)):
+            log.warning("not a root", reason=said)
     with contextlib.ExitStack() as stack:
         installation = installation_of(settings, may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)

@@ -8,6 +8,7 @@ can be reached and accepts events.
 from __future__ import annotations
 
 import email.utils
+import itertools
 import os
 import shutil
 import sys
@@ -35,6 +36,7 @@ from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.keeping.lock import holder
 from collector.reading.discover import Findings, discover
+from collector.reading.roots import doubt
 from collector.redact import Redactor, seal
 from collector.redact.scan import rule_cache
 from collector.service import watch_limits
@@ -47,6 +49,7 @@ LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 CLOCK_SKEW_SECONDS = 300
 OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
+ASKS_AS_ITSELF = os.access in os.supports_effective_ids
 
 
 class Check(NamedTuple):
@@ -79,11 +82,16 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
             who = AGENTS[root.agent].title
             advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
+        elif said := doubt(root, AGENTS[root.agent]):
+            yield Check("root", "warn", said)
         else:
             count = sum(source.root.path == root.path for source in found.files)
             yield Check("root", "ok" if count else "warn", f"{root.path}: {count} sources")
     for key, reason in list(found.errors.items())[:5]:
         yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
+    closed = (each.key for each in found.files if not os.access(each.path, os.R_OK, effective_ids=ASKS_AS_ITSELF))
+    for key in itertools.islice(closed, 5):
+        yield Check("root", "fail", f"{key} cannot be read: Permission denied", "Make it readable for this user.")
     if found.skipped:
         yield Check("skipped", "ok", f"files not read: {_listed(found.skipped)}")
     if found.never_read:
