@@ -193,8 +193,8 @@ class Event(TypedDict, total=False):
     id: Required[
         Annotated[
             str,
-            "Depends on the record alone (its uuid, else its content): the same record gives the same id from every "
-            "copy, fork, machine and re-read. Deduplicate on it.",
+            "Depends on the record alone (its uuid, else its content and its anchor): the same record gives the same "
+            "id from every copy, fork, machine and re-read. Deduplicate on it.",
             {"pattern": "^[0-9a-f]{32}$"},
         ]
     ]

@@ -259,18 +259,20 @@ def index_of(files: Iterable[HeldFile]) -> bytes:
 
 def _encode(file: HeldFile) -> dict[str, Any]:
     (place, label, agent), path, key, kind, project, session_id, agent_id, stamp = file.original
-    return {
+    item = {
         "number": file.number,
         "agent": agent,
         "source": [[place, label], path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
         "start": list(file.start[:3]) if file.start else None,
         "unsent": file.unsent,
     }
+    # Beside the start, as earlier versions take all that stands in it for a position.
+    return {**item, "anchor": file.start.anchor} if file.start and file.start.anchor else item
 
 
 def _decode(item: dict[str, Any]) -> HeldFile:
     (place, label, *_), path, key, kind, priority, project, session_id, agent_id, stamp = item["source"]
     root = Root(place, label, item.get("agent", ""))  # earlier versions wrote none: it then comes from the known root
     source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
-    start = item["start"]
-    return HeldFile(int(item["number"]), source, Position(*start) if start else None, int(item["unsent"]))
+    start = Position(*item["start"][:3])._replace(anchor=str(item.get("anchor", ""))) if item["start"] else None
+    return HeldFile(int(item["number"]), source, start, int(item["unsent"]))

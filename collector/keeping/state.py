@@ -313,8 +313,10 @@ def _slices(entries: Iterable[tuple[str, Entry]]) -> Iterator[bytes]:
 
 
 def _encode_entry(entry: Entry) -> dict[str, Any]:
-    offset, head, tail, stamp = entry.position
+    offset, head, tail, stamp, anchor = entry.position
     encoded: dict[str, Any] = {"offset": offset, "head": head, "tail": tail}
+    if anchor:
+        encoded["anchor"] = anchor
     if stamp is not None:
         encoded["mtime"] = stamp.mtime_ns // 1_000_000
         encoded["size"], encoded["mtime_ns"], encoded["inode"] = stamp
@@ -350,5 +352,6 @@ def _decode_entry(value: dict[str, Any]) -> Entry:
     stamp = None
     if "mtime_ns" in value:
         stamp = Stamp(int(value["size"]), int(value["mtime_ns"]), int(value["inode"]))
-    position = Position(offset, str(value.get("head", "")), str(value.get("tail", "")), stamp)
+    digests = str(value.get("head", "")), str(value.get("tail", ""))
+    position = Position(offset, *digests, stamp, str(value.get("anchor", "")))
     return Entry(position, str(value.get("skip", "")), int(value.get("missing_since", 0)))

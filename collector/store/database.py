@@ -1,39 +1,26 @@
-"""The SQLite database of the embedded store: opening it, migrating it, and writing batches into it.
+"""The SQLite database of the embedded store: opening it, bringing it up to date, and saying what is wrong with it.
 
-In: rows. Out: how many of them were new. Invariant: a batch is one transaction, and `store` returns only once it is on
-the disk: with synchronous=FULL, the write-ahead log is synced at every commit. The sender moves its offsets on the
-strength of that, and its transcripts are deleted after 30 days, so what was acknowledged has to survive a power cut;
-synchronous=NORMAL would survive only the death of the process.
+In: a path. Out: a connection, to read or to write. Invariant: a database of an older version is upgraded in one
+transaction and keeps all it holds; one that is newer, or not ours, is refused and left as it is.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
-
-import orjson
 
 from collector.errors import CollectorError
-from collector.store.rows import COLUMNS, Row, rank
+from collector.store import schema
+from collector.store.packing import Packer
+from collector.store.prices import PriceTable
 
 APPLICATION_ID = 0x436C6374  # "Clct", so that another program's database is not mistaken for ours
-MIGRATIONS = ("001.sql",)
-VERSION = len(MIGRATIONS)
+VERSION = schema.VERSION
 BUSY_SECONDS = 5.0
 SOON, LATER = 2, 30  # seconds after which a sender should try again
-
-INSERT_EVENT = (
-    f"INSERT INTO events (number, received_at, {', '.join(COLUMNS)}) "  # noqa: S608 - our own column names
-    f"VALUES (?, ?{', ?' * len(COLUMNS)})"
-)
-UPDATE_EVENT = f"UPDATE events SET {', '.join(f'{name} = ?' for name in COLUMNS)} WHERE number = ?"  # noqa: S608
-FIND_KNOWN = "SELECT id, number, output_tokens, copied_from FROM events WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class StoreError(CollectorError):
@@ -48,97 +35,8 @@ class StoreUnavailable(StoreError):
         self.retry_after = retry_after
 
 
-class Stored(NamedTuple):
-    """What became of a batch: how many events were new, and how many were there already."""
-
-    accepted: int
-    duplicate: int
-
-
-class Writer:
-    """An open database that takes batches, from one thread at a time."""
-
-    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
-        self.path = path
-        self._busy_seconds = busy_seconds
-        self._connection = _open_to_write(path, busy_seconds)
-        self._inode = _inode(path)
-        self._is_open = True
-
-    def close(self) -> None:
-        """Closes the database, which folds the write-ahead log into it."""
-        self._connection.close()
-
-    def store(self, rows: Iterable[Row]) -> Stored:
-        """Stores one batch; see `store_all`."""
-        return self.store_all([rows])[0]
-
-    def store_all(self, batches: Sequence[Iterable[Row]]) -> list[Stored]:
-        """Stores batches, merging repeats. Returns once all are on the disk; if none is, raises StoreUnavailable."""
-        try:
-            self._follow_the_path()
-            # Crash window: up to the end of this block nothing is stored, and nobody was answered, so the sender keeps
-            # its offsets. Past it everything is on the disk; if the answer is lost, the sender repeats the batch, and
-            # its ids make that count as duplicates. An answer before the commit is what would lose events.
-            with self._transaction():
-                return [self._store(rows) for rows in batches]
-        except sqlite3.Error as error:
-            raise _unavailable(self.path, error) from error
-        except StoreError as error:
-            raise StoreUnavailable(str(error), LATER) from error
-
-    def _follow_the_path(self) -> None:
-        """Reopens the database if its file was moved or deleted, because whatever is written to it now is lost."""
-        if not self._is_open or _inode(self.path) != self._inode:
-            self._connection.close()
-            self._is_open = False  # until it is open again: the old file may be back in its place before that
-            self._connection = _open_to_write(self.path, self._busy_seconds)
-            self._inode, self._is_open = _inode(self.path), True
-
-    def _store(self, rows: Iterable[Row]) -> Stored:
-        count, best = 0, dict[str, Row]()
-        for count, row in enumerate(rows, 1):  # noqa: B007 - counted on purpose
-            if row.id not in best or row.rank > best[row.id].rank:
-                best[row.id] = row
-        found = self._connection.execute(FIND_KNOWN, (orjson.dumps(list(best)).decode(),))
-        known = {identity: (number, rank(output, copied_from)) for identity, number, output, copied_from in found}
-        fresh = [row for row in best.values() if row.id not in known]
-        better = [row for row in best.values() if row.id in known and row.rank > known[row.id][1]]
-        self._insert(fresh)
-        self._replace((known[row.id][0], row) for row in better)
-        return Stored(len(fresh), count - len(fresh))
-
-    def _insert(self, rows: list[Row]) -> None:
-        received_at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        first = self._connection.execute("SELECT coalesce(max(number), 0) + 1 FROM events").fetchone()[0]
-        self._connection.executemany(
-            INSERT_EVENT, [(number, received_at, *row.facts) for number, row in enumerate(rows, first)]
-        )
-        self._connection.executemany(
-            "INSERT INTO bodies (number, body) VALUES (?, ?)",
-            [(number, row.body) for number, row in enumerate(rows, first)],
-        )
-
-    def _replace(self, rows: Iterable[tuple[int, Row]]) -> None:
-        for number, row in rows:
-            self._connection.execute(UPDATE_EVENT, (*row.facts, number))
-            self._connection.execute("UPDATE bodies SET body = ? WHERE number = ?", (row.body, number))
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All or nothing. IMMEDIATE, so that no second writer gets between the look and the insert."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-
-
-def open_to_read(path: Path) -> sqlite3.Connection:
-    """The database for reading, while somebody else may be writing to it; raises StoreError."""
+def open_to_read(path: Path, prices: PriceTable | None = None) -> sqlite3.Connection:
+    """The database for reading, with these prices, while somebody else may be writing to it; raises StoreError."""
     if not path.exists():
         raise StoreError(
             f"There is no store at {path} yet. `collector scan` without a sink creates it, "
@@ -147,11 +45,12 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     try:
         connection = _connect(f"{path.absolute().as_uri()}?mode=ro")
         with _closing_on_error(connection):
-            if _version(connection, path) == VERSION:
-                return connection
-        connection.close()
-        _open_to_write(path).close()  # migrates an older store
-        return _connect(f"{path.absolute().as_uri()}?mode=ro")
+            if _version(connection, path) != VERSION or not schema.is_current(connection, prices):
+                connection.close()
+                open_to_write(path, prices).close()
+                connection = _connect(f"{path.absolute().as_uri()}?mode=ro")
+            connection.create_function("unpacked", 1, Packer(connection).unpacked, deterministic=True)
+        return connection
     except sqlite3.Error as error:
         raise StoreError(_explained(path, error)) from error
 
@@ -161,7 +60,10 @@ def explain_read_failure(path: Path, error: sqlite3.Error) -> StoreError:
     return StoreError(_explained(path, error))
 
 
-def _open_to_write(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+def open_to_write(
+    path: Path, prices: PriceTable | None = None, busy_seconds: float = BUSY_SECONDS
+) -> sqlite3.Connection:
+    """The database for writing, made or upgraded if need be, with these prices; raises StoreError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
@@ -181,10 +83,8 @@ def _open_to_write(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Co
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
             connection.execute("PRAGMA wal_autocheckpoint = 2000")  # pages: 16 MB
             connection.execute("PRAGMA journal_size_limit = 67108864")
-            if version < VERSION:
-                # Crash window: the new schema and its version number are one transaction, so the next start finds
-                # either the old store, whole, and migrates it then, or the new one.
-                _migrate(connection, path)
+            if version < VERSION or not schema.is_current(connection, prices):
+                _bring_up_to_date(connection, path, prices)
         return connection
     except sqlite3.Error as error:
         raise StoreError(_explained(path, error)) from error
@@ -222,30 +122,19 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Brings the schema up to date in one transaction, unless another process has just done so."""
+def _bring_up_to_date(connection: sqlite3.Connection, path: Path, prices: PriceTable | None) -> None:
+    """Schema, views and prices as this version wants them, unless another process has just done so."""
+    # Crash window: all of it is one transaction with the version number, so the next start finds either the old store,
+    # whole, and upgrades it then, or the new one.
     connection.execute("BEGIN IMMEDIATE")
-    for script in MIGRATIONS[_version(connection, path) :]:
-        _run(connection, script)
-    for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
-        connection.execute(f'DROP VIEW "{view}"')
-    _run(connection, "views.sql")
+    schema.upgrade(connection, _version(connection, path), prices)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
 
-def _run(connection: sqlite3.Connection, script: str) -> None:
-    """Runs a script statement by statement, because `executescript` would commit the transaction around it."""
-    statement = ""
-    for line in (resources.files(__package__) / "sql" / script).read_text(encoding="utf-8").splitlines(True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            connection.execute(statement)
-            statement = ""
-
-
-def _inode(path: Path) -> tuple[int, int] | None:
+def inode(path: Path) -> tuple[int, int] | None:
+    """Which file this is; None if there is none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -253,7 +142,8 @@ def _inode(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _unavailable(path: Path, error: sqlite3.Error) -> StoreUnavailable:
+def unavailable(path: Path, error: sqlite3.Error) -> StoreUnavailable:
+    """The error for a sender whose batch was not stored."""
     is_busy = _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
     return StoreUnavailable(_explained(path, error), SOON if is_busy else LATER)
 

@@ -1,94 +1,67 @@
-"""What is in the store: tokens per day and model, sessions, prompts, tools. Plain SQL over the views of sql/views.sql.
+"""The overview of the store as one object: tokens and cost per day and model, sessions, prompts, tools.
 
-In: the database, and the first day. Out: plain data, in the shape that docs/receiver.md documents; fields are added to
-it, never changed. Invariant: all questions are asked inside one read transaction, so the figures agree with each other
-while somebody else is writing. Days are UTC.
+In: the database, and what it is asked about. Out: plain data, in the shape that docs/receiver.md documents; fields are
+added to it, never changed. Invariant: all questions are asked inside one read transaction, so the figures agree with
+each other while somebody else is writing.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from collector.store import queries
 from collector.store.database import explain_read_failure, open_to_read
-
-FIGURES = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_creation_tokens",
-    "cache_creation_5m_tokens",
-    "cache_creation_1h_tokens",
-    "thinking_tokens",
-    "web_search_requests",
-)
-SUMS = ", ".join(f"sum({name}) AS {name}" for name in FIGURES) + ", count(*) AS messages"
-
-# `:since` is a day, or '' for everything. An event without a time has no day, and counts only as part of everything.
-PERIOD = "coalesce(day, '') >= :since"
-
-MESSAGES = f"CREATE TEMP TABLE counted AS SELECT * FROM messages WHERE {PERIOD}"  # noqa: S608 - our own names
-TOKENS = f"""
-SELECT coalesce(day, '') AS day, coalesce(model, '') AS model, {SUMS}
-FROM counted GROUP BY 1, 2 ORDER BY 1, 2
-"""  # noqa: S608
-PROJECTS = f"""
-SELECT coalesce(project, '') AS project, {SUMS}, count(DISTINCT session_id) AS sessions
-FROM counted GROUP BY 1 ORDER BY output_tokens DESC, 1
-"""  # noqa: S608
-TOOLS = f"""
-SELECT coalesce(name, '') AS name, count(*) AS calls FROM tool_calls WHERE {PERIOD} GROUP BY 1 ORDER BY 2 DESC, 1
-"""  # noqa: S608
-KINDS = f"SELECT kind, count(*) AS events FROM events WHERE {PERIOD} GROUP BY 1 ORDER BY 2 DESC, 1"  # noqa: S608
-SESSIONS = f"""
-SELECT count(DISTINCT session_id) FROM events
-WHERE kind NOT IN ('prompt_history', 'session_index') AND {PERIOD}
-"""  # noqa: S608
-PROMPTS = f"SELECT count(*) FROM events WHERE kind = 'user_prompt' AND origin = 'human' AND {PERIOD}"  # noqa: S608
-UNKNOWN_OUTPUT = "SELECT count(*) FROM counted WHERE quality LIKE '%output_tokens_unknown%'"
+from collector.store.prices import PriceTable
+from collector.store.queries import EVERYTHING, Selection
 
 
-def summarize(database: Path, since: str = "") -> dict[str, Any]:
-    """The report from the day `since` (YYYY-MM-DD) onwards; raises StoreError."""
-    with closing(open_to_read(database)) as connection:
-        connection.row_factory = sqlite3.Row
+@contextmanager
+def asking(database: Path, prices: PriceTable | None = None) -> Iterator[sqlite3.Connection]:
+    """A connection on which all questions see the same moment; raises StoreError."""
+    with closing(open_to_read(database, prices)) as connection:
         try:
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute("BEGIN")
-            connection.execute(MESSAGES, {"since": since})
-            return _summary(connection, since)
+            yield connection
         except sqlite3.Error as error:
             raise explain_read_failure(database, error) from error
 
 
-def _summary(connection: sqlite3.Connection, since: str) -> dict[str, Any]:
-    def rows(statement: str) -> list[dict[str, Any]]:
-        return [dict(row) for row in connection.execute(statement, {"since": since})]
+def summarize(
+    database: Path, since: str = "", chosen: Selection = EVERYTHING, prices: PriceTable | None = None
+) -> dict[str, Any]:
+    """The report from the day `since` (YYYY-MM-DD) onwards, or of a selection; raises StoreError."""
+    chosen = chosen._replace(since=since) if since else chosen
+    with asking(database, prices) as connection:
+        return _summary(connection, chosen)
 
-    def number(statement: str) -> int:
-        value: int = connection.execute(statement, {"since": since}).fetchone()[0]
-        return value
 
-    tokens = rows(TOKENS)
-    kinds = {row["kind"]: row["events"] for row in rows(KINDS)}
+def _summary(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any]:
+    tokens = queries.usage_by(connection, ("day", "model"), chosen)
+    projects = queries.usage_by(connection, ("project",), chosen)
+    sessions = queries.sessions_with_usage(connection, "project", chosen)
+    whole = queries.totals(connection, chosen)
+    activity = queries.activity_by(connection, (), chosen)[0]
+    kinds = queries.kinds(connection, chosen)
     return {
-        "since": since or None,
+        "since": chosen.since or None,
+        "until": chosen.until or None,
         "tokens": tokens,
-        "totals": _sum(tokens) | {"messages_with_unknown_output": number(UNKNOWN_OUTPUT)},
-        "models": {
-            model: _sum([row for row in tokens if row["model"] == model])
-            for model in sorted({row["model"] for row in tokens})
-        },
-        "projects": rows(PROJECTS),
-        "sessions": number(SESSIONS),
-        "prompts": number(PROMPTS),
-        "tools": rows(TOOLS),
-        "events": sum(kinds.values()),
+        "totals": whole | {"messages_with_unknown_output": whole["unknown_output"]},
+        "models": {row["model"]: row for row in queries.usage_by(connection, ("model",), chosen)},
+        "projects": sorted(
+            (row | {"sessions": sessions.get(row["project"], 0)} for row in projects),
+            key=lambda row: (-row["output_tokens"], row["project"]),
+        ),
+        "sessions": activity["sessions"],
+        "prompts": activity["prompts"],
+        "lines_added": activity["lines_added"],
+        "lines_removed": activity["lines_removed"],
+        "tools": queries.tool_calls(connection, chosen),
+        "events": activity["events"],
         "kinds": kinds,
     }
-
-
-def _sum(rows: list[dict[str, Any]]) -> dict[str, int]:
-    return {name: sum(row[name] for row in rows) for name in (*FIGURES, "messages")}

@@ -2,6 +2,7 @@
 
 In: a line, or a value of a JSON array. Out: a Row, or a Rejected. The sender is trusted to keep to the contract and no
 further: whatever has the wrong type is left out of the columns, and the event itself is kept as it was sent.
+Invariant: a row depends on its event alone, so the same event gives the same row in every store.
 """
 
 from __future__ import annotations
@@ -12,20 +13,33 @@ from typing import Any, NamedTuple
 import orjson
 
 from collector.flow.event import SCHEMA
+from collector.store.calls import USAGE, billed_calls, reported_cost
+from collector.store.tools import MAX_TOOLS, ToolRow, tool_rows
+
+__all__ = ["CONTEXT", "FACTS", "MAX_TOOLS", "NOT_JSON", "Rejected", "Row", "from_line", "from_value"]
 
 NOT_JSON = "not valid JSON"
 MAX_LABEL_CHARACTERS = 512
-MAX_TOOLS = 1000
+MAX_TITLE_CHARACTERS = 160
 LARGEST_COUNT = 2**53
 
-COLUMNS = (
-    *("id", "kind", "time", "day", "session_id", "agent_id", "copied_from", "project", "host_id", "host_name", "user"),
-    *("root", "origin", "model", "message_id", "request_id", "stop_reason", "quality"),
-    *("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens", "cache_creation_5m_tokens"),
-    *("cache_creation_1h_tokens", "thinking_tokens", "web_search_requests", "web_fetch_requests", "tools", "bytes"),
+# Who and where: the same for hundreds of events, so it is stored once.
+CONTEXT = (
+    *("session_id", "agent_id", "agent_type", "copied_from", "project", "cwd", "git_branch"),
+    *("host_id", "host_name", "user", "root", "client_version", "entrypoint", "labels"),
 )
-USAGE = COLUMNS[COLUMNS.index("input_tokens") : COLUMNS.index("tools")]
+FACTS = (
+    *("kind", "record_type", "time", "origin", "model", "message", "request_id", "stop_reason", "quality"),
+    *("speed", "service_tier", "inference_geo"),
+    *USAGE,
+    *("counts", "is_final", "is_copy", "calls", "reported_cost", "lines_added", "lines_removed", "title", "bytes"),
+)
 NO_USAGE = (None,) * len(USAGE)
+# Running totals, and what Claude Code makes up itself, are not messages.
+TOTALS = frozenset({"session_cost", "session", "session_index", "stats"})
+SYNTHETIC = "<synthetic>"
+# What a row says that was written before the final count was known.
+UNKNOWN_OUTPUT = "output_tokens_unknown"
 
 _is_id = re.compile(r"[0-9a-f]{32}\Z").match
 _is_time = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d").match
@@ -40,12 +54,40 @@ class Rejected(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An event as it is stored, `facts` in the order of COLUMNS. Of two with the same id, the higher rank is kept."""
+    """An event as it is stored: `context` in the order of CONTEXT, `facts` in the order of FACTS."""
 
-    id: str
-    rank: tuple[int, bool]
+    id: bytes
+    context: tuple[str | None, ...]
     facts: tuple[str | int | None, ...]
-    body: str
+    tools: tuple[ToolRow, ...]
+    body: bytes
+
+    @property
+    def message(self) -> str | None:
+        """The message whose usage this row carries; None if it carries none."""
+        return self.facts[MESSAGE] if self.facts[COUNTS] else None  # type: ignore[return-value]
+
+    @property
+    def rank(self) -> tuple[Any, ...]:
+        """Of two rows with the same id, the one that ranks higher is kept, whichever came first: the one with more
+        output, an original before a fork's copy, then the one that says more. Equal ranks have equal facts."""
+        return rank(self.facts, self.context)
+
+
+MESSAGE, COUNTS, OUTPUT, IS_COPY = (FACTS.index(name) for name in ("message", "counts", "output_tokens", "is_copy"))
+RANKED = slice(0, FACTS.index("bytes"))
+
+
+def rank(facts: tuple[Any, ...], context: tuple[Any, ...]) -> tuple[Any, ...]:
+    """How a row ranks among those with the same id; see Row.rank."""
+    values = (*facts[RANKED], *context)
+    output = facts[OUTPUT]
+    return (
+        -1 if output is None else output,
+        not facts[IS_COPY],
+        len(values) - values.count(None),
+        tuple("" if value is None else str(value) for value in values),
+    )
 
 
 def from_line(line: bytes) -> Row | Rejected:
@@ -55,19 +97,12 @@ def from_line(line: bytes) -> Row | Rejected:
     except orjson.JSONDecodeError:
         found = _find_id(line)
         return Rejected(found.group(1).decode() if found else None, NOT_JSON)
-    problem = _problem(event)
-    return problem or _row(event, line.strip().decode())
+    return _problem(event) or _row(event, line.strip())
 
 
 def from_value(event: Any) -> Row | Rejected:
     """The row of one element of a JSON array."""
-    problem = _problem(event)
-    return problem or _row(event, orjson.dumps(event).decode())
-
-
-def rank(output_tokens: int | None, copied_from: str | None) -> tuple[int, bool]:
-    """Of two rows with the same id, the one with more output is right; if equal, the original and not a fork's copy."""
-    return -1 if output_tokens is None else output_tokens, copied_from is None
+    return _problem(event) or _row(event, orjson.dumps(event))
 
 
 def _problem(event: Any) -> Rejected | None:
@@ -83,25 +118,42 @@ def _problem(event: Any) -> Rejected | None:
     return None
 
 
-def _row(event: dict[str, Any], body: str) -> Row:
-    label, count = _label, _count
-    host, usage = _table(event.get("host")), _table(event.get("usage"))
-    time = label(event.get("time"))
-    copied_from = label(_table(_table(event.get("attributes")).get("forked_from")).get("sessionId"))
-    facts = (
-        *(event["id"], label(event["kind"]), time, time[:10] if time and _is_time(time) else None),
-        *(label(event.get("session_id")), label(event.get("agent_id")), copied_from, label(event.get("project"))),
-        *(label(host.get("id")), label(host.get("name")), label(event.get("user")), label(event.get("root"))),
-        *(label(event.get("origin")), label(event.get("model")), label(event.get("message_id"))),
-        *(label(event.get("request_id")), label(event.get("stop_reason")), _quality(event.get("quality"))),
-        *([count(usage.get(name)) for name in USAGE] if usage else NO_USAGE),
-        *(_tools(event.get("blocks")), len(body)),
+def _row(event: dict[str, Any], body: bytes) -> Row:
+    label, get = _label, event.get
+    host, client, attributes = _table(get("host")), _table(get("client")), _table(get("attributes"))
+    copied_from = label(_table(attributes.get("forked_from")).get("sessionId")) if "forked_from" in attributes else None
+    labels = get("labels")
+    context = (
+        *(label(get("session_id")), label(get("agent_id")), label(get("agent_type")), copied_from),
+        *(label(get("project")), label(get("cwd")), label(get("git_branch"))),
+        *(label(host.get("id")), label(host.get("name")), label(get("user")), label(get("root"))),
+        *(label(client.get("version")), label(client.get("entrypoint"))),
+        orjson.dumps(labels, option=orjson.OPT_SORT_KEYS).decode() if labels and isinstance(labels, dict) else None,
     )
-    return Row(event["id"], rank(count(usage.get("output_tokens")), copied_from), facts, body)
+    kind, time, message = event["kind"][:MAX_LABEL_CHARACTERS], label(get("time")), label(get("message_id"))
+    usage = _table(get("usage"))
+    counts = bool(usage) and kind not in TOTALS and get("model") != SYNTHETIC
+    figures = tuple([_count(usage.get(name)) for name in USAGE]) if usage else NO_USAGE
+    counts = counts and figures[:4] != NO_USAGE[:4]
+    model, iterations, quality = label(get("model")), usage.get("iterations"), _quality(get("quality"))
+    facts = (
+        *(kind, label(get("record_type")), time if time and _is_time(time) else None, label(get("origin")), model),
+        *(message or (f"#{event['id']}" if counts else None), label(get("request_id")), label(get("stop_reason"))),
+        quality,
+        *(label(usage.get("speed")), label(usage.get("service_tier")), label(usage.get("inference_geo"))),
+        *figures,
+        *(1 if counts else None, 1 if counts and UNKNOWN_OUTPUT not in (quality or "") else None),
+        1 if copied_from is not None else None,
+        billed_calls(model, figures, iterations) if counts and iterations else None,
+        reported_cost(attributes.get("total_cost_usd" if kind == "session_cost" else "cost_usd")),
+        *_lines(get("tool")),
+        *(_title(kind, event), len(body)),
+    )
+    return Row(bytes.fromhex(event["id"]), context, facts, tool_rows(event, kind), body)
 
 
 def _label(value: Any) -> str | None:
-    return value[:MAX_LABEL_CHARACTERS] if isinstance(value, str) else None
+    return value[:MAX_LABEL_CHARACTERS] if type(value) is str else None
 
 
 def _count(value: Any) -> int | None:
@@ -109,7 +161,7 @@ def _count(value: Any) -> int | None:
 
 
 def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return value if type(value) is dict else {}
 
 
 def _quality(value: Any) -> str | None:
@@ -119,13 +171,17 @@ def _quality(value: Any) -> str | None:
     return _label(value)
 
 
-def _tools(blocks: Any) -> str | None:
-    """The tool calls among an event's blocks, as a JSON array of {call_id, name}."""
-    if not isinstance(blocks, list):
-        return None
-    calls = [
-        {"call_id": _label(block.get("call_id")), "name": _label(block.get("name"))}
-        for block in blocks[:MAX_TOOLS]
-        if isinstance(block, dict) and block.get("type") == "tool_call"
-    ]
-    return orjson.dumps(calls).decode() if calls else None
+def _lines(tool: Any) -> tuple[int | None, int | None]:
+    """The lines that an edit added and removed."""
+    if type(tool) is not dict:
+        return None, None
+    return _count(tool.get("lines_added")), _count(tool.get("lines_removed"))
+
+
+def _title(kind: str, event: dict[str, Any]) -> str | None:
+    """What a list of sessions shows: a name that the session was given, or the beginning of a prompt."""
+    if kind in {"title", "summary"} or (kind == "user_prompt" and event.get("origin") == "human"):
+        text = event.get("text")
+        if type(text) is str and text:
+            return " ".join(text[: 2 * MAX_TITLE_CHARACTERS].split())[:MAX_TITLE_CHARACTERS] or None
+    return None

@@ -17,10 +17,11 @@ import uvicorn
 
 from collector.log import get_logger, place_of
 from collector.store.connection import bounded
-from collector.store.database import StoreError, Writer
+from collector.store.database import StoreError
 from collector.store.limits import ReceiverLimits
 from collector.store.receiver import application
 from collector.store.worker import Worker
+from collector.store.writer import Writer
 
 log = get_logger()
 

@@ -14,9 +14,11 @@ from typing import NamedTuple, Self
 
 from collector.store import body
 from collector.store.body import Form
-from collector.store.database import Stored, StoreUnavailable, Writer
+from collector.store.database import StoreUnavailable
 from collector.store.limits import ReceiverLimits
 from collector.store.rows import Rejected, Row
+from collector.store.writer import Writer
+from collector.store.writing import Stored
 
 MAX_TOGETHER = 8
 

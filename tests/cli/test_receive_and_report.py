@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from collector.store.database import Writer
+from collector.store.writer import Writer
 from tests.store.samples import Client, Event, calls, event, lines, reply, row_of
 from tests.tls import Authority
 
@@ -142,16 +142,24 @@ def test_the_report_as_json_has_its_documented_shape(database: Path) -> None:
         "cache_creation_1h_tokens": 0,
         "thinking_tokens": 0,
         "web_search_requests": 0,
+        "web_fetch_requests": 0,
         "messages": 1,
+        "unknown_output": 0,
+        "cost_micros": 6381,  # 10 * 5 + 250 * 25 + 100 * 0.5 + 5 * 6.25
+        "cost_reported_micros": 0,
+        "messages_without_price": 0,
     }
     assert json.loads(ended.stdout) == {
         "since": None,
+        "until": None,
         "tokens": [{"day": "2026-03-01", "model": "claude-opus-4-5", **figures}],
         "totals": {**figures, "messages_with_unknown_output": 0},
-        "models": {"claude-opus-4-5": figures},
+        "models": {"claude-opus-4-5": {"model": "claude-opus-4-5", **figures}},
         "projects": [{"project": "-work-app", "sessions": 1, **figures}],
         "sessions": 2,
         "prompts": 1,
+        "lines_added": 0,
+        "lines_removed": 0,
         "tools": [{"name": "Bash", "calls": 1}],
         "events": 3,
         "kinds": {"assistant_response": 1, "tool_call": 1, "user_prompt": 1},

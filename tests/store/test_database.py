@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import sqlite3
@@ -15,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from collector.store.database import VERSION, StoreError, StoreUnavailable, Writer, open_to_read
+from collector.store.database import VERSION, StoreError, StoreUnavailable, open_to_read
 from collector.store.report import summarize
 from collector.store.rows import Row
+from collector.store.writer import Writer
 from tests.store.samples import Client, event, lines, row_of
 
 POSIX_LIMITS = pytest.mark.skipif(sys.platform != "linux", reason="needs prlimit")
@@ -65,9 +67,10 @@ def test_when_the_disk_is_full_the_sender_waits_and_nothing_acknowledged_is_lost
     with process(database) as (running, client):
         client.send(event())
         free = resource.prlimit(running.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (database.stat().st_size + 400_000, free[1]))
+        largest = max(path.stat().st_size for path in database.parent.iterdir())
+        resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (largest + 400_000, free[1]))
         accepted, statuses = 1, set[int]()
-        batches = [[event(text="x" * 4000) for _ in range(20)] for _ in range(10)]
+        batches = [[event(text=secrets.token_hex(4000)) for _ in range(20)] for _ in range(10)]
         for batch in batches:
             response = client.post(lines(batch))
             statuses.add(response.status_code)
@@ -84,10 +87,11 @@ def test_a_batch_is_stored_whole_or_not_at_all(database: Path) -> None:
     with closing(Writer(database, busy_seconds=0)) as writer:
         writer.store(rows(1))
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
-            other.execute("INSERT INTO bodies VALUES (3, 'in the way')")  # where the second event of the batch belongs
+            # where the second event of the batch belongs
+            other.execute("INSERT INTO packed_bodies VALUES (3, 'in the way')")
             with pytest.raises(StoreUnavailable):
                 writer.store(rows(2))
-            other.execute("DELETE FROM bodies WHERE number = 3")
+            other.execute("DELETE FROM packed_bodies WHERE number = 3")
         assert writer.store(rows(2)) == (2, 0)
     assert summarize(database)["events"] == 3
 
@@ -187,7 +191,7 @@ def test_damage_found_while_running_is_explained_and_nothing_is_acknowledged(dat
     content = bytearray(database.read_bytes())
     content[8192:] = b"\xa5" * (len(content) - 8192)
     database.write_bytes(content)
-    with closing(Writer(database)) as writer, pytest.raises(StoreUnavailable, match=r"damaged.*move it aside"):
+    with pytest.raises(StoreError, match=r"damaged.*move it aside"), closing(Writer(database)) as writer:
         writer.store(rows(1))
     with pytest.raises(StoreError, match="damaged"):
         summarize(database)

@@ -19,6 +19,7 @@ import httpx
 import pytest
 import zstandard
 
+from collector.store.report import asking
 from tests.store.samples import Client, connected, event, lines, serving
 
 MIB = 2**20
@@ -77,7 +78,7 @@ def test_a_batch_of_nothing_is_fine(client: Client, body: bytes, content_type: s
 def test_the_event_is_kept_as_it_was_sent(client: Client) -> None:
     sent = event(text="naïve \u0000 \U0001f600", unheard_of={"deep": [1, None]})
     client.send(sent)
-    with closing(sqlite3.connect(client.database)) as connection:
+    with asking(client.database) as connection:
         (body,) = connection.execute("SELECT body FROM bodies").fetchone()
     assert json.loads(body) == sent
 
@@ -278,7 +279,7 @@ def test_an_accident_in_the_receiver_is_told_without_a_traceback(
 ) -> None:
     with serving(database) as client:
         with closing(sqlite3.connect(database)) as other:
-            other.execute("DROP TABLE bodies")
+            other.execute("DROP TABLE packed_bodies")
         response = client.post(lines([event()]))
         assert response.status_code == 503
         assert "Traceback" not in response.text + capfd.readouterr().err

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from collector.store.database import Writer
-from collector.store.report import summarize
+from collector.store.report import asking, summarize
+from collector.store.writer import Writer
 from tests.store.samples import Client, calls, event, reply, row_of
 
 
@@ -53,7 +53,7 @@ def test_a_repeat_with_more_output_replaces_the_event_and_one_with_less_does_not
     assert client.send(grown) == {"accepted": 0, "duplicate": 1, "rejected": []}
     assert client.send(row)["duplicate"] == 1
     assert client.output() == 90
-    with closing(sqlite3.connect(client.database)) as connection:
+    with asking(client.database) as connection:
         bodies = connection.execute("SELECT json_extract(body, '$.text') FROM bodies").fetchall()
     assert bodies == [("grown",)]
 

@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from collector.store.body import Form, Refusal
-from collector.store.database import Stored, StoreUnavailable, Writer
+from collector.store.database import StoreUnavailable
 from collector.store.limits import ReceiverLimits
 from collector.store.report import summarize
 from collector.store.rows import Row
 from collector.store.worker import MAX_TOGETHER, Worker
+from collector.store.writer import Writer
+from collector.store.writing import Stored
 from tests.store.samples import Event, event, lines
 
 PLAIN = Form(is_array=False, encoding="identity")
-BAD = "bad"
+BAD = b"bad"
 
 
 class SlowDisk(Writer):
@@ -65,7 +67,7 @@ def test_an_accident_costs_only_the_batch_that_caused_it(database: Path) -> None
     with closing(SlowDisk(database)) as disk, Worker(disk, ReceiverLimits()) as worker:
         good = worker.submit(body(), PLAIN)
         assert disk.begun.wait(10)
-        bad = worker.submit(body(event(text=BAD)), PLAIN)
+        bad = worker.submit(body(event(text=BAD.decode())), PLAIN)
         unreadable = worker.submit(b"garbage", PLAIN)
         late = worker.submit(body(), PLAIN)
         disk.may_go_on.set()

@@ -1,68 +1,190 @@
--- What the store knows, ready to be asked. Created anew by every migration.
+-- What the store knows, ready to be asked. Created anew by every migration, together with `billed` (billed.sql).
 
--- The rows that carry the usage of a message. Kinds that hold running totals are not messages, and neither is what
--- Claude Code makes up itself.
-CREATE VIEW message_rows AS
-SELECT coalesce(message_id, id) AS message, *
-FROM events
-WHERE coalesce(output_tokens, input_tokens, cache_read_tokens, cache_creation_tokens) IS NOT NULL
-    AND kind NOT IN ('session_cost', 'session', 'session_index', 'stats')
-    AND coalesce(model, '') <> '<synthetic>';
+CREATE VIEW events AS
+SELECT
+    row.number AS number, lower(hex(row.id)) AS id, row.kind AS kind, row.record_type AS record_type, row.time AS time,
+    substr(row.time, 1, 10) AS day,
+    strftime('%Y-%m-%dT%H:%M:%fZ', row.received / 1000.0, 'unixepoch') AS received_at,
+    context.session_id AS session_id, context.agent_id AS agent_id, context.agent_type AS agent_type,
+    context.copied_from AS copied_from, context.project AS project, context.cwd AS cwd,
+    context.git_branch AS git_branch, context.host_id AS host_id, context.host_name AS host_name,
+    context.user AS user, context.root AS root, context.client_version AS client_version,
+    context.entrypoint AS entrypoint, context.labels AS labels, row.origin AS origin, row.model AS model,
+    CASE WHEN substr(row.message, 1, 1) <> '#' THEN row.message END AS message_id,
+    row.request_id AS request_id, row.stop_reason AS stop_reason, row.quality AS quality, row.speed AS speed,
+    row.service_tier AS service_tier, row.inference_geo AS inference_geo,
+    row.input_tokens AS input_tokens, row.output_tokens AS output_tokens,
+    row.cache_read_tokens AS cache_read_tokens, row.cache_creation_tokens AS cache_creation_tokens,
+    row.cache_creation_5m_tokens AS cache_creation_5m_tokens,
+    row.cache_creation_1h_tokens AS cache_creation_1h_tokens,
+    row.thinking_tokens AS thinking_tokens, row.web_search_requests AS web_search_requests,
+    row.web_fetch_requests AS web_fetch_requests,
+    row.lines_added AS lines_added, row.lines_removed AS lines_removed, row.title AS title,
+    (
+        SELECT json_group_array(json_object('call_id', tool.call_id, 'name', tool.name))
+        FROM tool_rows AS tool WHERE tool.number = row.number AND NOT tool.is_result HAVING count(*)
+    ) AS tools,
+    row.bytes AS bytes
+FROM event_rows AS row JOIN contexts AS context ON context.number = row.context;
 
--- One row for each message: the truth about tokens (promise 4). One API message is written as several rows, and copies
--- of a transcript repeat them. Input and cache figures are the same on all of them; output grows, and the largest is
--- right. So the row with the most output speaks for the message, and the earliest row says when and where it happened.
--- A row without a message id is a message of its own.
---
--- Two passes joined, each with one min() or max(): SQLite then takes the other columns from the row that has it. The
--- same with window functions takes twenty times as long.
+-- The event as it was sent. `unpacked` is a function that collector gives its own connections.
+CREATE VIEW bodies AS
+SELECT number, unpacked(body) AS body FROM packed_bodies;
+
+-- One row for each message and each call of the advisor: the truth about tokens (promise 4), and its price.
+-- `cost_exact` is in hundred-thousandths of a micro-dollar, because a token can cost less than a micro-dollar: add it
+-- up, then divide. `cost_micros` is rounded.
 CREATE VIEW messages AS
 SELECT
-    most.message_id AS message_id, earliest.id AS event_id, earliest.time AS time, earliest.day AS day,
-    earliest.session_id AS session_id, earliest.agent_id AS agent_id, earliest.project AS project,
-    earliest.host_name AS host_name, earliest.user AS user, most.model AS model,
-    most.quality AS quality,
-    coalesce(most.input_tokens, 0) AS input_tokens,
-    coalesce(most.output_tokens, 0) AS output_tokens,
-    coalesce(most.cache_read_tokens, 0) AS cache_read_tokens,
-    coalesce(most.cache_creation_tokens, 0) AS cache_creation_tokens,
-    coalesce(most.cache_creation_5m_tokens, 0) AS cache_creation_5m_tokens,
-    coalesce(most.cache_creation_1h_tokens, 0) AS cache_creation_1h_tokens,
-    coalesce(most.thinking_tokens, 0) AS thinking_tokens,
-    coalesce(most.web_search_requests, 0) AS web_search_requests,
-    coalesce(most.web_fetch_requests, 0) AS web_fetch_requests
+    CASE WHEN substr(priced.message, 1, 1) <> '#' THEN priced.message END AS message_id, priced.event_id AS event_id,
+    priced.time AS time, substr(priced.time, 1, 10) AS day,
+    context.session_id AS session_id, context.agent_id AS agent_id, context.agent_type AS agent_type,
+    context.project AS project, context.host_id AS host_id, context.host_name AS host_name, context.user AS user,
+    priced.model AS model, priced.speed AS speed,
+    CASE WHEN priced.unknown_output THEN 'output_tokens_unknown' END AS quality,
+    priced.messages AS messages, priced.input_tokens AS input_tokens, priced.output_tokens AS output_tokens,
+    priced.cache_read_tokens AS cache_read_tokens, priced.cache_creation_tokens AS cache_creation_tokens,
+    priced.cache_creation_5m_tokens AS cache_creation_5m_tokens,
+    priced.cache_creation_1h_tokens AS cache_creation_1h_tokens,
+    priced.thinking_tokens AS thinking_tokens, priced.web_search_requests AS web_search_requests,
+    priced.web_fetch_requests AS web_fetch_requests, priced.cost_exact AS cost_exact,
+    (priced.cost_exact + 50000) / 100000 AS cost_micros, priced.cost_from AS cost_from
 FROM (
-    -- of rows with equal output, the one that says how the cache was written says the most
     SELECT
-        max(coalesce(output_tokens, -1) * 2 + (cache_creation_5m_tokens IS NOT NULL)), message_rows.*
-    FROM message_rows
-    GROUP BY message
-) AS most
-JOIN (
-    SELECT
-        min(coalesce(time, '9999') || (copied_from IS NOT NULL) || id), message_rows.*
-    FROM message_rows
-    GROUP BY message
-) AS earliest USING (message);
+        usage.*,
+        CASE WHEN usage.reported_cost IS NOT NULL THEN usage.reported_cost ELSE /* cost */ END AS cost_exact,
+        CASE
+            WHEN usage.reported_cost IS NOT NULL THEN 'reported'
+            WHEN price.model IS NOT NULL THEN 'computed'
+            ELSE 'unknown'
+        END AS cost_from
+    FROM (SELECT *, /* prompt_over */ AS prompt_over FROM billed) AS usage
+    LEFT JOIN price_names AS known ON known.name = usage.model
+    LEFT JOIN prices AS price
+        ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
+        AND price.starts <= substr(usage.hour, 1, 10) AND substr(usage.hour, 1, 10) < price.ends
+) AS priced
+JOIN contexts AS context ON context.number = priced.context;
 
--- One row for each tool call, however many rows and copies repeat it.
+-- The same, added up by hour (UTC), context and what decides the price. Every report of tokens and cost adds this up.
+CREATE VIEW usage_costs AS
+SELECT
+    usage.*,
+    CASE WHEN usage.is_reported THEN usage.reported_cost ELSE /* cost */ END AS cost_exact,
+    CASE WHEN usage.is_reported THEN 'reported' WHEN price.model IS NOT NULL THEN 'computed' ELSE 'unknown' END
+        AS cost_from
+FROM usage_totals AS usage
+LEFT JOIN price_names AS known ON known.name = usage.model
+LEFT JOIN prices AS price
+    ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
+    AND price.starts <= substr(usage.hour, 1, 10) AND substr(usage.hour, 1, 10) < price.ends;
+
+-- One row for each tool call, however many rows and copies repeat it. `duration_from` says whether the record held the
+-- duration (reported) or it was computed from the times of call and result (computed): that includes what the person
+-- took to allow the call.
 CREATE VIEW tool_calls AS
-SELECT call_id, name, min(time) AS time, day, session_id, project
-FROM (
-    SELECT
-        coalesce(json_extract(tool.value, '$.call_id'), events.id || ':' || tool.key) AS call_id,
-        json_extract(tool.value, '$.name') AS name,
-        coalesce(time, '9999') AS time, day, session_id, project
-    FROM events, json_each(events.tools) AS tool
-)
-GROUP BY call_id;
+SELECT
+    call.call_id AS call_id, call.name AS name, call.target AS target, call.time AS time,
+    substr(call.time, 1, 10) AS day, context.session_id AS session_id, context.agent_id AS agent_id,
+    context.agent_type AS agent_type, context.project AS project, context.host_id AS host_id,
+    context.host_name AS host_name, context.user AS user, call.result_time AS result_time, call.ok AS ok,
+    call.duration_ms AS duration_ms, call.duration_from AS duration_from
+FROM call_totals AS call JOIN contexts AS context ON context.number = call.context;
 
 -- One row for each session that left a transcript. The prompt history and the session index only mention sessions.
 CREATE VIEW sessions AS
 SELECT
-    session_id, min(time) AS time, max(time) AS last_time, min(project) AS project, min(host_name) AS host_name,
-    min(user) AS user, count(*) AS events,
-    count(*) FILTER (WHERE kind = 'user_prompt' AND origin = 'human') AS prompts
-FROM events
-WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index')
-GROUP BY session_id;
+    context.session_id AS session_id, min(activity.first_time) AS time, max(activity.last_time) AS last_time,
+    min(context.project) AS project, min(context.host_id) AS host_id, min(context.host_name) AS host_name,
+    min(context.user) AS user, sum(activity.events - activity.mentions) AS events, sum(activity.prompts) AS prompts,
+    sum(activity.lines_added) AS lines_added, sum(activity.lines_removed) AS lines_removed,
+    (
+        SELECT title FROM contexts AS here JOIN event_rows AS row ON row.context = here.number
+        WHERE here.session_id = context.session_id AND here.agent_id IS NULL AND row.title IS NOT NULL
+        ORDER BY
+            CASE
+                WHEN row.record_type = 'custom-title' THEN 1
+                WHEN row.kind = 'title' AND row.record_type <> 'agent-name' THEN 2
+                WHEN row.kind = 'summary' THEN 3
+                WHEN row.kind = 'user_prompt' THEN 4
+                ELSE 5
+            END,
+            CASE WHEN row.kind = 'user_prompt' THEN row.time END,
+            row.time DESC, row.number DESC
+        LIMIT 1
+    ) AS title
+FROM activity_totals AS activity JOIN contexts AS context ON context.number = activity.context
+WHERE context.session_id IS NOT NULL
+GROUP BY context.session_id
+HAVING sum(activity.events - activity.mentions) > 0;
+
+-- Bookkeeping that Claude Code writes again whenever a session is opened or quit, each once: the newest of its kind in
+-- its session (or in its subagent).
+CREATE VIEW bookkeeping AS
+SELECT
+    number, id, kind, record_type, time, session_id, agent_id, project, host_name, user, title, times_written
+FROM (
+    SELECT
+        number, id, kind, record_type, time, session_id, agent_id, project, host_name, user, title,
+        count(*) AS times_written, max(coalesce(time, '') || printf('%020d', number)) AS newest
+    FROM events
+    WHERE kind IN ('title', 'mode', 'last_prompt', 'session', 'session_cost', 'link')
+    GROUP BY session_id, agent_id, kind, record_type
+);
+
+-- What each session cost, so that the column `cost_exact` may be added up over all of them. `computed` are its messages,
+-- each counted in the session that it was first written in. `reported` is Claude Code's own total, of which a fork's
+-- contains what its parent had come to (`inherited`). What remains over the messages is `uncounted`: calls that stand
+-- in no row, such as the one that /compact makes.
+CREATE VIEW session_costs AS
+WITH computed AS (
+    SELECT
+        context.session_id AS session_id, sum(usage.cost_exact) AS cost,
+        sum(CASE WHEN usage.cost_from = 'unknown' THEN usage.messages ELSE 0 END) AS unknown
+    FROM usage_costs AS usage JOIN contexts AS context ON context.number = usage.context
+    GROUP BY 1
+),
+states AS (
+    SELECT context.session_id AS session_id, row.time AS time, row.number AS number, row.reported_cost AS cost
+    FROM event_rows AS row JOIN contexts AS context ON context.number = row.context
+    WHERE row.kind = 'session_cost' AND row.reported_cost IS NOT NULL
+),
+last AS (
+    SELECT session_id, cost, max(coalesce(time, '') || printf('%020d', number)) AS newest FROM states GROUP BY 1
+),
+known AS (
+    SELECT session_id FROM computed UNION SELECT session_id FROM last
+),
+joined AS (
+    SELECT
+        known.session_id AS session_id, fork.parent_session_id AS parent_session_id,
+        coalesce(computed.cost, 0) AS computed, coalesce(computed.unknown, 0) AS messages_unknown,
+        last.cost AS reported,
+        CASE WHEN fork.parent_session_id IS NOT NULL THEN coalesce(
+            (
+                SELECT state.cost FROM states AS state
+                WHERE state.session_id = fork.parent_session_id AND state.time <= fork.forked_at
+                ORDER BY state.time DESC, state.number DESC LIMIT 1
+            ),
+            (SELECT parent.cost FROM computed AS parent WHERE parent.session_id = fork.parent_session_id),
+            0
+        ) ELSE 0 END AS inherited
+    FROM known
+    LEFT JOIN (
+        SELECT
+            forks.session_id AS session_id, min(forks.parent_session_id) AS parent_session_id,
+            min(activity.first_time) AS forked_at
+        FROM forks
+        LEFT JOIN contexts AS context ON context.session_id = forks.session_id AND context.copied_from IS NULL
+        LEFT JOIN activity_totals AS activity ON activity.context = context.number
+        GROUP BY forks.session_id
+    ) AS fork ON fork.session_id = known.session_id
+    LEFT JOIN computed ON computed.session_id = known.session_id
+    LEFT JOIN last ON last.session_id = known.session_id
+)
+SELECT
+    session_id, parent_session_id, computed, messages_unknown, reported, inherited,
+    max(0, coalesce(reported - inherited - computed, 0)) AS uncounted,
+    computed + max(0, coalesce(reported - inherited - computed, 0)) AS cost_exact,
+    (computed + max(0, coalesce(reported - inherited - computed, 0)) + 50000) / 100000 AS cost_micros
+FROM joined;

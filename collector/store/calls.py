@@ -1,0 +1,98 @@
+"""What one API message is billed as: usually one call of one model, sometimes several.
+
+In: the usage of a row, with its iterations. Out: the calls as JSON, or None where the row's own figures are the one
+call. Two things make several of one: the advisor, whose calls have a model of their own and are not contained in the
+message's figures; and a message that was sampled in several calls, because a model may charge more for a long prompt,
+which goes by the call and not by the sum. Invariant: the calls of the message's own model add up to its figures.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import orjson
+
+COUNTED = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+USAGE = (
+    *COUNTED,
+    *("cache_creation_5m_tokens", "cache_creation_1h_tokens", "thinking_tokens"),
+    *("web_search_requests", "web_fetch_requests"),
+)
+ADVISOR, SAMPLED = "advisor_message", "message"
+MAX_ITERATIONS = 1000
+UNITS_A_DOLLAR = 10**11  # see prices.py
+LARGEST_COUNT = 2**53
+
+Figures = tuple[int | None, ...]
+
+
+def billed_calls(model: str | None, own: Figures, iterations: Any) -> str | None:
+    """The calls as a JSON array of {messages, model, figures}; None if the figures are all there is."""
+    if type(iterations) is not list:
+        return None
+    found = [item for item in iterations[:MAX_ITERATIONS] if type(item) is dict]
+    advisor = [item for item in found if item.get("type") == ADVISOR]
+    sampled = [_figures(item) for item in found if item.get("type") == SAMPLED]
+    calls = [_call(1, model, own)]
+    if len(sampled) > 1 and _add_up(sampled, own):
+        calls = _split(model, own, sampled)
+    elif not advisor:
+        return None
+    calls += [_call(1, _label(item.get("model")), _figures(item)) for item in advisor]
+    return orjson.dumps(calls).decode()
+
+
+def reported_cost(dollars: Any) -> int | None:
+    """What an old version of Claude Code wrote beside a row as its price, exactly."""
+    if type(dollars) not in (int, float) or not 0 <= dollars < 10**6:
+        return None
+    try:
+        return int((Decimal(repr(dollars)) * UNITS_A_DOLLAR).to_integral_value())
+    except InvalidOperation:
+        return None
+
+
+def _call(messages: int, model: str | None, figures: Figures) -> dict[str, Any]:
+    named = {name: value for name, value in zip(USAGE, figures, strict=True) if value}
+    return {"messages": messages, "model": model, **named}
+
+
+def _split(model: str | None, own: Figures, sampled: list[Figures]) -> list[dict[str, Any]]:
+    """One call for each sampling; what only the whole knows stays with the first."""
+    calls = [_call(int(not number), model, figures) for number, figures in enumerate(sampled)]
+    for place, name in enumerate(USAGE):
+        whole = own[place] or 0
+        rest = whole - sum(figures[place] or 0 for figures in sampled)
+        if rest:
+            # Where the lifetime of the cache is not said by call, it goes to the calls that wrote, in their order.
+            for call in calls:
+                room = _room(call, name, rest)
+                if room:
+                    call[name] = call.get(name, 0) + room
+                    rest -= room
+        if rest:
+            calls[0][name] = max(0, calls[0].get(name, 0) + rest)
+    return calls
+
+
+def _room(call: dict[str, Any], name: str, rest: int) -> int:
+    if name not in {"cache_creation_5m_tokens", "cache_creation_1h_tokens"} or rest < 0:
+        return 0
+    written = call.get("cache_creation_tokens", 0)
+    known = call.get("cache_creation_5m_tokens", 0) + call.get("cache_creation_1h_tokens", 0)
+    return int(min(rest, max(0, written - known)))
+
+
+def _add_up(sampled: list[Figures], own: Figures) -> bool:
+    return all(sum(figures[place] or 0 for figures in sampled) == (own[place] or 0) for place in range(len(COUNTED)))
+
+
+def _figures(item: dict[str, Any]) -> Figures:
+    return tuple(
+        value if type(value := item.get(name)) is int and 0 <= value < LARGEST_COUNT else None for name in USAGE
+    )
+
+
+def _label(value: Any) -> str | None:
+    return value[:512] if type(value) is str else None

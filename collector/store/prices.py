@@ -1,0 +1,195 @@
+"""What models cost: the table of the package, or with rows of the user's, as rows that every database joins alike.
+
+In: prices.toml, and perhaps a file of the same form. Out: names of models, and prices in billionths of a dollar a
+token, one row for each size of prompt, speed and period. Invariant: arithmetic is exact. Costs are integers in hundred-
+thousandths of a micro-dollar (`UNITS_A_DOLLAR`), which is what a token at a tenth more comes to; a model, a speed or a
+day that has no row has no price, and its cost is unknown rather than guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from collector.errors import ConfigurationError
+from collector.store.calls import UNITS_A_DOLLAR
+from collector.store.totals import THRESHOLDS
+
+UNITS_A_MICRO = UNITS_A_DOLLAR // 10**6
+FIRST, LAST = "", "9999"
+PARTS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+BILLIONTHS = 1000  # of a dollar a token, for a price of one dollar a million tokens
+REGIONS = ("", "us.", "eu.", "apac.", "global.", "jp.", "au.", "ca.", "us-gov.")
+ONE_MILLION = "[1m]"  # how Claude Code asks for the long context
+KEYS = {"model", "names", "starts", "ends", "long", "fast", *PARTS}
+
+
+class Price(NamedTuple):
+    """One row of the table `prices`."""
+
+    model: str
+    starts: str
+    ends: str
+    speed: str
+    prompt_over: int
+    input: int
+    output: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    web_search: int
+
+
+class PriceTable(NamedTuple):
+    """All prices, what each model is called, and a mark that differs when anything in it does."""
+
+    prices: tuple[Price, ...]
+    names: tuple[tuple[str, str], ...]
+    mark: str
+    checked: str
+
+
+def load(own: Path | None = None) -> PriceTable:
+    """The table in force; raises ConfigurationError if the user's own cannot be used."""
+    shipped = _parsed((resources.files(__package__) / "prices.toml").read_bytes())
+    rows = list(shipped["price"])
+    checked = str(shipped["checked"])
+    search = shipped["web_search"]
+    if own is not None:
+        mine = _read(own)
+        replaced = {row["model"] for row in mine["price"]}
+        rows = [row for row in rows if row["model"] not in replaced] + mine["price"]
+        search = mine.get("web_search", search)
+        checked = str(mine.get("checked", checked))
+    prices = tuple(sorted(price for row in rows for price in _prices(row, search)))
+    names = tuple(sorted({name: row["model"] for row in rows for name in names_of(row)}.items()))
+    mark = hashlib.sha256(repr((prices, names)).encode()).hexdigest()[:16]
+    return PriceTable(prices, names, mark, checked)
+
+
+def names_of(row: dict[str, Any]) -> Iterator[str]:
+    """Every spelling of a model: Anthropic's own, Bedrock's with its regions, and Vertex's, with the long context."""
+    for name in (row["model"], *row.get("names", ())):
+        head, _, date = name.rpartition("-")
+        vertex = [f"{head}@{date}"] if len(date) == len("20250101") and date.isdigit() else []
+        bedrock = [
+            f"{region}anthropic.{name}{version}" for region in REGIONS for version in ("", "-v1", "-v1:0", "-v2:0")
+        ]
+        for spelling in (name, *vertex, *bedrock):
+            yield spelling
+            yield spelling + ONE_MILLION
+
+
+def micros(units: int) -> int:
+    """A cost in whole micro-dollars, as every report shows it: rounded once, at the end, halves upwards."""
+    return (units + UNITS_A_MICRO // 2) // UNITS_A_MICRO
+
+
+def _prices(row: dict[str, Any], search: Any) -> Iterator[Price]:
+    """The rows of one model: for each speed and period, one for each size of prompt."""
+    starts, ends = row.get("starts", FIRST), row.get("ends", LAST)
+    yield from _periods(row, row, "standard", starts, ends, row.get("long", []), search)
+    for fast in row.get("fast", []):
+        # There is no long price for fast mode: it costs the same for prompts of any size.
+        yield from _periods(row, fast, "fast", fast.get("starts", starts), fast.get("ends", ends), [], search)
+
+
+def _periods(
+    row: dict[str, Any],
+    base: dict[str, Any],
+    speed: str,
+    starts: str,
+    ends: str,
+    longs: list[dict[str, Any]],
+    search: Any,
+) -> Iterator[Price]:
+    days = {starts, ends, *(day for part in longs for day in (part.get("starts"), part.get("ends")) if day)}
+    edges = sorted(day for day in days if starts <= day <= ends)
+    for first, last in itertools.pairwise(edges):
+        for size in (0, *THRESHOLDS):
+            chosen = [
+                part
+                for part in longs
+                if part["above"] <= size and part.get("starts", starts) <= first and last <= part.get("ends", ends)
+            ]
+            charged = row | base | max(chosen, key=lambda part: part["above"], default={})
+            figures = [*(_billionths(charged[part]) for part in PARTS), _billionths(search) * 1_000_000]
+            yield Price._make((row["model"], first, last, speed, size, *figures))
+
+
+def _billionths(dollars: Any) -> int:
+    return int(Decimal(dollars) * BILLIONTHS)
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    return tomllib.loads(text.decode(), parse_float=Decimal)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        table = _parsed(path.read_bytes())
+    except OSError as error:
+        raise ConfigurationError(f"store.prices: cannot read {path}: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"store.prices: {path} is not valid TOML: {error}.") from None
+    problems = list(_problems(table))
+    if problems:
+        raise ConfigurationError(f"store.prices: {path}: {problems[0]}. `collector store prices` shows the form.")
+    return table
+
+
+def _problems(table: dict[str, Any]) -> Iterator[str]:
+    rows = table.get("price")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        yield "it needs a [[price]] for each model"
+        return
+    if not _is_price(table.get("web_search", 0)):
+        yield "web_search must be a price in dollars"
+    for row in rows:
+        yield from _problems_of(row)
+
+
+def _problems_of(row: dict[str, Any]) -> Iterator[str]:
+    model = row.get("model")
+    if not isinstance(model, str) or not model:
+        yield "every [[price]] needs a model"
+        return
+    yield from (f"{model}: unknown key {key}" for key in sorted(row.keys() - KEYS))
+    yield from (f"{model}: {part} must be a price in dollars" for part in PARTS if not _is_price(row.get(part)))
+    names = row.get("names", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        yield f"{model}: names must be a list of names"
+    for key in ("long", "fast"):
+        parts = row.get(key, [])
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            yield f"{model}: {key} must be written [[price.{key}]]"
+            continue
+        for part in parts:
+            yield from _problems_of_part(model, key, part)
+    yield from (f"{model}: {key} must be a day, in quotes" for key in ("starts", "ends") if not _is_day(row, key))
+
+
+def _problems_of_part(model: str, key: str, part: dict[str, Any]) -> Iterator[str]:
+    if key == "long" and part.get("above") not in THRESHOLDS:
+        yield f"{model}: above must be one of {', '.join(map(str, THRESHOLDS))}"
+    given: Iterable[str] = part.keys() - {"above", "starts", "ends"}
+    yield from (f"{model}: unknown key {name} in {key}" for name in sorted(set(given) - set(PARTS)))
+    yield from (f"{model}: {name} must be a price in dollars" for name in given if not _is_price(part[name]))
+    yield from (f"{model}: {day} must be a day, in quotes" for day in ("starts", "ends") if not _is_day(part, day))
+
+
+def _is_price(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return False
+    return 0 <= value <= 10**6 and Decimal(value) * BILLIONTHS % 1 == 0
+
+
+def _is_day(part: dict[str, Any], key: str) -> bool:
+    value = part.get(key, "2026-01-01")
+    return isinstance(value, str) and len(value) == len("2026-01-01")

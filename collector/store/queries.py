@@ -1,0 +1,264 @@
+"""The questions that reports and pages ask, by name, with a period and filters as parameters.
+
+In: an open connection (report.asking), a Selection. Out: plain rows, as dictionaries. Every figure of tokens and cost
+in a report comes from here, so that all of them agree. Days are UTC; costs are integers in micro-dollars, rounded
+once, after adding up. Invariant: what a person chose is only ever a parameter of a statement, never part of its text.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, NamedTuple
+
+from collector.store.schema import with_formula
+
+Rows = list[dict[str, Any]]
+
+FIGURES = (
+    *("messages", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
+    *("cache_creation_5m_tokens", "cache_creation_1h_tokens", "thinking_tokens", "web_search_requests"),
+    *("web_fetch_requests", "unknown_output"),
+)
+PRICED_BY = ("model", "speed", "percent", "prompt_over", "is_reported")
+DAY = "substr(hour, 1, 10)"
+# What can be asked for `by`, and where it stands. A week is named by its Monday.
+DIMENSIONS = {
+    "day": DAY,
+    "week": f"CASE WHEN hour = '' THEN '' ELSE date({DAY}, 'weekday 0', '-6 days') END",
+    "month": "substr(hour, 1, 7)",
+    "model": "model",
+    "project": "coalesce(project, '')",
+    "session": "coalesce(session_id, '')",
+    "host": "coalesce(host_name, host_id, '')",
+    "user": "coalesce(user, '')",
+    "agent": "CASE WHEN agent_id IS NULL THEN 'main' ELSE coalesce(agent_type, 'subagent') END",
+    "branch": "coalesce(git_branch, '')",
+    "version": "coalesce(client_version, '')",
+    "labels": "coalesce(labels, '')",
+    "hour_of_week": f"CASE WHEN hour = '' THEN '' ELSE strftime('%w', {DAY}) || ' ' || substr(hour, 12, 2) END",
+}
+SAYS_WHEN = frozenset({"day", "week", "month", "hour_of_week"})
+MENTIONED = "('prompt_history', 'session_index')"
+
+
+class Selection(NamedTuple):
+    """What a question is about: from the day `since` up to and including the day `until`, and only these."""
+
+    since: str = ""
+    until: str = ""
+    project: str | None = None
+    model: str | None = None
+    host: str | None = None
+    user: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of a statement."""
+        return self._asdict()
+
+    def where(self, *, hour: str = "hour", has_model: bool = False) -> str:
+        """The condition on rows that have an hour (or time) and a context. An event without a time has no day, and
+        counts only where no period is asked for."""
+        parts = ["true"]
+        if self.since:
+            parts.append(f"{hour} >= :since")
+        if self.until:
+            parts.append(f"{hour} < :until || '~'")  # `~` comes after all that can follow a day
+        named = {"project": "project", "host": "host", "user": "user", "agent": "agent", "session": "session"}
+        parts += [f"{DIMENSIONS[key]} = :{key}" for key in named if getattr(self, key) is not None]
+        if has_model and self.model is not None:
+            parts.append("model = :model")
+        return " AND ".join(parts)
+
+
+EVERYTHING = Selection()
+
+
+def usage_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+    """Tokens and cost by these dimensions: the figures, `sessions`, `cost_micros`, and of that what Claude Code itself
+    reported (`cost_reported_micros`); `messages_without_price` have no cost."""
+    keys = ", ".join(f"{DIMENSIONS[name]} AS by_{name}" for name in dimensions)
+    names = [f"by_{name}" for name in dimensions]
+    shown = "".join(f"by_{name} AS {name}, " for name in dimensions)
+    added = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in FIGURES)
+    grouped = ", ".join([*names, "day", *PRICED_BY])
+    sums = ", ".join(f"sum({name}) AS {name}" for name in (*FIGURES, "reported_cost"))
+    text = f"""
+WITH usage AS MATERIALIZED (
+    SELECT {keys}{", " if keys else ""}{DAY} AS day, {", ".join(PRICED_BY)}, {sums}
+    FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context
+    WHERE {chosen.where(has_model=True)}
+    GROUP BY {grouped}
+),
+costed AS (
+    SELECT
+        usage.*, price.model IS NULL AND NOT usage.is_reported AS is_unknown,
+        CASE WHEN usage.is_reported THEN usage.reported_cost ELSE /* cost */ END AS cost
+    FROM usage
+    LEFT JOIN price_names AS known ON known.name = usage.model
+    LEFT JOIN prices AS price
+        ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
+        AND price.starts <= usage.day AND usage.day < price.ends
+)
+SELECT {shown}{added},
+    (coalesce(sum(cost), 0) + 50000) / 100000 AS cost_micros,
+    (coalesce(sum(reported_cost), 0) + 50000) / 100000 AS cost_reported_micros,
+    coalesce(sum(messages) FILTER (WHERE is_unknown), 0) AS messages_without_price
+FROM costed {f"GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""}
+"""  # noqa: S608 - our own names
+    return _rows(connection, with_formula(text), chosen)
+
+
+def totals(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, Any]:
+    """Tokens and cost in all."""
+    return usage_by(connection, (), chosen)[0]
+
+
+def models_without_price(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> list[str]:
+    """The models whose cost is unknown."""
+    return [row["model"] for row in usage_by(connection, ("model",), chosen) if row["messages_without_price"]]
+
+
+def sessions_with_usage(
+    connection: sqlite3.Connection, dimension: str, chosen: Selection = EVERYTHING
+) -> dict[str, int]:
+    """How many sessions used tokens, by one dimension."""
+    text = f"""
+SELECT {DIMENSIONS[dimension]} AS key, count(DISTINCT session_id) AS sessions
+FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context
+WHERE {chosen.where(has_model=True)} GROUP BY 1
+"""  # noqa: S608
+    return {row["key"]: row["sessions"] for row in _rows(connection, text, chosen)}
+
+
+def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+    """What happened besides tokens: events, prompts, sessions, lines, errors. There is no model here."""
+    keys = "".join(f"{DIMENSIONS[name]} AS {name}, " for name in dimensions)
+    group = f"GROUP BY {', '.join(map(str, range(1, len(dimensions) + 1)))}" if dimensions else ""
+    text = f"""
+SELECT {keys}
+    coalesce(sum(events), 0) AS events, coalesce(sum(bytes), 0) AS bytes, coalesce(sum(prompts), 0) AS prompts,
+    count(DISTINCT CASE WHEN events > mentions THEN session_id END) AS sessions,
+    coalesce(sum(api_errors), 0) AS api_errors, coalesce(sum(compactions), 0) AS compactions,
+    coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
+    min(first_time) AS first_time, max(last_time) AS last_time
+FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+WHERE {chosen.where()} {group} {group.replace("GROUP", "ORDER")}
+"""  # noqa: S608
+    return _rows(connection, text, chosen)
+
+
+def kinds(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, int]:
+    """Events by kind, in the period; the other filters do not apply."""
+    when = Selection(since=chosen.since, until=chosen.until)
+    text = f"SELECT kind, sum(events) AS events FROM kind_totals WHERE {when.where(hour='day')} GROUP BY 1 HAVING sum(events) ORDER BY 2 DESC, 1"  # noqa: S608, E501
+    return {row["kind"]: row["events"] for row in _rows(connection, text, when)}
+
+
+def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Selection = EVERYTHING) -> Rows:
+    """Calls of tools, those that failed, and how long they took; by `name`, `target` or a dimension of a context.
+    `p50_ms` and `p95_ms` are of the calls that have a duration; `computed` says how many of these were computed."""
+    key = {"name": "coalesce(name, '')", "target": "coalesce(target, '')"}.get(dimension) or DIMENSIONS[dimension]
+    if dimension in SAYS_WHEN:
+        key = key.replace("hour", "coalesce(time, '')")
+    text = f"""
+WITH chosen AS MATERIALIZED (
+    SELECT {key} AS {dimension}, ok, duration_ms, duration_from
+    FROM call_totals {_context_of(chosen, dimension)}
+    WHERE {chosen.where(hour="time")}
+),
+timed AS (
+    SELECT
+        {dimension}, duration_ms, row_number() OVER (PARTITION BY {dimension} ORDER BY duration_ms) AS place,
+        count(*) OVER (PARTITION BY {dimension}) AS times
+    FROM chosen WHERE duration_ms IS NOT NULL
+),
+marks AS (
+    SELECT
+        {dimension},
+        min(CASE WHEN place * 100 >= times * 50 THEN duration_ms END) AS p50_ms,
+        min(CASE WHEN place * 100 >= times * 95 THEN duration_ms END) AS p95_ms
+    FROM timed GROUP BY {dimension}
+)
+SELECT
+    chosen.{dimension} AS {dimension}, count(*) AS calls, count(chosen.ok) AS answered, sum(chosen.ok = 0) AS failed,
+    sum(chosen.duration_ms) AS duration_ms, count(chosen.duration_ms) AS timed,
+    sum(chosen.duration_from = 'computed') AS computed, marks.p50_ms AS p50_ms, marks.p95_ms AS p95_ms
+FROM chosen LEFT JOIN marks USING ({dimension})
+GROUP BY chosen.{dimension} ORDER BY calls DESC, 1
+"""  # noqa: S608
+    return _rows(connection, text, chosen)
+
+
+def tool_calls(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
+    """How often each tool was called: the quick half of `tools_by`."""
+    text = f"""
+SELECT coalesce(name, '') AS name, count(*) AS calls FROM call_totals {_context_of(chosen, "name")}
+WHERE {chosen.where(hour="time")} GROUP BY 1 ORDER BY 2 DESC, 1
+"""  # noqa: S608
+    return _rows(connection, text, chosen)
+
+
+def sessions(
+    connection: sqlite3.Connection, chosen: Selection = EVERYTHING, *, limit: int = 50, offset: int = 0, words: str = ""
+) -> Rows:
+    """Sessions with activity in the period, the newest first: title, times, project, prompts, lines, tools, tokens and
+    cost. `words` is looked for in titles."""
+    text = f"""
+WITH active AS (
+    SELECT session_id, max(last_time) AS last_time
+    FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+    WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()}
+    GROUP BY 1
+)
+SELECT sessions.* FROM active JOIN sessions USING (session_id)
+WHERE :words = '' OR instr(lower(coalesce(title, '')), lower(:words))
+ORDER BY active.last_time DESC, session_id LIMIT :limit OFFSET :offset
+"""  # noqa: S608
+    found = _rows(connection, text, chosen, limit=limit, offset=offset, words=words)
+    for row in found:
+        alone = Selection(session=row["session_id"])
+        row.update(totals(connection, alone))
+        calls = tools_by(connection, "session", alone)
+        row["tool_calls"] = sum(each["calls"] for each in calls)
+        row["tool_failures"] = sum(each["failed"] or 0 for each in calls)
+    return found
+
+
+def session_events(connection: sqlite3.Connection, session: str, *, limit: int = 500, offset: int = 0) -> Rows:
+    """The events of a session in their order, with their bodies as JSON."""
+    text = """
+SELECT row.number, lower(hex(row.id)) AS id, row.kind, row.time, context.agent_id, context.agent_type, body
+FROM contexts AS context
+JOIN event_rows AS row ON row.context = context.number
+JOIN bodies ON bodies.number = row.number
+WHERE context.session_id = :session
+ORDER BY coalesce(row.time, ''), row.number LIMIT :limit OFFSET :offset
+"""
+    return _rows(connection, text, Selection(session=session), limit=limit, offset=offset)
+
+
+def session_costs(connection: sqlite3.Connection) -> Rows:
+    """What each session cost, with Claude Code's own total beside it; see the view."""
+    return _rows(connection, "SELECT * FROM session_costs ORDER BY session_id", EVERYTHING)
+
+
+def removals(connection: sqlite3.Connection) -> Rows:
+    """What was removed from the store on purpose, the newest first."""
+    return _rows(connection, "SELECT * FROM removals ORDER BY number DESC", EVERYTHING)
+
+
+def _context_of(chosen: Selection, dimension: str) -> str:
+    """The join that a statement on calls needs; without filters, the calls alone are a third faster."""
+    is_needed = dimension not in {"name", "target", *SAYS_WHEN} or any(
+        (chosen.project, chosen.host, chosen.user, chosen.agent, chosen.session)
+    )
+    return "JOIN contexts ON contexts.number = call_totals.context" if is_needed else ""
+
+
+def _rows(connection: sqlite3.Connection, text: str, chosen: Selection, **more: Any) -> Rows:
+    cursor = connection.execute(text, chosen.parameters | more)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]

@@ -1,0 +1,121 @@
+"""What the database looks like: tables by version, views, dictionary and prices.
+
+In: a connection inside of a transaction, and the version it has. Out: the newest version, with all it held. Views and
+prices have no version: they are made anew whenever theirs differ from what this version of collector would make.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import sqlite3
+from collections.abc import Iterator
+from datetime import datetime
+
+from collector.store.packing import shipped_dictionary
+from collector.store.prices import Price, PriceTable
+from collector.store.rows import Row, from_line
+from collector.store.totals import PROMPT_OVER, statement
+from collector.store.writing import Rows
+
+VERSION = 2
+
+
+def is_current(connection: sqlite3.Connection, prices: PriceTable | None) -> bool:
+    """Whether a database of this version has this version's views, and these prices, if they are given."""
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'settings'").fetchone()[0] == 0:
+        return False
+    known = dict(connection.execute("SELECT name, value FROM settings"))
+    return known.get("views") == _mark_of_views() and (
+        known.get("prices") == prices.mark if prices else "prices" in known
+    )
+
+
+def upgrade(connection: sqlite3.Connection, version: int, prices: PriceTable | None) -> None:
+    """Brings the database from its version to the newest."""
+    for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+        connection.execute(f'DROP VIEW "{view}"')
+    if version == 0:
+        _run(connection, "002.sql")
+        _add_dictionary(connection)
+    elif version == 1:
+        _from_version_1(connection)
+    _make_views(connection)
+    if prices is None:
+        from collector.store.prices import load
+
+        has_prices = connection.execute("SELECT count(*) FROM prices").fetchone()[0]
+        prices = None if has_prices else load()
+    if prices is not None:
+        _set_prices(connection, prices)
+
+
+def view_statements() -> Iterator[str]:
+    """The statements that make the views."""
+    yield f"CREATE VIEW billed AS {statement('billed.sql')}"
+    yield from _statements(with_formula(statement("views.sql")))
+
+
+def with_formula(text: str) -> str:
+    """SQL with the formula of the cost, and the size of a prompt, in their places."""
+    return text.replace("/* cost */", statement("cost.sql")).replace("/* prompt_over */", PROMPT_OVER)
+
+
+def _make_views(connection: sqlite3.Connection) -> None:
+    for command in view_statements():
+        connection.execute(command)
+    _set(connection, "views", _mark_of_views())
+
+
+def _mark_of_views() -> str:
+    return hashlib.sha256("".join(view_statements()).encode()).hexdigest()[:16]
+
+
+def _set_prices(connection: sqlite3.Connection, table: PriceTable) -> None:
+    connection.execute("DELETE FROM prices")
+    connection.execute("DELETE FROM price_names")
+    marks = ", ".join("?" * len(Price._fields))
+    connection.executemany(f"INSERT INTO prices ({', '.join(Price._fields)}) VALUES ({marks})", table.prices)  # noqa: S608
+    connection.executemany("INSERT INTO price_names (name, model) VALUES (?, ?)", table.names)
+    _set(connection, "prices", table.mark)
+
+
+def _set(connection: sqlite3.Connection, name: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, value))
+
+
+def _add_dictionary(connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT INTO dictionaries (number, content) VALUES (1, ?)", (shipped_dictionary(),))
+
+
+def _from_version_1(connection: sqlite3.Connection) -> None:
+    """Stores every event anew, in the order in which it came: its columns follow from its body."""
+    connection.execute("ALTER TABLE events RENAME TO events_of_version_1")
+    connection.execute("ALTER TABLE bodies RENAME TO bodies_of_version_1")
+    _run(connection, "002.sql")
+    _add_dictionary(connection)
+    rows = Rows(connection)
+    found = connection.execute(
+        "SELECT received_at, body FROM events_of_version_1 JOIN bodies_of_version_1 USING (number) ORDER BY number"
+    )
+    for received_at, batch in itertools.groupby(found, key=lambda pair: str(pair[0])):
+        received = int(datetime.fromisoformat(received_at).timestamp() * 1000)
+        made = (from_line(body.encode()) for _, body in batch)
+        rows.store([row for row in made if isinstance(row, Row)], received)
+    connection.execute("DROP TABLE bodies_of_version_1")
+    connection.execute("DROP TABLE events_of_version_1")
+
+
+def _run(connection: sqlite3.Connection, script: str) -> None:
+    for command in _statements(statement(script)):
+        connection.execute(command)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """A script statement by statement, because `executescript` would commit the transaction around it."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

@@ -1,0 +1,154 @@
+"""What reports ask for, kept ready: tokens by hour, activity by hour, tool calls.
+
+In: a transaction on the store, and what it touches. Out: totals in step with the rows. Invariant: the totals are what
+the views `billed` and `called` and the rows amount to, in whatever order and however often the events came. That holds
+by construction: before a batch changes the rows, what the touched messages amount to is taken out; after it, what they
+amount to now is put in, by the same statement. A sum that a trigger adds to would count repeats and growing rows twice.
+
+Crash window: none of its own. Rows and totals are written in one transaction.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from importlib import resources
+
+import orjson
+
+THRESHOLDS = (100_000, 200_000)  # prompts above these may cost more; see prices.py
+FIGURES = (
+    *("messages", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
+    *("cache_creation_5m_tokens", "cache_creation_1h_tokens", "thinking_tokens", "web_search_requests"),
+    *("web_fetch_requests", "unknown_output"),
+)
+
+
+def statement(name: str) -> str:
+    """A file of sql/."""
+    return (resources.files(__package__) / "sql" / name).read_text(encoding="utf-8")
+
+
+TOUCHED = "IN (SELECT value FROM json_each(:touched))"
+
+
+def _of_touched(name: str, key: str) -> str:
+    return statement(name).replace("/* touched */", f"AND {key} {TOUCHED}")
+
+
+PROMPT = "input_tokens + cache_read_tokens + cache_creation_tokens"
+PROMPT_OVER = (
+    "CASE " + " ".join(f"WHEN {PROMPT} > {limit} THEN {limit}" for limit in reversed(THRESHOLDS)) + " ELSE 0 END"
+)
+KEY = ("hour", "context", "model", "speed", "percent", "prompt_over", "is_reported")
+SUMMED = (*FIGURES, "reported_cost")
+
+
+def _usage(sign: str) -> str:
+    sums = ", ".join(f"{sign}sum({name})" for name in FIGURES)
+    adds = ", ".join(f"{name} = {name} + excluded.{name}" for name in SUMMED)
+    return f"""
+INSERT INTO usage_totals ({", ".join((*KEY, *SUMMED))})
+SELECT hour, context, model, speed, percent, {PROMPT_OVER}, reported_cost IS NOT NULL,
+    {sums}, {sign}sum(coalesce(reported_cost, 0))
+FROM ({_of_touched("billed.sql", "message")}) WHERE true GROUP BY 1, 2, 3, 4, 5, 6, 7
+ON CONFLICT DO UPDATE SET {adds}
+"""  # noqa: S608 - our own names
+
+
+ADD_USAGE, SUBTRACT_USAGE = _usage("+"), _usage("-")
+DROP_EMPTY = f"""
+DELETE FROM usage_totals WHERE messages = 0 AND {" AND ".join(f"{name} = 0" for name in SUMMED[1:])}
+"""  # noqa: S608
+FORGET_CALLS = "DELETE FROM call_totals WHERE call_id IN (SELECT value FROM json_each(:touched))"
+ADD_CALLS = f"""
+INSERT INTO call_totals (call_id, context, time, name, target, result_time, ok, duration_ms, duration_from)
+{_of_touched("called.sql", "call_id")}
+"""
+MENTIONS = "('prompt_history', 'session_index')"
+ACTIVITY = f"""
+SELECT context, coalesce(substr(time, 1, 13), '') AS hour, count(*) AS events, sum(bytes) AS bytes,
+    count(*) FILTER (WHERE kind = 'user_prompt' AND origin = 'human') AS prompts,
+    count(*) FILTER (WHERE kind = 'api_error') AS api_errors,
+    count(*) FILTER (WHERE kind = 'compaction') AS compactions,
+    coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
+    count(*) FILTER (WHERE kind IN {MENTIONS}) AS mentions,
+    min(time) FILTER (WHERE kind NOT IN {MENTIONS}) AS first_time,
+    max(time) FILTER (WHERE kind NOT IN {MENTIONS}) AS last_time
+FROM event_rows WHERE {{}} GROUP BY 1, 2
+"""  # noqa: S608
+ADDED_UP = ("events", "bytes", "prompts", "api_errors", "compactions", "lines_added", "lines_removed", "mentions")
+ADD_ACTIVITY = f"""
+INSERT INTO activity_totals (context, hour, {", ".join(ADDED_UP)}, first_time, last_time)
+{ACTIVITY.format("number >= :first")}
+ON CONFLICT DO UPDATE SET {", ".join(f"{name} = {name} + excluded.{name}" for name in ADDED_UP)},
+    first_time = coalesce(min(first_time, excluded.first_time), first_time, excluded.first_time),
+    last_time = coalesce(max(last_time, excluded.last_time), last_time, excluded.last_time)
+"""
+FORGET_ACTIVITY = "DELETE FROM activity_totals WHERE context IN (SELECT value FROM json_each(:touched))"
+REDO_ACTIVITY = f"""
+INSERT INTO activity_totals (context, hour, {", ".join(ADDED_UP)}, first_time, last_time)
+{ACTIVITY.format("context IN (SELECT value FROM json_each(:touched))")}
+"""  # noqa: S608
+KINDS = "SELECT coalesce(substr(time, 1, 10), ''), kind, {}count(*) FROM event_rows WHERE {} GROUP BY 1, 2"
+ADD_KINDS = f"""
+INSERT INTO kind_totals (day, kind, events) {KINDS.format("", "number >= :first")}
+ON CONFLICT DO UPDATE SET events = events + excluded.events
+"""
+SUBTRACT_KINDS, PUT_BACK_KINDS = (
+    f"""
+INSERT INTO kind_totals (day, kind, events) {KINDS.format(sign, "number IN (SELECT value FROM json_each(:touched))")}
+ON CONFLICT DO UPDATE SET events = events + excluded.events
+"""  # noqa: S608
+    for sign in "-+"
+)
+REBUILT = ("usage_totals", "call_totals", "activity_totals", "kind_totals")
+
+
+def listed(values: Iterable[str | int]) -> dict[str, str]:
+    """The parameter of a statement above."""
+    return {"touched": orjson.dumps(list(values)).decode()}
+
+
+def take_out(connection: sqlite3.Connection, messages: Iterable[str]) -> None:
+    """Takes out what these messages amount to, before their rows change."""
+    connection.execute(SUBTRACT_USAGE, listed(messages))
+
+
+def put_in(connection: sqlite3.Connection, messages: Iterable[str], calls: Iterable[str], first: int) -> None:
+    """Puts in what these messages and calls amount to now, and all events from the number `first` on."""
+    connection.execute(ADD_USAGE, listed(messages))
+    connection.execute(DROP_EMPTY)
+    touched = listed(calls)
+    connection.execute(FORGET_CALLS, touched)
+    connection.execute(ADD_CALLS, touched)
+    connection.execute(ADD_ACTIVITY, {"first": first})
+    connection.execute(ADD_KINDS, {"first": first})
+
+
+def take_out_events(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Takes out what these events add to the kinds, before they go."""
+    connection.execute(SUBTRACT_KINDS, listed(numbers))
+
+
+def put_in_events(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Puts in what these events add to the kinds, now that they are changed."""
+    connection.execute(PUT_BACK_KINDS, listed(numbers))
+    connection.execute("DELETE FROM kind_totals WHERE events = 0")
+
+
+def recount(connection: sqlite3.Connection, contexts: Iterable[int]) -> None:
+    """Counts the activity of these contexts anew, after events of theirs were removed."""
+    touched = listed(contexts)
+    connection.execute(FORGET_ACTIVITY, touched)
+    connection.execute(REDO_ACTIVITY, touched)
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Makes all totals anew from the rows."""
+    for table in REBUILT:
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608
+    connection.execute(ADD_USAGE.replace(f"AND message {TOUCHED}", ""))
+    connection.execute(ADD_CALLS.replace(f"AND call_id {TOUCHED}", ""))
+    connection.execute(ADD_ACTIVITY, {"first": 0})
+    connection.execute(ADD_KINDS, {"first": 0})

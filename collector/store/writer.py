@@ -1,0 +1,97 @@
+"""The store, open for batches: transactions, the path that is followed, and what a failure means for the sender.
+
+In: rows. Out: how many of them were new. Invariant: a batch is one transaction, and `store` returns only once it is on
+the disk: with synchronous=FULL, the write-ahead log is synced at every commit. The sender moves its offsets on the
+strength of that, and its transcripts are deleted after 30 days, so what was acknowledged has to survive a power cut;
+synchronous=NORMAL would survive only the death of the process.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from collector.store import prices
+from collector.store.database import (
+    BUSY_SECONDS,
+    LATER,
+    StoreError,
+    StoreUnavailable,
+    inode,
+    open_to_write,
+    unavailable,
+)
+from collector.store.rows import Row
+from collector.store.writing import Rows, Stored
+
+
+class Writer:
+    """An open database that takes batches, from one thread at a time."""
+
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS, own_prices: Path | None = None) -> None:
+        self.path = path
+        self._busy_seconds = busy_seconds
+        self._own_prices = own_prices
+        self._prices = prices.load(own_prices)
+        self._open()
+
+    def _open(self) -> None:
+        self._connection = open_to_write(self.path, self._prices, self._busy_seconds)
+        self._inode, self._is_open = inode(self.path), True
+        self._rows = Rows(self._connection)
+
+    def close(self) -> None:
+        """Closes the database, which folds the write-ahead log into it."""
+        self._connection.close()
+
+    def store(self, rows: Iterable[Row]) -> Stored:
+        """Stores one batch; see `store_all`."""
+        return self.store_all([rows])[0]
+
+    def store_all(self, batches: Sequence[Iterable[Row]]) -> list[Stored]:
+        """Stores batches, merging repeats. Returns once all are on the disk; if none is, raises StoreUnavailable."""
+        try:
+            self._follow_the_path()
+            # Crash window: up to the end of this block nothing is stored, and nobody was answered, so the sender keeps
+            # its offsets. Past it everything is on the disk; if the answer is lost, the sender repeats the batch, and
+            # its ids make that count as duplicates. An answer before the commit is what would lose events.
+            with self._transaction():
+                return [self._rows.store(rows) for rows in batches]
+        except sqlite3.Error as error:
+            raise unavailable(self.path, error) from error
+        except StoreError as error:
+            raise StoreUnavailable(str(error), LATER) from error
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction for what is done to the store besides taking batches; raises StoreUnavailable."""
+        try:
+            self._follow_the_path()
+            with self._transaction():
+                yield self._connection
+        except sqlite3.Error as error:
+            raise unavailable(self.path, error) from error
+        finally:
+            self._rows.forget_contexts()
+
+    def _follow_the_path(self) -> None:
+        """Reopens the database if its file was moved or deleted, because whatever is written to it now is lost."""
+        if not self._is_open or inode(self.path) != self._inode:
+            self._connection.close()
+            self._is_open = False  # until it is open again: the old file may be back in its place before that
+            self._open()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing. IMMEDIATE, so that no second writer gets between the look and the insert."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._rows.forget_contexts()  # some of them may have been undone
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise

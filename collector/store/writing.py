@@ -1,0 +1,185 @@
+"""Writing rows into an open database, and keeping what they add up to in step.
+
+In: rows, and a transaction that somebody else began and will end. Out: how many of them were new. Invariant: which rows
+are stored, and what they add up to, depends on which events came, and not on their order or how often they came.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import orjson
+
+from collector.store import totals
+from collector.store.packing import Packer
+from collector.store.rows import CONTEXT, FACTS, Row, rank
+
+MAX_KNOWN_CONTEXTS = 20_000
+ASKED_AT_ONCE = 250
+
+INSERT_ROW = (
+    f"INSERT INTO event_rows (number, received, id, context, {', '.join(FACTS)}) "  # noqa: S608 - our own names
+    f"VALUES (?, ?, ?, ?{', ?' * len(FACTS)})"
+)
+UPDATE_ROW = f"UPDATE event_rows SET context = ?, {', '.join(f'{name} = ?' for name in FACTS)} WHERE number = ?"  # noqa: S608
+INSERT_BODY = "INSERT INTO packed_bodies (number, body) VALUES (?, ?)"
+INSERT_TOOL = (
+    "INSERT INTO tool_rows (number, place, call_id, is_result, name, target, ok, duration_ms) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+FIND_KNOWN = (
+    f"SELECT row.id, row.number, row.context, {', '.join(f'row.{name}' for name in FACTS)}, "  # noqa: S608
+    f"{', '.join(f'context.{name}' for name in CONTEXT)} "
+    "FROM event_rows AS row JOIN contexts AS context ON context.number = row.context "
+    f"WHERE row.id IN ({', '.join('?' * ASKED_AT_ONCE)})"
+)
+FIND_CONTEXT = "SELECT number FROM contexts WHERE hash = ?"
+INSERT_CONTEXT = f"INSERT INTO contexts (hash, {', '.join(CONTEXT)}) VALUES (?{', ?' * len(CONTEXT)})"  # noqa: S608
+SESSION, COPIED_FROM = CONTEXT.index("session_id"), CONTEXT.index("copied_from")
+
+Context = tuple[str | None, ...]
+
+
+class Stored(NamedTuple):
+    """What became of a batch: how many events were new, and how many were there already."""
+
+    accepted: int
+    duplicate: int
+
+
+class Known(NamedTuple):
+    """A row that is in the store already."""
+
+    number: int
+    context: int
+    facts: tuple[Any, ...]
+    who: Context
+
+    @property
+    def message(self) -> str | None:
+        """The message whose usage it carries."""
+        return self.facts[FACTS.index("message")] if self.facts[FACTS.index("counts")] else None
+
+
+class Rows:
+    """The rows of an open database, inside of a transaction that somebody else began."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._packer = Packer(connection)
+        self._contexts: dict[Context, int] = {}
+        connection.create_function("unpacked", 1, self._packer.unpacked, deterministic=True)
+
+    def forget_contexts(self) -> None:
+        """To be called when a transaction is undone, or when contexts were removed."""
+        self._contexts.clear()
+
+    def store(self, rows: Iterable[Row], received: int | None = None) -> Stored:
+        """Stores one batch, merging repeats; `received` is in milliseconds, and now unless it is given."""
+        count, best = 0, dict[bytes, Row]()
+        for count, row in enumerate(rows, 1):  # noqa: B007 - counted on purpose
+            if row.id not in best or row.rank > best[row.id].rank:
+                best[row.id] = row
+        known = self._known(list(best))
+        fresh = [row for row in best.values() if row.id not in known]
+        better = [
+            (known[row.id], row)
+            for row in best.values()
+            if row.id in known and row.rank > rank(known[row.id].facts, known[row.id].who)
+        ]
+        self._note_forks(best.values())
+        if fresh or better:
+            self._write(fresh, better, int(time.time() * 1000) if received is None else received)
+        return Stored(len(fresh), count - len(fresh))
+
+    def _known(self, ids: list[bytes]) -> dict[bytes, Known]:
+        """Those of these events that are in the store."""
+        found = {}
+        for start in range(0, len(ids), ASKED_AT_ONCE):
+            asked = ids[start : start + ASKED_AT_ONCE]
+            asked += [b""] * (ASKED_AT_ONCE - len(asked))
+            for identity, number, context, *values in self._connection.execute(FIND_KNOWN, asked):
+                facts, who = tuple(values[: len(FACTS)]), tuple(values[len(FACTS) :])
+                found[identity] = Known(number, context, facts, who)
+        return found
+
+    def _write(self, fresh: list[Row], better: list[tuple[Known, Row]], received: int) -> None:
+        """Writes rows, with the totals kept in step: out with what is touched, write, and in again."""
+        connection = self._connection
+        messages = {row.message for row in fresh}
+        calls = {call for row in fresh for call in calls_of(row)}
+        for old, row in better:
+            messages |= {old.message, row.message}
+            calls.update(calls_of(row), self._calls_at(old.number))
+        messages.discard(None)
+        named = [message for message in messages if message is not None]
+        totals.take_out(connection, named)
+        replaced = [old.number for old, _ in better]
+        if replaced:
+            totals.take_out_events(connection, replaced)
+        first = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM event_rows").fetchone()[0]
+        self._insert(fresh, first, received)
+        self._replace(better)
+        totals.put_in(connection, named, calls, first)
+        if replaced:
+            totals.put_in_events(connection, replaced)
+            totals.recount(connection, {old.context for old, _ in better} | {self._context(row) for _, row in better})
+
+    def _insert(self, rows: list[Row], first: int, received: int) -> None:
+        numbered = list(enumerate(rows, first))
+        packed = self._packer.packed
+        self._connection.executemany(
+            INSERT_ROW, [(number, received, row.id, self._context(row), *row.facts) for number, row in numbered]
+        )
+        self._connection.executemany(INSERT_BODY, [(number, packed(row.body)) for number, row in numbered])
+        self._connection.executemany(INSERT_TOOL, [tool for number, row in numbered for tool in tools_of(number, row)])
+
+    def _replace(self, better: list[tuple[Known, Row]]) -> None:
+        for old, row in better:
+            self._connection.execute(UPDATE_ROW, (self._context(row), *row.facts, old.number))
+            self._connection.execute(
+                "UPDATE packed_bodies SET body = ? WHERE number = ?", (self._packer.packed(row.body), old.number)
+            )
+            self._connection.execute("DELETE FROM tool_rows WHERE number = ?", (old.number,))
+            self._connection.executemany(INSERT_TOOL, tools_of(old.number, row))
+
+    def _calls_at(self, number: int) -> list[str]:
+        found = self._connection.execute("SELECT call_id FROM tool_rows WHERE number = ?", (number,))
+        return [call for (call,) in found]
+
+    def _context(self, row: Row) -> int:
+        """The number of who and where, which is new at the first event of a session, a version, a directory ..."""
+        number = self._contexts.get(row.context)
+        if number is None:
+            if len(self._contexts) >= MAX_KNOWN_CONTEXTS:
+                self._contexts.clear()
+            key = hashlib.blake2b(orjson.dumps(row.context), digest_size=16).digest()
+            found = self._connection.execute(FIND_CONTEXT, (key,)).fetchone()
+            if found is None:
+                self._connection.execute(INSERT_CONTEXT, (key, *row.context))
+                found = self._connection.execute(FIND_CONTEXT, (key,)).fetchone()
+            number = self._contexts[row.context] = int(found[0])
+        return number
+
+    def _note_forks(self, rows: Iterable[Row]) -> None:
+        pairs = {(row.context[SESSION], row.context[COPIED_FROM]) for row in rows if row.context[COPIED_FROM]}
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO forks (session_id, parent_session_id) VALUES (?, ?)",
+            [pair for pair in pairs if pair[0] and pair[0] != pair[1]],
+        )
+
+
+def tools_of(number: int, row: Row) -> list[tuple[Any, ...]]:
+    """The rows of an event's tool calls and results. One without an id is named after its event."""
+    return [
+        (number, place, tool.call_id or f"{row.id.hex()}:{place}", *tool[1:]) for place, tool in enumerate(row.tools)
+    ]
+
+
+def calls_of(row: Row) -> list[str]:
+    """The ids of the calls in an event, or answered by it."""
+    return [call_id for _, _, call_id, *_ in tools_of(0, row)]

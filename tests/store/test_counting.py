@@ -1,0 +1,165 @@
+"""What docs/store.md says about counting: the advisor, unknown output, bookkeeping, forks, durations, prices."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.store import queries
+from collector.store.prices import micros
+from collector.store.report import asking, summarize
+from collector.store.writer import Writer
+from tests.store.samples import Event, calls, event, reply, row_of
+
+ADVISED = [
+    {"type": "message", "input_tokens": 11, "output_tokens": 51},
+    {"type": "advisor_message", "model": "claude-opus-4-6", "input_tokens": 7000, "output_tokens": 900},
+]
+
+
+def asked(database: Path, statement: str, *sent: Event) -> list[dict[str, Any]]:
+    """What the store answers once these events are in it, each sent twice and in a batch of its own."""
+    with closing(Writer(database)) as writer:
+        for one in (*sent, *reversed(sent)):
+            writer.store([row_of(one)])
+    with asking(database) as connection:
+        cursor = connection.execute(statement)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def test_the_advisor_counts_under_its_own_model_and_what_is_contained_does_not(database: Path) -> None:
+    usage = {
+        "input_tokens": 11,
+        "output_tokens": 51,
+        "iterations": [*ADVISED, {"type": "compaction", "input_tokens": 9}],
+    }
+    rows = [reply("msg-1", 0, usage=usage, model="claude-sonnet-4-6"), reply("msg-1", 3, model="claude-sonnet-4-6")]
+    found = asked(database, "SELECT model, input_tokens, output_tokens, message_id FROM messages ORDER BY model", *rows)
+    assert [tuple(row.values()) for row in found] == [
+        ("claude-opus-4-6", 7000, 900, "msg-1"),
+        ("claude-sonnet-4-6", 11, 51, "msg-1"),
+    ]
+    report = summarize(database)
+    assert {model: row["output_tokens"] for model, row in report["models"].items()} == {
+        "claude-opus-4-6": 900,
+        "claude-sonnet-4-6": 51,
+    }
+    assert (report["totals"]["input_tokens"], report["totals"]["output_tokens"]) == (7011, 951)
+
+
+@pytest.mark.parametrize(("flagged", "unknown"), [((True, True), 1), ((True, False), 0), ((False, True), 0)])
+def test_output_is_unknown_when_every_row_says_so_whenever_it_came(
+    database: Path, flagged: tuple[bool, bool], unknown: int
+) -> None:
+    rows = [
+        reply("msg-1", output, **({"quality": ["output_tokens_unknown"]} if is_flagged else {}))
+        for output, is_flagged in zip((1, 2), flagged, strict=True)
+    ]
+    found = asked(database, "SELECT quality FROM messages", *rows)
+    assert found == [{"quality": "output_tokens_unknown" if unknown else None}]
+    assert summarize(database)["totals"]["messages_with_unknown_output"] == unknown
+
+
+def test_bookkeeping_is_the_newest_of_its_kind_in_its_session(database: Path) -> None:
+    modes = [
+        event("mode", record_type="permission-mode", time=f"2026-03-01T10:0{minute}:00.000Z", session_id=session)
+        for session in ("a", "b")
+        for minute in (2, 1, 3)
+    ]
+    titles = [event("title", record_type=kind, text=kind, session_id="a") for kind in ("ai-title", "custom-title")]
+    found = asked(database, "SELECT session_id, record_type, time, times_written FROM bookkeeping", *modes, *titles)
+    assert sorted(
+        (row["session_id"], row["record_type"], row["time"][11:16], row["times_written"]) for row in found
+    ) == [
+        ("a", "ai-title", "10:00", 1),
+        ("a", "custom-title", "10:00", 1),
+        ("a", "permission-mode", "10:03", 3),
+        ("b", "permission-mode", "10:03", 3),
+    ]
+
+
+def test_the_title_of_a_session_is_the_one_a_person_gave_it(database: Path) -> None:
+    sent = [
+        event(origin="human", text="  Fix the\nlogin bug ", session_id="a"),
+        event(origin="human", text="and more", session_id="a", time="2026-03-01T10:00:01.000Z"),
+        event(origin="human", text="Only a prompt", session_id="b"),
+        event("title", record_type="ai-title", text="Login", session_id="a"),
+        event("title", record_type="custom-title", text="My title", session_id="a"),
+        event("title", record_type="ai-title", text="Later", session_id="a", time="2026-03-02T10:00:00.000Z"),
+        event("title", record_type="agent-name", text="helper", session_id="b"),
+    ]
+    found = asked(database, "SELECT session_id, title, prompts FROM sessions ORDER BY 1", *sent)
+    assert [tuple(row.values()) for row in found] == [("a", "My title", 2), ("b", "Only a prompt", 1)]
+
+
+def total(session: str, dollars: float, minute: int) -> Event:
+    """Claude Code's own running total."""
+    time = f"2026-03-01T10:{minute:02d}:00.000Z"
+    return event("session_cost", attributes={"total_cost_usd": dollars}, session_id=session, time=time)
+
+
+def test_a_forks_total_is_counted_without_its_parents(database: Path) -> None:
+    def said(message: str, output: int, session: str, minute: int) -> Event:
+        usage = {"input_tokens": 0, "output_tokens": output}
+        time = f"2026-03-01T10:{minute:02d}:00.000Z"
+        return reply(message, 0, usage=usage, model="claude-opus-4-5", session_id=session, time=time)
+
+    original = said("m1", 4000, "root", 1)  # $0.10
+    copy = original | {"session_id": "fork", "attributes": {"forked_from": {"sessionId": "root", "messageUuid": "u"}}}
+    found = asked(
+        database,
+        "SELECT * FROM session_costs ORDER BY session_id",
+        original,
+        total("root", 0.15, 2),  # five cents of it by /compact
+        copy,
+        said("m2", 8000, "fork", 3),  # $0.20
+        total("fork", 0.35, 4),  # 0.15 + 0.20
+        said("m3", 4000, "root", 5),  # $0.10, in the parent, after the fork
+        total("root", 0.25, 6),
+    )
+    shown = {
+        row["session_id"]: [micros(row[name] or 0) for name in ("computed", "reported", "inherited", "uncounted")]
+        for row in found
+    }
+    assert shown == {"root": [200_000, 250_000, 0, 50_000], "fork": [200_000, 350_000, 150_000, 0]}
+    assert micros(sum(row["cost_exact"] for row in found)) == 450_000
+    assert [row["parent_session_id"] for row in found] == ["root", None]
+
+
+def test_a_duration_is_what_the_record_says_else_the_time_to_the_result(database: Path) -> None:
+    def answered(call_id: str, second: float, **tool: Any) -> Event:
+        blocks = [{"type": "tool_result", "call_id": call_id, "ok": call_id != "c2"}]
+        time = f"2026-03-01T10:00:{second:06.3f}Z"
+        return event("tool_result", blocks=blocks, time=time, tool={"call_id": call_id, **tool})
+
+    sent = [
+        calls(("c1", "Bash"), ("c2", "Read"), ("c3", "Edit"), ("c4", "Write")),
+        answered("c1", 7.5, duration_ms=1234.4),
+        answered("c2", 2.125),
+        answered("c2", 9),  # a copy, written later
+        answered("c3", 1) | {"time": "2026-03-01T09:00:00.000Z"},  # a clock that ran backwards
+    ]
+    found = asked(database, "SELECT name, ok, duration_ms, duration_from FROM tool_calls ORDER BY call_id", *sent)
+    assert [tuple(row.values()) for row in found] == [
+        ("Bash", 1, 1234, "reported"),
+        ("Read", 0, 2125, "computed"),
+        ("Edit", 1, None, None),
+        ("Write", None, None, None),
+    ]
+    with asking(database) as connection:
+        by_name = {row["name"]: row for row in queries.tools_by(connection)}
+    assert (by_name["Read"]["failed"], by_name["Read"]["p95_ms"], by_name["Read"]["computed"]) == (1, 2125, 1)
+
+
+def test_calls_are_told_apart_by_server_skill_and_agent(database: Path) -> None:
+    given = [("mcp__issues__search", {}), ("Skill", {"skill": "review"}), ("Agent", {"subagent_type": "Explore"})]
+    blocks = [
+        {"type": "tool_call", "call_id": str(number), "name": name, "input": value}
+        for number, (name, value) in enumerate(given)
+    ]
+    found = asked(database, "SELECT target FROM tool_calls ORDER BY call_id", event("tool_call", blocks=blocks))
+    assert [row["target"] for row in found] == ["issues", "review", "Explore"]

@@ -1,0 +1,83 @@
+"""A database of version 1 is upgraded when it is opened, keeps all it held, and counts like one that was never old."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from collector.store import prices
+from collector.store.database import APPLICATION_ID, VERSION, open_to_read
+from collector.store.report import asking, summarize
+from collector.store.writer import Writer
+from tests.store.sample_set import sample_events
+from tests.store.samples import Event, row_of
+
+VERSION_1 = (Path(__file__).parent / "versions" / "001.sql").read_text()
+RECEIVED = ("2026-03-05T10:00:00.123Z", "2026-03-05T10:00:01.500Z")
+
+
+def of_version_1(database: Path, events: Iterable[Event]) -> None:
+    """A database as version 1 left it: the columns that reading it needs, and the bodies as text."""
+    database.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.executescript(VERSION_1)
+        connection.execute("CREATE VIEW messages AS SELECT * FROM events")
+        for number, event in enumerate(events, 1):
+            connection.execute(
+                "INSERT INTO events (number, id, kind, received_at, bytes) VALUES (?, ?, ?, ?, 1)",
+                (number, event["id"], event["kind"], RECEIVED[number > 100]),
+            )
+            connection.execute("INSERT INTO bodies VALUES (?, ?)", (number, json.dumps(event)))
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")
+
+
+@pytest.mark.parametrize("opened_to", ["read", "write"])
+def test_a_database_of_version_1_is_upgraded_and_keeps_all_it_held(tmp_path: Path, opened_to: str) -> None:
+    events = list({event["id"]: event for event in sample_events()}.values())
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    of_version_1(old, events)
+    with closing(Writer(new)) as writer:
+        writer.store(map(row_of, events))
+    if opened_to == "write":
+        Writer(old).close()
+    assert summarize(old) == summarize(new)
+    with asking(old) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+        bodies = connection.execute("SELECT body FROM bodies ORDER BY number").fetchall()
+        received = connection.execute("SELECT DISTINCT received_at FROM events ORDER BY number").fetchall()
+    assert [json.loads(body) for (body,) in bodies] == events
+    assert [moment for (moment,) in received] == list(RECEIVED)
+
+
+def test_an_upgrade_that_is_cut_short_leaves_version_1_as_it_was(tmp_path: Path) -> None:
+    database = tmp_path / "old.db"
+    of_version_1(database, list(sample_events())[:5])
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE events SET received_at = 'never' WHERE number = 5")  # nobody wrote that
+    before = database.read_bytes()
+    with pytest.raises(ValueError, match="never"):
+        open_to_read(database)
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
+        assert connection.execute("SELECT count(*) FROM bodies").fetchone()[0] == 5
+    assert len(before) > 0
+
+
+def test_views_and_prices_of_an_older_release_are_made_anew(tmp_path: Path) -> None:
+    database = tmp_path / "events.db"
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, list(sample_events())[:50]))
+    expected = summarize(database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("DROP VIEW messages")
+        connection.execute("UPDATE prices SET input = 7 * input")
+        connection.execute("UPDATE settings SET value = 'old'")
+    assert summarize(database, prices=prices.load()) == expected
+    with asking(database) as connection:
+        assert connection.execute("SELECT count(*) FROM messages").fetchone()[0] > 0
