@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -262,10 +261,8 @@ def installation_of(settings: Settings, *, may_write: bool = False) -> Installat
 
 def frame_of(settings: Settings, installation: Installation) -> Frame:
     """What every event says about where it comes from."""
-    machine = settings.host.id or configuration.machine_id() or installation.id
-    name = settings.host.name or socket.gethostname()
     return Frame(
-        {"id": machine, "name": name},
+        {"id": settings.host_id or installation.id, "name": settings.host_name},
         configuration.account(),
         installation.id,
         settings.labels,

@@ -22,7 +22,7 @@ from collector.flow.outcome import Sealed
 ASKS_WHO = frozenset({401, 403})
 NONE_IS_SET = (
     "No token is set. Put the one that the sink expects into a file that only this user can read, and name that file "
-    "in sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token does as well."
+    "in sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token does as well. "
 )
 
 
@@ -71,7 +71,7 @@ class Channel:
         if isinstance(answer, Answer):
             verdict = self.sink.classify(answer)
             if isinstance(verdict, Halt) and answer.status in ASKS_WHO and not self._transport.has_credentials:
-                verdict = Halt(verdict.reason, NONE_IS_SET)
+                verdict = Halt(verdict.reason, NONE_IS_SET + verdict.advice)
             return Posted(self._cleaned(verdict), sent, answer)
         return Posted(self._cleaned(answer), sent)
 

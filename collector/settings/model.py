@@ -7,6 +7,7 @@ from its file, never from the configuration itself.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import UnionType
@@ -18,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from collector.settings.environment import credential, read_secret, state_directory
+from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
     BatchSettings,
@@ -94,6 +96,16 @@ class Settings(BaseSettings):
         return self.sink.type or ("http" if self.sink.url else "store")
 
     @property
+    def host_id(self) -> str | None:
+        """The machine's id in events; None where neither the configuration nor the system has one."""
+        return self.host.id or machine_id()
+
+    @property
+    def host_name(self) -> str:
+        """What the machine is called in events."""
+        return self.host.name or socket.gethostname()
+
+    @property
     def state_path(self) -> Path:
         """The state file; everything else the agent keeps is beside it."""
         if self.state.path is not None:
@@ -163,4 +175,5 @@ def masked(settings: Settings) -> dict[str, Any]:
     shown["state"]["path"] = str(settings.state_path)
     shown["store"]["database"] = str(settings.database_path)
     sink["type"] = settings.sink_type
+    shown["host"] = {"id": settings.host_id, "name": settings.host_name}
     return shown
