@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
@@ -52,6 +52,8 @@ class Flow:
     committer: Committer
     held: HeldFiles
     observer: Observer = UNOBSERVED
+    # Which programs, in which versions, wrote what was read; for the heartbeat.
+    writers: set[tuple[str, str]] = field(default_factory=set)
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
@@ -180,6 +182,9 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
     if isinstance(made, Skip):
         return made
+    writer = made["client"]
+    if "version" in writer:
+        flow.writers.add((writer["name"], writer["version"]))
     if flow.level != "full":
         made = to_metadata(made, form.word_attributes)
     return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)

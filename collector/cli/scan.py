@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,8 +72,10 @@ def scan(
     _check_roots(roots_of(chosen))
     from collector.pipeline import run_pass
     from collector.service.footprint import hold_little_memory
+    from collector.service.heartbeat import after_scan
 
     hold_little_memory()
+    started = time.monotonic()
     ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
     parts = assembled(chosen, "scan", is_dry_run=dry_run, interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt), parts as flow:
@@ -81,6 +84,9 @@ def scan(
                 found = run_pass(flow, ledger)
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
+            if chosen.heartbeat.interval and not dry_run and SINKS[chosen.sink_type].place is None:
+                took, every = time.monotonic() - started, chosen.heartbeat.interval
+                after_scan(flow, ledger, settings.fingerprint(chosen), took=took, interval=every)
         finally:
             print_ledger(ledger, as_json=json, is_dry_run=dry_run)
     is_left = any(ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -28,19 +29,32 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again every second, until interrupted.")] = False,
 ) -> None:
-    """Shows the lag, the last acknowledgement, and what is wrong, whether the agent is running or not."""
+    """Shows how far the agent has come, and what is wrong.
+
+    The lag, the last acknowledgement, problems, quarantine: of the agent that runs, be it a service or not, else what
+    the state and the files say.
+
+    Example: collector status --watch
+    """
     from collector.inspection.status import status_report
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     try:
         while True:
-            _show(status_report(chosen), as_json=json, is_screen=watch and sys.stdout.isatty())
+            _show(status_report(chosen, _services), as_json=json, is_screen=watch and sys.stdout.isatty())
             if not watch:
                 return
             time.sleep(EVERY_SECONDS)
     except KeyboardInterrupt:
         if not watch:
             raise
+
+
+def _services() -> list[dict[str, str]]:
+    from collector.install.installed import services_of
+    from collector.install.plans import Person
+
+    return services_of(Person(settings.account(), os.getuid(), settings.home()), sys.platform)
 
 
 def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
@@ -53,6 +67,7 @@ def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
 def lines_of(report: dict[str, Any], now: float) -> list[str]:
     """The report, as a person reads it."""
     rows = [("agent", _agent(report, now))]
+    rows += [("service", _service(facts)) for facts in report.get("services", [])]
     rows += [("problem", text) for text in _problem(report, now)]
     rows += [("overruled", text) for text in report.get("overruled", [])]
     if locked := report.get("locked"):
@@ -82,6 +97,13 @@ def _agent(report: dict[str, Any], now: float) -> str:
         return f"not running as a service; the state is held by {report['holder']}"
     last = f"; last heard of {_ago(report['updated'], now)} ago" if report.get("updated") else ""
     return f"not running{last}"
+
+
+def _service(facts: dict[str, str]) -> str:
+    """What the service manager says of one service, which anybody may ask."""
+    said = facts.get("says") or facts.get("ended") or ""
+    again = f" (`{facts['next']}`)" if "next" in facts else ""
+    return f"{facts['unit']}: {facts['state']}{said and ', '}{said}{again}"
 
 
 def _problem(report: dict[str, Any], now: float) -> list[str]:

@@ -1,10 +1,14 @@
 """How the agent is doing: from its own status file while it is running, else from the state and a look at the roots.
 
-In: the settings. Out: a report, plain data of the same shape in both cases. Invariant: nothing is locked or repaired.
+In: the settings, and how to find installed services. Out: a report, plain data of the same shape in both cases.
+Invariant: nothing is locked or repaired.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from collector import __version__
@@ -16,11 +20,34 @@ from collector.keeping.lock import holder
 from collector.reading.discover import discover
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
-from collector.settings import Settings
+from collector.settings import Settings, account
 
 
-def status_report(settings: Settings) -> dict[str, Any]:
-    """The report, from whoever can give it."""
+def status_report(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
+    """The report, from whoever can give it: an agent of this user, or the system service that works for them."""
+    report = _report(settings)
+    if report["is_running"]:
+        return report
+    services = find_services()
+    for facts in services:
+        theirs = _report_of(facts, settings)
+        if theirs and (theirs["is_running"] or facts["unit"] == f"collector@{account()}.service"):
+            report = theirs
+    report["services"] = services
+    return report
+
+
+def _report_of(facts: dict[str, str], settings: Settings) -> dict[str, Any] | None:
+    """The report of a system service, if its state is somewhere else, and is for this user to read."""
+    path = Path(facts.get("keeps", ""), "state.json")
+    if not facts.get("keeps") or settings.state.path is not None or not os.access(path.parent, os.R_OK | os.X_OK):
+        return None
+    kept = settings.state.model_copy(update={"path": path})
+    return _report(settings.model_copy(update={"state": kept}))
+
+
+def _report(settings: Settings) -> dict[str, Any]:
+    """The report on one state."""
     named = holder(settings.state_path)
     told = read_status(settings.state_path)
     # The file of an earlier process, or of one that was killed, is only about the past.
