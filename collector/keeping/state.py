@@ -187,6 +187,11 @@ class State:
         self.about["left_out"] = history
         self.is_new_sink, self.is_dirty = False, True
 
+    def note_resent(self, name: str, through: int) -> None:
+        """Remembers how far a store was sent to this sink."""
+        self.about["resent"] = {**self.about.get("resent", {}), name: through}
+        self.is_dirty = True
+
     def rename_entry(self, old: str, new: str) -> None:
         """A source moved: its entry goes with it."""
         self._put(new, self.entries.pop(old)._replace(missing_since=0))
