@@ -108,7 +108,7 @@ class State:
             self._join(each.files())
         self.about = joined(self.sink, [about, *(each.about for each in own)])
         # One that was sent nothing is not remembered, or a sink that never answered would not be new any more.
-        self.is_new_sink = not own and not self.entries
+        self.is_new_sink = not own and not self.entries and "left_out" not in self.about
         self.is_dirty = not self.is_new_sink and self.about != about
 
     def _join(self, sections: dict[str, Any]) -> None:

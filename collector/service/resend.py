@@ -1,8 +1,8 @@
 """Resend: what the embedded store has, to the sink in force, which may have come too late for the transcripts.
 
-In: a flow, and the store's database. Out: receipts, counted in a ledger. Events pass the one gate out again: their marks
-stay as they are, and what today's rules, level and project filter keep back is kept back. No offset moves. How far it
-has come is kept with the sink's offsets, so a second call goes on where the first one was stopped.
+In: a flow, and the store's database. Out: receipts, counted in a ledger. Events pass the one gate out again: marks stay
+as they are, and what today's rules, level and project filter keep back is kept back. No offset moves. How far it has
+come is kept with the sink's offsets, so a second call goes on where the first one was stopped.
 Crash window: what was acknowledged since the last save of that number is sent again, under the same ids.
 """
 
