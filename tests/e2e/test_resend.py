@@ -1,4 +1,4 @@
-"""`collector resend --from-store`: what was swept before a sink came is in the store, and goes to the sink from there."""
+"""`collector resend --from-store`: what was swept before a sink came is in the store, and from there it is sent."""
 
 from __future__ import annotations
 
