@@ -89,7 +89,7 @@ def scan(
                 found = run_pass(flow, ledger)
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
-            if chosen.heartbeat.interval and not dry_run and SINKS[chosen.sink_type].place is None:
+            if chosen.heartbeat.interval and not (dry_run or SINKS[chosen.sink_type].place):
                 took, every = time.monotonic() - started, chosen.heartbeat.interval
                 after_scan(flow, ledger, settings.fingerprint(chosen), took=took, interval=every)
         finally:

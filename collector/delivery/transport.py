@@ -87,8 +87,7 @@ class Transport:
         except (OSError, RuntimeError) as error:
             return Retry(f"{type(error).__name__}: {error}"[:200]), 0
         finally:
-            # Its connection has been shut down, or shows a token or a certificate that has been replaced meanwhile.
-            if exchange.is_overdue or exchange.generation != self._clients.generation:
+            if exchange.is_overdue:  # its connection has been shut down
                 exchange.client.close()
             else:
                 # Put back before asking: if the transport is closed in between, one of the two closes this connection.
@@ -108,7 +107,8 @@ class Transport:
         return text
 
     def _take(self) -> Exchange:
-        """The connection that was used last, or a new one if all are in use or something has been renewed."""
+        """The connection that was used last, or a new one if all are in use. One whose token or certificate has been
+        replaced is closed instead: it may have been in flight then."""
         if self._clients.renew():
             self._close_idle()
         with contextlib.suppress(IndexError):

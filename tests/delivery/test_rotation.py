@@ -59,6 +59,7 @@ def test_a_token_that_is_replaced_is_used_at_the_next_request(tmp_path: Path) ->
         path.unlink()
         transport.post(REQUEST)
         transport.close()
+    assert transport._clients.generation == 2  # what did not change was not renewed
     assert told == ["Bearer first-one", "Bearer second-one", *["Bearer third-one!"] * 3]
     assert token(sink) == "Bearer third-one!"
     assert transport.without_secrets("first-one third-one!") == "******** ********"
