@@ -53,7 +53,7 @@ def resend(
         given["retry"] = {"max_wait": max_wait}
     chosen = settings.load(config, given, sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
-    if SINKS[chosen.sink_type].place is not None:
+    if SINKS[chosen.sink_type].place:
         raise ConfigurationError(
             "sink: events from the embedded store cannot be sent to the embedded store. Name another sink with "
             "--sink-url or sink.url."
