@@ -65,7 +65,7 @@ trace: $(VENV)/.ready
 	@$(BIN)/python -m tests.trace
 
 package: $(VENV)/.ready
-	packaging/build
+	$(BIN)/python packaging/build
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

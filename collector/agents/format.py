@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
+from collector.flow.anchor import Anchor
 from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Skip
@@ -78,6 +79,9 @@ class AgentFormat(Protocol):
 
     def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
         """Where a record happened; empty where it does not say, None where it belongs to no project at all."""
+
+    def anchor_after(self, before: Anchor, record: dict[str, Any]) -> Anchor:
+        """What a record leaves for those after it: its own uuid and time, where it has them. Called for every line."""
 
     def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
         """What turns the lines of one open source into events, in their order. No JSON object makes it raise."""

@@ -106,7 +106,12 @@ class Transport:
                 answer = exchange.post(url, body, headers)
             return answer, len(body)
         except httpx.ConnectTimeout:
-            return Retry(f"no connection within {self._connect_timeout:g} seconds"), 0
+            through = exchange.proxy_of(url)
+            return Retry(f"no connection{through and ' to ' + through} within {self._connect_timeout:g} seconds"), 0
+        except httpx.ConnectError as error:
+            through, failed = exchange.proxy_of(url), _failure(error)
+            is_unreachable = through and isinstance(failed, Retry)  # else it was reached, and TLS failed beyond it
+            return (Retry(f"{through} cannot be reached ({error})"[:200]) if is_unreachable else failed), 0
         except httpx.TimeoutException as error:
             has_seen_it = isinstance(error, httpx.ReadTimeout)
             return Retry(f"no answer within {self._timeout:g} seconds", may_be_poison=has_seen_it), 0
@@ -156,6 +161,7 @@ class Exchange:
         self.client = client
         self.is_overdue = False
         self._stream: Any = None
+        self._towards = ("", 0)
 
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -185,8 +191,17 @@ class Exchange:
 
     def _trace(self, event: str, details: Mapping[str, Any]) -> None:
         """Hears of every step of an exchange from httpx; those that open a connection give its stream."""
+        if event.endswith("connect_tcp.started"):
+            self._towards = (str(details["host"]), int(details["port"]))
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = details["return_value"]
+
+    def proxy_of(self, url: str) -> str:
+        """The proxy that the last connection was to go through, in words; empty where there was none."""
+        parts = httpx.URL(url)
+        host, port = self._towards
+        is_direct = host in {"", parts.host, parts.raw_host.decode()}
+        return "" if is_direct else f"the proxy {host}:{port} from the environment"
 
     def _break_off(self) -> None:
         """Ends a read or write that is under way in the other thread, which closing the socket would not."""

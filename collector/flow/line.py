@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from collector.flow.anchor import HEAD, Anchor, kept
 from collector.flow.source import Position, Source, Stamp, digest
 
 
 class Reading(NamedTuple):
-    """A source while it is open: what all its lines share. `meta` is what its companion file says."""
+    """A source while it is open: what all its lines share. `meta` is what its companion file says, `next_time` the
+    first time that follows where none is known yet."""
 
     source: Source
     head: bytes
     stamp: Stamp
     meta: dict[str, Any] = {}  # noqa: RUF012 - a default of a tuple, shared and never changed
+    next_time: str = ""
 
 
 class Line(NamedTuple):
@@ -25,7 +28,7 @@ class Line(NamedTuple):
 
     `record` is the parsed object. Where it could not be parsed, `record` is None, `problem` says why and `raw` holds
     the bytes. `tail` is the last FINGERPRINT_BYTES before `end`. A line with `is_safe` False is part of a whole-file
-    source: only the End after it may move the offset.
+    source: only the End after it may move the offset. `anchor` is that of what follows; it counts this record already.
     """
 
     reading: Reading
@@ -36,6 +39,7 @@ class Line(NamedTuple):
     raw: bytes
     tail: bytes
     is_safe: bool = True
+    anchor: Anchor = HEAD
 
 
 class End(NamedTuple):
@@ -44,10 +48,12 @@ class End(NamedTuple):
     reading: Reading
     end: int
     tail: bytes
+    anchor: Anchor = HEAD
 
 
 def position_after(item: Line | End) -> Position:
     """The position that is safe once `item` and all before it are acknowledged."""
     reading = item.reading
     stamp = reading.stamp if isinstance(item, End) else None
-    return Position(item.end, digest(reading.head[: item.end]), digest(item.tail), stamp)
+    anchor = "" if reading.source.kind.is_document else kept(item.anchor)
+    return Position(item.end, digest(reading.head[: item.end]), digest(item.tail), stamp, anchor)

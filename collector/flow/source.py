@@ -73,13 +73,15 @@ class Position(NamedTuple):
     """How far a source is safe, and how to recognise the bytes before that point.
 
     `head` and `tail` are digests of the first and the last FINGERPRINT_BYTES before the offset. `stamp` is set only if
-    the source was read to its end, so a source without one is always opened again.
+    the source was read to its end, so a source without one is always opened again. `anchor` is what the records before
+    it leave for those after it; empty where an earlier version wrote the position.
     """
 
     offset: int
     head: str
     tail: str
     stamp: Stamp | None = None
+    anchor: str = ""
 
 
 class Entry(NamedTuple):

@@ -89,7 +89,7 @@ class FirstDirectories:
         """The first directory from there on, and how far this had to look; None where nobody could look."""
         last: Line | End | None = None
         try:
-            for item in tail.read(source, since, self._form, CHUNK_BYTES, LONGEST_LINE):
+            for item in tail.read(source, since, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
                 last = item
                 if isinstance(item, Line) and (found := named_in(item, self._form)):
                     return found[0], position_after(item)

@@ -6,7 +6,7 @@ the End. Memory holds one line and one chunk. Nothing is remembered here, so wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -14,6 +14,7 @@ import orjson
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource
 from collector.flow import reasons
+from collector.flow.anchor import HEAD, Anchor, from_kept
 from collector.flow.line import End, Line, Reading
 from collector.flow.source import FINGERPRINT_BYTES, Position, Source
 from collector.reading.chunks import LongLine, Rest, WholeLines, whole_lines
@@ -24,6 +25,9 @@ from collector.reading.splice import fragments
 CHUNK_BYTES = 256 << 10
 MAX_LINE_BYTES = 256 << 20
 LARGEST_STUB = 64 << 10
+# How far a head without a time is looked into for the first one. Twice the largest line ever met there.
+LOOK_AHEAD_BYTES = 4 << 20
+LOOK_AHEAD_CHUNK = 32 << 10
 
 
 def read(
@@ -32,6 +36,7 @@ def read(
     form: AgentFormat,
     chunk_bytes: int = CHUNK_BYTES,
     max_line_bytes: int = MAX_LINE_BYTES,
+    look_ahead_bytes: int = LOOK_AHEAD_BYTES,
 ) -> Iterator[Line | End]:
     """The lines after `position` (from the start if the file was rewritten), up to the size seen; then the End."""
     with opened(source) as file:
@@ -44,8 +49,32 @@ def read(
         companion = form.companion(source)
         said = file.companion(companion) if companion else {}
         reading = Reading(source, head, file.stamp._replace(size=limit), said)
+        # Only a position from an earlier version has no anchor: then what is before it is read once more, and not sent.
+        known = from_kept(position.anchor) if start and position else HEAD
+        anchor = known or _anchor_at(file, reading, start, form)
+        if not anchor.time and look_ahead_bytes:
+            reading = reading._replace(next_time=_next_time(file, reading, start, look_ahead_bytes, form))
         parts = whole_lines(file, start, reading.stamp.size, chunk_bytes, max_line_bytes)
-        yield from _items(reading, parts, start, form.record_keys)
+        yield from _items(reading, parts, start, anchor, form)
+
+
+def _anchor_at(file: SourceFile, reading: Reading, start: int, form: AgentFormat) -> Anchor:
+    """The anchor at a place, from everything before it: nothing less gives the ids that a whole read gives."""
+    anchor, end = HEAD, 0
+    for item in _items(reading, whole_lines(file, 0, start, CHUNK_BYTES, MAX_LINE_BYTES), 0, HEAD, form):
+        anchor, end = item.anchor, item.end
+    # The place may lie inside of a line that holds several records.
+    for piece in fragments(file.read_fully(start - end, end), form.record_keys):
+        anchor = anchor if piece.record is None else form.anchor_after(anchor, piece.record)
+    return anchor
+
+
+def _next_time(file: SourceFile, reading: Reading, start: int, reach: int, form: AgentFormat) -> str:
+    """The first time after a place; empty where there is none within reach."""
+    limit = min(reading.stamp.size, start + reach)
+    parts = whole_lines(file, start, limit, LOOK_AHEAD_CHUNK, MAX_LINE_BYTES)
+    times = (item.anchor.time for item in _items(reading, parts, start, HEAD, form))
+    return next(filter(None, times), "")
 
 
 def _limit(source: Source, file: SourceFile) -> int:
@@ -67,16 +96,18 @@ def _is_stub(source: Source, data: bytes, form: AgentFormat) -> bool:
 
 
 def _items(
-    reading: Reading, parts: Iterable[WholeLines | LongLine | Rest], start: int, record_keys: frozenset[str]
+    reading: Reading, parts: Iterable[WholeLines | LongLine | Rest], start: int, anchor: Anchor, form: AgentFormat
 ) -> Iterator[Line | End]:
     end, tail = start, b""
     for part in parts:
         if isinstance(part, WholeLines):
             lines = _lines if isinstance(part.data, bytes) else _large_line
-            yield from lines(reading, part, record_keys)
+            anchor = yield from lines(reading, part, anchor, form)
             end, tail = part.base + part.stop, _tail(part.data, part.stop)
         elif isinstance(part, LongLine):
-            yield Line(reading, part.offset, part.end, None, reasons.LINE_TOO_LONG.name, part.first, part.tail)
+            yield Line(
+                reading, part.offset, part.end, None, reasons.LINE_TOO_LONG.name, part.first, part.tail, True, anchor
+            )
             end, tail = part.end, part.tail
         else:
             # The stamp says how far this pass has read, not how long the file is by now: what was appended meanwhile
@@ -86,15 +117,16 @@ def _items(
             record = _complete(part)
             if record is not None:
                 end, tail = part.base + len(part.data), _tail(part.data, len(part.data))
-                yield Line(reading, part.base + part.start, end, record, "", b"", tail)
-    yield End(reading, end, tail)
+                anchor = form.anchor_after(anchor, record)
+                yield Line(reading, part.base + part.start, end, record, "", b"", tail, True, anchor)
+    yield End(reading, end, tail, anchor)
 
 
-def _lines(reading: Reading, chunk: WholeLines, record_keys: frozenset[str]) -> Iterator[Line]:
-    """The lines of a chunk. Hot (1.3 us a line on top of orjson), hence plain code without calls."""
+def _lines(reading: Reading, chunk: WholeLines, anchor: Anchor, form: AgentFormat) -> Generator[Line, None, Anchor]:
+    """The lines of a chunk; returns the anchor after them. Hot (1.6 us a line on top of orjson), hence plain code."""
     data, at, last, base = chunk
     assert isinstance(data, bytes)  # noqa: S101 - for mypy
-    loads, find, new, line_class = orjson.loads, data.find, tuple.__new__, Line
+    loads, find, new, line_class, anchor_after = orjson.loads, data.find, tuple.__new__, Line, form.anchor_after
     while at < last:
         newline = find(b"\n", at)
         raw = data[at:newline]
@@ -106,20 +138,25 @@ def _lines(reading: Reading, chunk: WholeLines, record_keys: frozenset[str]) -> 
             is_plain = False
         if is_plain:
             tail = data[stop - FINGERPRINT_BYTES : stop] if stop > FINGERPRINT_BYTES else data[:stop]
-            yield new(line_class, (reading, base + at, base + stop, record, "", b"", tail, True))
+            anchor = anchor_after(anchor, record)
+            yield new(line_class, (reading, base + at, base + stop, record, "", b"", tail, True, anchor))
         elif raw and not raw.isspace():
-            yield from _broken_line(reading, chunk, at, raw, record_keys)
+            anchor = yield from _broken_line(reading, chunk, at, raw, anchor, form)
         at = stop
+    return anchor
 
 
-def _large_line(reading: Reading, chunk: WholeLines, record_keys: frozenset[str]) -> Iterator[Line]:
+def _large_line(
+    reading: Reading, chunk: WholeLines, anchor: Anchor, form: AgentFormat
+) -> Generator[Line, None, Anchor]:
     """A line longer than a chunk: parsed in place, and copied only if it is broken."""
     data, start, stop, base = chunk
     make_sure_of_room(stop - start)
     if has_too_many_values(data, start, stop):
         raw = bytes(data[start : stop - 1])
-        yield Line(reading, base + start, base + stop, None, reasons.TOO_MANY_VALUES.name, raw, _tail(data, stop))
-        return
+        problem = reasons.TOO_MANY_VALUES.name
+        yield Line(reading, base + start, base + stop, None, problem, raw, _tail(data, stop), True, anchor)
+        return anchor
     with memoryview(data)[start : stop - 1] as view:
         try:
             record = orjson.loads(view)
@@ -128,27 +165,31 @@ def _large_line(reading: Reading, chunk: WholeLines, record_keys: frozenset[str]
             is_plain = False
         raw = b"" if is_plain else bytes(view)
     if is_plain:
-        yield Line(reading, base + start, base + stop, record, "", b"", _tail(data, stop))
+        anchor = form.anchor_after(anchor, record)
+        yield Line(reading, base + start, base + stop, record, "", b"", _tail(data, stop), True, anchor)
     elif raw and not raw.isspace():
-        yield from _broken_line(reading, chunk, start, raw, record_keys)
+        anchor = yield from _broken_line(reading, chunk, start, raw, anchor, form)
+    return anchor
 
 
 def _broken_line(
-    reading: Reading, chunk: WholeLines, at: int, raw: bytes, record_keys: frozenset[str]
-) -> Iterator[Line]:
+    reading: Reading, chunk: WholeLines, at: int, raw: bytes, anchor: Anchor, form: AgentFormat
+) -> Generator[Line, None, Anchor]:
     """The fragments of a line that is not one plain record; together they cover it up to its newline."""
     base = chunk.base + at
     # One behind: the last fragment's line takes the newline with it, and only at the end is it known which that is.
     waiting: Line | None = None
-    for piece in fragments(raw, record_keys):
+    for start, end, record, problem in fragments(raw, form.record_keys):
         if waiting:
             yield waiting
-        kept = b"" if piece.record is not None else raw[piece.start : piece.end]
-        tail = _tail(chunk.data, at + piece.end)
-        waiting = Line(reading, base + piece.start, base + piece.end, piece.record, piece.problem, kept, tail)
+        kept = b"" if record is not None else raw[start:end]
+        anchor = anchor if record is None else form.anchor_after(anchor, record)
+        tail = _tail(chunk.data, at + end)
+        waiting = Line(reading, base + start, base + end, record, problem, kept, tail, True, anchor)
     if waiting:
         stop = len(raw) + 1
         yield waiting._replace(end=base + stop, tail=_tail(chunk.data, at + stop))
+    return anchor
 
 
 def _complete(rest: Rest) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ from collector.settings.environment import (
     variable,
     watchdog_seconds,
 )
+from collector.settings.fingerprint import fingerprint
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import load
@@ -27,6 +28,7 @@ __all__ = [
     "account",
     "cache_directory",
     "credential",
+    "fingerprint",
     "home",
     "load",
     "machine_id",

@@ -18,8 +18,14 @@ SYSTEM_DIRECTORY = Path("/etc/collector")
 
 
 def home() -> str:
-    """The home directory, for which `~` stands in keys."""
-    return os.path.expanduser("~")
+    """The home directory, for which `~` stands in keys. Containers may run a user that has none."""
+    found = os.path.expanduser("~")
+    if found == "~":
+        raise ConfigurationError(
+            "There is no home directory: HOME is not set, and the system knows no account for this user. "
+            "Set HOME to a directory that this user can write to."
+        )
+    return found
 
 
 def state_key(source: str) -> str:
@@ -37,6 +43,7 @@ def cache_directory() -> Path:
 
 def user_config() -> Path:
     """The user's own configuration file."""
+    home()  # raises what a person can act on; platformdirs would raise a RuntimeError
     return platformdirs.user_config_path("collector") / "collector.toml"
 
 
@@ -54,10 +61,14 @@ def watchdog_seconds() -> float | None:
 
 
 def credential(name: str) -> Path | None:
-    """A file that systemd has put into this service's credentials directory; None if there is none."""
-    directory = os.environ.get("CREDENTIALS_DIRECTORY")
-    path = Path(directory, name) if directory else None
-    return path if path is not None and path.is_file() else None
+    """The file in which systemd gives this service a credential; None if there is none.
+
+    systemd copies it once, at the start. One that is replaced later is put into the runtime directory by the unit's
+    ExecReload=, and counts from then on.
+    """
+    places = [os.environ.get(variable) for variable in ("RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY")]
+    paths = [Path(place, name) for place in places if place]
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read_secret(path: Path, setting: str) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from collector.__main__ import main
 from collector.agents.format import Normalizer
 from collector.agents.registry import AGENTS
+from collector.flow.anchor import Anchor
 from collector.flow.frame import Frame, provenance
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Skip
@@ -79,6 +80,9 @@ class Scribe:
 
     def example(self, secret: str, chance: random.Random, now: datetime) -> Mapping[str, bytes]:
         return {"desks/novel/s1.log": b'{"words": "%s"}\n' % secret.encode()}
+
+    def anchor_after(self, before: Anchor, record: dict[str, Any]) -> Anchor:
+        return before._replace(since=before.since + 1)
 
     def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
         def event(line: Line) -> dict[str, Any] | Skip:

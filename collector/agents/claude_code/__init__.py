@@ -15,6 +15,7 @@ from collector.agents.claude_code import places, projects
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
 from collector.agents.claude_code.example import example
+from collector.agents.claude_code.identity import anchor_after
 from collector.agents.claude_code.side_files import index_entries
 from collector.agents.claude_code.word_attributes import WORD_ATTRIBUTES
 from collector.agents.format import Normalizer
@@ -62,6 +63,7 @@ class ClaudeCode:
     is_key_of = staticmethod(projects.is_key_of)
     may_name = staticmethod(projects.may_name)
     directory_of = staticmethod(projects.directory_of)
+    anchor_after = staticmethod(anchor_after)
     example = staticmethod(example)
 
     def is_stub(self, source: Source, record: Mapping[str, Any]) -> bool:

@@ -1,8 +1,7 @@
 """What the lines of one open source share: the constant fields of their events, and a small bounded memory.
 
-The memory holds the time of the previous record, the names of recent tool calls, and hashes of recent texts, so that
-a copy is called one only where its original was seen in this very pass. Without memory nothing is lost: a time is
-taken from the file, a name is absent, a copy is sent.
+The memory holds the names of recent tool calls and hashes of recent texts, so that a copy is called one only where its
+original was seen in this very pass. Without memory nothing is lost: a name is absent, a copy is sent.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from collector.agents.claude_code.identity import names_file
 from collector.agents.claude_code.places import JOURNAL
 from collector.agents.claude_code.times import rfc3339
 from collector.flow.frame import Frame
@@ -42,6 +42,7 @@ class Context:
         self.frame = frame
         self.session_id = source.session_id
         self.agent_id = source.agent_id
+        self.names_file = names_file(source)
         self.prefix = frame.envelope(source)
         for name, key in META_PLACES:
             if told := text_of(reading.meta, key):
@@ -49,7 +50,6 @@ class Context:
         depth = reading.meta.get("spawnDepth")
         if type(depth) is int and depth >= 0:
             self.prefix["spawn_depth"] = depth
-        self.previous_time = ""
         self.calls: dict[str, str] = {}
         self.seen: dict[Any, None] = {}
         self.system_prompt: list[str] = []

@@ -87,7 +87,7 @@ def event(line: Line, context: Context) -> Record | Skip:
     if rest:
         put_attributes(made, rest)
     settle_session(made, context)
-    settle_time(made, context)
+    settle_time(made, line, context)
     return made
 
 
@@ -126,7 +126,7 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
                 made[place] = value
         else:  # not what it should be, so it is kept as it came (promise 6)
             rest[key] = value
-    made["id"] = identity(record)
+    made["id"] = identity(record, line.anchor, context.names_file)
     # A copy, because redaction changes events in place and this one is shared by all of them.
     made["host"] = context.frame.host.copy()
     made["source"] = provenance(line)
@@ -170,13 +170,15 @@ def settle_session(made: Record, context: Context) -> None:
         del made["record_type"]
 
 
-def settle_time(made: Record, context: Context) -> None:
-    """Gives a record without a time the previous record's, else the file's, and says which."""
-    # 7.5 % of real records have neither uuid nor time; the one before is minutes away at most, the file's time may be
-    # that of a rewrite.
+def settle_time(made: Record, line: Line, context: Context) -> None:
+    """Gives a record without a time that of the nearest one that has one, else the file's, and says which."""
+    # 7.5 % of real records have neither uuid nor time; the one before is minutes away at most, while the file's time is
+    # that of the newest bookkeeping, or of a rewrite.
     if made["time"]:
-        context.previous_time = made["time"]
-    elif context.previous_time:
-        made["time"], made["time_from"] = context.previous_time, "previous_record"
-    else:
-        made["time"], made["time_from"] = context.time_of_file(), "file_mtime"
+        return
+    for time, origin in ((line.anchor.time, "previous_record"), (line.reading.next_time, "next_record")):
+        made["time"] = moment(time)
+        if made["time"]:
+            made["time_from"] = origin
+            return
+    made["time"], made["time_from"] = context.time_of_file(), "file_mtime"

@@ -23,6 +23,7 @@ KINDS = {kind.name: kind for kind in (SESSION_INDEX, SESSION, SUBAGENT, JOURNAL,
 
 PROJECTS = "projects"
 IN_THE_ROOT, IN_PROJECTS, IN_A_PROJECT = 0, 1, 2  # depths
+RUNS = "workflows"
 TRANSCRIPT = ".jsonl"
 META = ".meta.json"
 AGENT = "agent-"

@@ -11,6 +11,7 @@ import orjson
 from collector.agents.claude_code import places
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
+from collector.flow.anchor import HEAD
 from collector.flow.event import json_schema
 from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
@@ -57,12 +58,18 @@ class Leveled(Context):
     def __init__(self, reading: Reading, level: str, *, names_accounts: bool) -> None:
         super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev", names_accounts=names_accounts))
         self.level = level
+        self.anchor = HEAD
 
 
 def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Record | Skip:
     """What becomes of a record: an event that the schema allows and JSON can carry, or a skip."""
     where = where or context()
-    made = event(Line(where.reading, offset, offset + 100, copy_of(record), "", b"", b""), where)
+    given, anchor = copy_of(record), HEAD
+    if isinstance(given, dict):
+        anchor = FORM.anchor_after(where.anchor if isinstance(where, Leveled) else HEAD, given)
+    if isinstance(where, Leveled):
+        where.anchor = anchor
+    made = event(Line(where.reading, offset, offset + 100, given, "", b"", b"", True, anchor), where)
     if isinstance(made, Skip):
         return made
     if isinstance(where, Leveled) and where.level != "full":

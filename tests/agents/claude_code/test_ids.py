@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from collector.agents.claude_code import places
+from collector.flow.anchor import HEAD
 from tests.agents.claude_code.reader import context, copy_of, normalized
+from tests.agents.claude_code.sample_shapes import user
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES
 
 Record = dict[str, Any]
@@ -21,9 +23,31 @@ def id_of(record: Record, **where: Any) -> str:
     "name", ["user_prompt", "assistant_tool_call", "summary", "queue_enqueue", "a_type_of_tomorrow"]
 )
 def test_the_same_record_has_the_same_id_in_another_file(name: str) -> None:
+    here, elsewhere = context(), context(path="~/backup/x.jsonl", session_id="another session", agent_id="a1")
+    for where in (here, elsewhere):
+        normalized(user("before", "x"), where)
     record = ALL_RECORDS[name]
-    elsewhere = context(path="~/backup/x.jsonl", session_id="another session", agent_id="a1")
-    assert normalized(record)["id"] == normalized(record, elsewhere, offset=9000)["id"]
+    assert normalized(record, here)["id"] == normalized(record, elsewhere, offset=9000)["id"]
+
+
+def test_what_happens_twice_is_two_events_and_the_same_two_when_read_again() -> None:
+    mode = ALL_RECORDS["mode"]
+    records = [mode, mode, user("one", "x"), mode, user("two", "y"), mode, mode]
+    first, again = ([normalized(record, where)["id"] for record in records] for where in (context(), context()))
+    assert first == again
+    assert len(set(first)) == len(records)
+
+
+def test_the_name_of_a_file_tells_what_no_uuid_before_it_does() -> None:
+    launched = {"type": "launched", "key": "explore"}
+    runs = [("s1", "run-1"), ("s1", "run-2"), ("s2", "run-1")]
+    ids = [
+        id_of(launched, kind=places.JOURNAL, session_id=session, path=f"~/p/{session}/workflows/{run}/journal.jsonl")
+        for session, run in runs
+    ]
+    assert len(set(ids)) == 3
+    moved = "~/another/s1/workflows/run-1/journal.jsonl"
+    assert id_of(launched, kind=places.JOURNAL, session_id="s1", path=moved) == ids[0]
 
 
 def test_a_fork_with_the_same_uuid_has_the_same_id() -> None:
@@ -62,7 +86,7 @@ def test_a_lone_surrogate_and_a_huge_number_have_a_stable_id() -> None:
     where = context()
     from collector.agents.claude_code.identity import identity
 
-    assert identity(record) == identity(dict(reversed(record.items())))
+    assert identity(record, HEAD, None) == identity(dict(reversed(record.items())), HEAD, None)
     assert where.kind is places.SESSION
 
 
@@ -73,8 +97,8 @@ def test_content_nested_beyond_every_serializer_has_an_id() -> None:
     other: Any = "other leaf"
     for _ in range(5000):
         deep, other = [deep], [other]
-    assert identity({"deep": deep}) == identity({"deep": deep})
-    assert identity({"deep": deep}) != identity({"deep": other})
+    assert identity({"deep": deep}, HEAD, None) == identity({"deep": deep}, HEAD, None)
+    assert identity({"deep": deep}, HEAD, None) != identity({"deep": other}, HEAD, None)
 
 
 def test_an_index_entry_that_changed_is_a_new_event() -> None:

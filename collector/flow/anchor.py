@@ -1,0 +1,54 @@
+"""An anchor: what the records before a place say, for those after it that say too little about themselves.
+
+A record without a uuid is told from its equals by the nearest record before it that has one, and by how many records
+came since. A record without a time takes that of a record before it. Both must be known wherever reading begins, so an
+anchor travels with every line, as its offset does, and is kept with the position.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from collector.flow.source import digest
+
+NO_MARK = "-"
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+_written = re.compile(rf"(\d{{1,15}}) ([0-9a-f]{{16}}|{NO_MARK}) ({TIME})?")
+_time = re.compile(TIME)
+
+
+class Anchor(NamedTuple):
+    """`uuid` is that of the nearest record that has one, and `since` counts the records after it; before the first
+    such record, `since` counts from the head of the file. `time` is the newest time so far, as it was written.
+
+    `mark` is the digest of the uuid, in an anchor that was kept: no word of a record gets into the state (promise 5).
+    """
+
+    uuid: str = ""
+    since: int = 0
+    time: str = ""
+    mark: str = ""
+
+
+HEAD = Anchor()
+
+
+def mark_of(anchor: Anchor) -> str:
+    """What stands for the uuid; empty before the first record that has one."""
+    return anchor.mark or (digest(anchor.uuid.encode("utf-8", "surrogatepass")) if anchor.uuid else "")
+
+
+def kept(anchor: Anchor) -> str:
+    """The anchor as it is kept with a position."""
+    time = anchor.time if _time.fullmatch(anchor.time) else ""
+    return f"{anchor.since} {mark_of(anchor) or NO_MARK} {time}"
+
+
+def from_kept(text: str) -> Anchor | None:
+    """The anchor that was kept; None where there is none, as with a position that an earlier version wrote."""
+    match = _written.fullmatch(text)
+    if match is None:
+        return None
+    since, mark, time = match.groups()
+    return Anchor("", int(since), time or "", "" if mark == NO_MARK else mark)
