@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench soak test-real test-system test-engines map trace package clean
+.PHONY: demo test lint format check-types unit bench soak test-real client-diff test-system test-engines map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -47,6 +47,10 @@ soak: $(VENV)/.ready
 test-real: $(VENV)/.ready
 	@test -n "$(WRITER)" || { echo "make test-real WRITER=/path/to/write-session" >&2; exit 2; }
 	CLAUDE_CODE_SESSION_WRITER=$(WRITER) $(BIN)/python -m pytest -q -m slow tests/real
+
+# What the real client's program writes that our tables do not name; without VERSION, of the two newest on npm.
+client-diff: $(VENV)/.ready
+	@$(BIN)/python -m tests.client_diff $(VERSION)
 
 test-system: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -m system
