@@ -17,6 +17,7 @@ import pytest
 from collector.agents.claude_code.dispatch import HANDLERS
 from tests.leaves import report as report_of_leaves
 from tests.leaves import sources
+from tests.sink import Sink
 
 pytestmark = pytest.mark.slow
 # A command that takes a directory, and lets Claude Code write a session below DIRECTORY/home/.claude, offline.
@@ -57,6 +58,26 @@ def own_totals(root: Path) -> dict[str, Totals]:
     return totals
 
 
+def own_lines(root: Path) -> tuple[int, int]:
+    """The lines that the last cost-state of every session says were added and removed."""
+    added = removed = 0
+    for path in root.glob("projects/*/*.jsonl"):
+        records = [json.loads(line) for line in path.read_bytes().splitlines()]
+        states = [record for record in records if record.get("type") == "cost-state"]
+        added += states[-1]["totalLinesAdded"] if states else 0
+        removed += states[-1]["totalLinesRemoved"] if states else 0
+    return added, removed
+
+
+def collected_lines(root: Path, state: Path) -> tuple[int, int]:
+    """The lines that edits added and removed, over distinct events."""
+    with Sink() as sink:
+        command = [sys.executable, "-m", "collector", "scan", "--root", str(root), "--sink-url", sink.url]
+        subprocess.run([*command, "--state", str(state)], check=True)
+        tools = [event.get("tool", {}) for event in {event["id"]: event for event in sink.events}.values()]
+    return sum(tool.get("lines_added", 0) for tool in tools), sum(tool.get("lines_removed", 0) for tool in tools)
+
+
 def collected(root: Path) -> Totals:
     """What the report says after a scan that left nothing."""
     command = [sys.executable, "-m", "collector"]
@@ -84,6 +105,7 @@ def test_the_report_adds_up_to_what_claude_code_counted_itself(scratch_home: Pat
 
     (session,) = begun = write()
     assert collected(root) == begun[session]
+    assert collected_lines(root, tmp_path / "another" / "state.json") == own_lines(root)
 
     resumed = write("-p", "And now the tests", "--resume", session)
     assert collected(root) == resumed[session]
