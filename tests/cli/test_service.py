@@ -101,6 +101,7 @@ def test_uninstalling_takes_the_smaller_sandbox_along(manager: ServiceManager, s
     assert list(scratch_home.rglob("without-namespaces.conf"))
     assert run(["service", "uninstall", *SYSTEMD]) == 0
     assert not list(scratch_home.rglob("*.conf"))
+    assert not list(scratch_home.rglob("*.service.d"))
 
 
 def test_directories_from_the_configuration_are_writable(

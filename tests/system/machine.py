@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,10 @@ def prepared_root() -> Path:
     return root
 
 
-def built_package(directory: Path) -> Path:
-    """The deb, built from this tree."""
-    _run(str(TREE / "packaging" / "build"), "deb", "--output", str(directory))
-    return next(directory.glob("*.deb"))
+def built_packages(directory: Path) -> dict[str, Path]:
+    """Both packages, built from this tree as `make package` does; by kind."""
+    _run(sys.executable, str(TREE / "packaging" / "build"), "--output", str(directory))
+    return {kind: next(directory.glob(f"*.{kind}")) for kind in ("deb", "rpm")}
 
 
 def boot(root: Path, exchange: Path) -> dict[str, Any]:
