@@ -347,5 +347,5 @@ def run() -> None:
 if __name__ == "__main__":
     runner = threading.Thread(target=run, daemon=True)
     runner.start()
-    runner.join(280)
+    runner.join(400)
     os._exit(0)  # the sink's threads may still be waiting

@@ -19,7 +19,7 @@ CACHE = Path("/var/cache/collector-system-test")
 SUITE = "bookworm"
 PACKAGES = ("dbus", "dbus-user-session", "libpam-systemd", "libstdc++6", "man-db", "python3", "systemd", "systemd-sysv")
 TOOLS = {"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "unshare": "util-linux"}
-BOOT_SECONDS = 420
+BOOT_SECONDS = 540
 
 
 def prepared_root() -> Path:
