@@ -43,6 +43,9 @@ Roots = Annotated[
 SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
 SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
 StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+FromNow = Annotated[
+    bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
+]
 
 
 def scan(
@@ -55,6 +58,7 @@ def scan(
     max_wait: Annotated[
         float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
     ] = None,
+    from_now: FromNow = False,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends everything new once, and prints the ledger.
@@ -70,7 +74,7 @@ def scan(
     from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
 
     _check_roots(roots_of(chosen))
-    from collector.pipeline import run_pass
+    from collector.pipeline import meet_sink, run_pass
     from collector.service.footprint import hold_little_memory
     from collector.service.heartbeat import after_scan
 
@@ -80,6 +84,7 @@ def scan(
     parts = assembled(chosen, "scan", is_dry_run=dry_run, interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt), parts as flow:
         try:
+            meet_sink(flow, from_now=from_now)
             with bar:
                 found = run_pass(flow, ledger)
             for path, reason in found.errors.items():

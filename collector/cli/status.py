@@ -73,6 +73,7 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     if locked := report.get("locked"):
         rows.append(("locked", f"{', '.join(locked)}; in {' and '.join(dict.fromkeys(locked.values()))}"))
     rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
+    rows += [("", text) for text in _offsets(report.get("offsets") or {})]
     rows += [("root", _root(each)) for each in report["roots"]]
     words = _words([root.get("agent", "") for root in report["roots"]])
     rows += [(name, _priority(words.get(name, "sources"), row)) for name, row in report["priorities"].items()]
@@ -81,6 +82,7 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     if report.get("redaction_engine"):
         rows.append(("redaction", _redaction(report)))
     rows += [("quarantine", _quarantine(report["quarantine"]))]
+    rows += [("damaged", _damaged(source)) for source in report.get("damaged") or ()]
     held = report.get("held") or {}
     if held.get("files") or held.get("left_out"):
         rows.append(("held", f"{held['files']} files, so that nothing unsent is swept; {held['left_out']} had no room"))
@@ -121,6 +123,22 @@ def _acknowledged(report: dict[str, Any], now: float) -> str:
     return ", nothing acknowledged since the start" if report["is_running"] else ""
 
 
+def _offsets(told: dict[str, Any]) -> list[str]:
+    """What the offsets say about their sink: offsets are kept for each sink."""
+    said = []
+    if told.get("is_new"):
+        said.append("never sent to: all history waits for it, unless the first pass is told --from-now")
+    if told.get("formerly"):
+        said.append(f"the same sink as {', '.join(told['formerly'])}")
+    left_out = told.get("left_out")
+    if left_out:
+        size, sources, at = _size(left_out["bytes"]), left_out["sources"], left_out["at"]
+        said.append(f"what was there at {at} was left out, as asked: {size} in {sources} sources")
+    if told.get("others"):
+        said.append(f"offsets of their own have: {', '.join(told['others'])}")
+    return said
+
+
 def _root(root: dict[str, Any]) -> str:
     return f"{root['path']}{'' if root['is_there'] else ' does not exist yet'}"
 
@@ -153,6 +171,10 @@ def _quarantine(count: int | None) -> str:
     if count is None:
         return "cannot be read"
     return f"{count}; see `collector quarantine list`" if count else "empty"
+
+
+def _damaged(source: str) -> str:
+    return f"{source} is not valid JSON; it is in quarantine, and looked at again when it changes"
 
 
 def _with_reason(text: str, reason: str) -> str:

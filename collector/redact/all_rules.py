@@ -7,6 +7,7 @@ from collector.redact.rule import Rule
 from collector.redact.structures.assigned import ASSIGNED_RULES
 from collector.redact.structures.capital_labels import CAPITAL_LABEL_RULES
 from collector.redact.structures.credentials import CREDENTIAL_RULES
+from collector.redact.structures.logins import LOGIN_RULES
 from collector.redact.structures.manifests import MANIFEST_RULES
 from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
 from collector.redact.structures.queries import QUERY_RULES
@@ -16,6 +17,7 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,
     *MANIFEST_RULES,
     *CREDENTIAL_RULES,
+    *LOGIN_RULES,
     *QUERY_RULES,
     *ASSIGNED_RULES,
     *CAPITAL_LABEL_RULES,

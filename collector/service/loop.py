@@ -19,14 +19,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from collector import __version__
-from collector.assembly import describe, flow_on, held_state
+from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
 from collector.errors import CollectorError, ConfigurationError, RootDeleted
 from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of
-from collector.pipeline import Flow
+from collector.pipeline import Flow, meet_sink
 from collector.service import footprint
 from collector.service.figures import timestamp
 from collector.service.heartbeat import Beat, standing
@@ -57,6 +57,7 @@ class Service:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         uniform: Uniform = random.uniform,
+        from_now: bool = False,
     ) -> None:
         self.settings = settings
         self.notifier = notifier or Notifier()
@@ -80,6 +81,7 @@ class Service:
         self._is_stopping = self._wants_reload = self._wants_report = False
         self._full_at = self._rested_at = clock()
         self._heartbeat_at = clock()  # the first at once: a fleet wants to hear who has come
+        self._from_now = from_now
         self._secrets: Any = None
         self._told: Any = None
 
@@ -118,7 +120,7 @@ class Service:
             before, threading.excepthook = threading.excepthook, self._thread_died
             try:
                 while not self._is_stopping:
-                    self._turn(state, parts)
+                    self._turn(parts)
             finally:
                 threading.excepthook = before
                 self._finish()
@@ -135,9 +137,9 @@ class Service:
         """Whether a stop or a reload was asked for and has not been done yet."""
         return self._is_stopping or self._wants_reload
 
-    def _turn(self, state: State, parts: ExitStack) -> None:
+    def _turn(self, parts: ExitStack) -> None:
         if self._wants_reload:
-            self._do_reload(state, parts)
+            self._do_reload(parts)
         seconds = self.step()
         self._progress()
         if not self.is_interrupted:
@@ -247,6 +249,7 @@ class Service:
             flow = opening.enter_context(made)
             watcher = self._make_watcher(flow.scope, self.wake, is_wanted=settings.run.watch, clock=self._clock)
             opening.callback(watcher.close)
+            meet_sink(flow, from_now=self._from_now)
             parts = opening.pop_all()
         if hasattr(self, "flow"):  # a reload: what waits for the disk must not be lost with the old committer
             flow.committer.go_on_from(self.flow.committer)
@@ -265,7 +268,7 @@ class Service:
         if self.is_interrupted:
             self.interrupt.stop()
 
-    def _do_reload(self, state: State, parts: ExitStack) -> None:
+    def _do_reload(self, parts: ExitStack) -> None:
         """Takes over the configuration as it is now. If that cannot be used, logs why and keeps the old one."""
         # Cleared first: a signal that comes while the file is being read asks for another reload.
         self._wants_reload = False
@@ -275,6 +278,7 @@ class Service:
             settings = self._reread()
             if settings.state_path != self.settings.state_path:
                 raise ConfigurationError("state.path cannot change while the agent runs. Restart it to use another.")
+            state = self._state_for(settings)
             self.watcher.close()
             parts.push(self.open_flow(state, settings))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
@@ -292,6 +296,15 @@ class Service:
         finally:
             self._clear_interrupt()
         self.notifier.ready()
+
+    def _state_for(self, settings: Settings) -> State:
+        """The state of the sink in these settings: the same, or that of another sink, whose offsets are its own."""
+        state = self.flow.state
+        if sink_of(settings) == state.sink:
+            return state
+        # The other state is read from the disk, so all that is known must be there first. Raises if it cannot be.
+        self.flow.committer.finish()
+        return state_of(settings).load()
 
     def _secrets_now(self) -> Any:
         try:

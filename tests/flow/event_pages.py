@@ -1,4 +1,4 @@
-"""Writes what is made from the definition of the event: the JSON Schema in the package, and docs/events.md.
+"""Writes what is made from the definition of the event: the JSON Schemas in the package, and docs/events.md.
 
     python -m tests.flow.event_pages
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.agents.claude_code import places
-from collector.flow.event import KINDS, json_schema
+from collector.flow.event import KINDS, json_schema, open_schema
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from tests.agents.claude_code.reader import context, normalized, outcome
@@ -28,16 +28,17 @@ from tests.agents.claude_code.samples import (
 )
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SCHEMA_PATH = REPOSITORY / "collector" / "flow" / "event.schema.json"
+STRICT_PATH = REPOSITORY / "collector" / "flow" / "event.strict.schema.json"
+OPEN_PATH = REPOSITORY / "collector" / "flow" / "event.schema.json"
 PAGE_PATH = REPOSITORY / "docs" / "events.md"
 TEXT_PATH = REPOSITORY / "tests" / "flow" / "events_page.md"
 
 PARTS = ("usage", "usage.iterations", "tool", "blocks", "source", "client", "host")
 
 
-def schema_text() -> str:
-    """The JSON Schema as a file."""
-    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+def schema_text(schema: dict[str, Any]) -> str:
+    """A JSON Schema as a file."""
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def page_text() -> str:
@@ -138,8 +139,9 @@ def example() -> Iterator[str]:
 
 
 def main() -> None:
-    """Writes both files."""
-    SCHEMA_PATH.write_text(schema_text())
+    """Writes all three files."""
+    OPEN_PATH.write_text(schema_text(open_schema()))
+    STRICT_PATH.write_text(schema_text(json_schema()))
     PAGE_PATH.write_text(page_text())
 
 

@@ -135,7 +135,7 @@ def test_a_stop_that_comes_while_a_bad_configuration_is_read_ends_the_next_wait(
 
         service._reread = stopped_meanwhile
         service.reload()
-        service._do_reload(steps.state, parts)
+        service._do_reload(parts)
         assert service.interrupt.is_set
 
 

@@ -12,7 +12,7 @@ from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit, plain
 from collector.agents.claude_code.identity import canonical
-from collector.agents.claude_code.message import ORIGINS
+from collector.agents.claude_code.origin import PROMPTS, kind_of
 from collector.agents.claude_code.rendered import put_rendered
 
 Record = dict[str, Any]
@@ -140,11 +140,10 @@ def body_text(event: Record, body: Record) -> None:
 def queued(event: Record, body: Record, context: Context) -> None:
     """A prompt or notification that reached the model while it was busy: no user record repeats it."""
     mode = text_of(body, "commandMode")
-    said = text_of(body.get("origin"), "kind")
-    origin = ORIGINS.get(said, "meta") if said else ("human" if mode in PROMPT_MODES else "task")
+    origin = kind_of(body.get("origin")) or ("human" if mode in PROMPT_MODES else "task")
     if origin == "human" and event.get("sidechain"):
         origin = "task"
-    event["kind"] = "user_prompt" if origin == "human" else "user_context"
+    event["kind"] = PROMPTS.get(origin, "user_context")
     event["origin"] = origin
     event["role"] = "user"
     text, blocks = read_content(event, body.pop("prompt", None), context)

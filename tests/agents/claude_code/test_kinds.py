@@ -24,7 +24,8 @@ from tests.agents.claude_code.samples import (
 
 KIND_OF = {
     "user_prompt": "user_prompt",
-    "user_slash_command": "user_prompt",
+    "user_slash_command": "local_command",
+    "user_command_output": "local_command",
     "user_forked": "user_prompt",
     "user_": "user_context",
     "assistant_tool_call": "tool_call",

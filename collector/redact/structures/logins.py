@@ -1,0 +1,142 @@
+"""The rules for command lines that log in: which flag of which program is followed by a password.
+
+`-u a:b` is a login for curl and an owner, a date or a branch for others; `-p` is a password for one program and a port,
+a path or a question for the next. What follows a program that is not known must look drawn.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import Rule, Spans
+from collector.redact.structures.credentials import BARE
+from collector.redact.words.labels import is_joined
+from collector.redact.words.names import Promise
+from collector.redact.words.placeholders import is_placeholder
+from collector.redact.words.values import Notation, is_secret, looks_random
+
+_BEFORE = 300  # how far back the program of a flag is looked for
+_LINE = 260  # how far a command is read
+_TELLING_FLAGS = (b"--userpwd", b"-auth", b"--auth", b"--proxy-user", b"--basic-auth", b"--http-user")
+_log_in = re.compile(
+    rb"\b(?:curl|curlie|wget|http|https|xh|httpie|ab|siege|lftp|ncftp\w*|aria2c|elasticsearch\w*|es|jf|jfrog|couchdb|cadaver|nexus"
+    rb"|skopeo|buildah|rclone|impacket-\w+|crackmapexec|nxc|ffuf|hey|bombardier|k6|jenkins-cli\S*|jira|kcadm\S*|restic|mosquitto_\w+"
+    rb"|proxychains|hurl|wfuzz|davfs|artifactory|grafana-cli|rabbitmqadmin|influx|clickhouse\S*|opensearch\S*|nats)(?![\w-])"
+)
+_quoted = re.compile(rb"(\\{0,7}[\"'])(?:(?!\1).){0,200}?\1")
+_boundary = re.compile(rb"(?<!\\)\n|(?<!\\)\\{1,2}n|(?<!\\)\\{4}n|[;|&`\x90\x91]|\$\(")
+_program = re.compile(rb"(?:^|[\s(/\"'+>$])([A-Za-z][\w.-]*)")
+
+# The programs that take a password, and how: behind which flags, glued to them or not.
+_APART, _GLUED, _EITHER = "{}[ =]", "{}", "{}[ =]?"
+_PROGRAMS: tuple[tuple[str, str, str], ...] = (
+    (r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli", "-p", _GLUED),
+    ("sshpass", "-p", _EITHER),
+    ("redis-cli", "-a|--pass", _APART),
+    (r"(?:docker|podman|az|oc|nerdctl|helm registry|buildah|skopeo|oras|crane auth) login", "-p|--password", _APART),
+    ("mongo(?:sh|dump|restore|import|export)?", "-p", _APART),
+    ("sqlcmd|bcp|ipmitool|tsql|isql", "-P", _EITHER),
+    ("ldap(?:search|add|modify|whoami|passwd|delete)", "-w", _EITHER),
+    ("keytool|jarsigner", r"-(?:src|dest)?storepass|-(?:dest)?keypass|-new", _APART),
+    ("smbclient", "-p", _APART),
+    ("zip|unzip", "-P|--password", _APART),
+    ("7z[az]?|rar|unrar", "-h?p", _GLUED),
+    ("rabbitmqadmin|twine upload|cqlsh", "-p", _APART),
+    ("openssl", r"-pass(?:in|out|word)? pass:|-pass(?:in|out)?=pass:", _GLUED),
+    ("influx", "-password|-p", _APART),
+    ("wget|aria2c", "--(?:http|ftp|proxy)-passw(?:or)?d", _APART),
+    ("gpg2?", "--passphrase", _APART),
+    ("plink|pscp|psftp|putty", "-pw", _APART),
+    ("security add-(?:generic|internet)-password", "-w|-p", _APART),
+    ("net use", r"/user:\S{1,60}", _APART),
+)
+_TOOLS = "|".join(f"(?:{names})" for names, _, _ in _PROGRAMS)
+_FLAGS = "|".join(f"(?:{flags})" for _, flags, _ in _PROGRAMS)
+_SECRET = rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
+_arguments = tuple(
+    (re.compile(f"(?:{names})$".encode()), re.compile(rf"\s(?:{form.format(f'(?:{flags})')}){_SECRET}".encode()))
+    for names, flags, form in _PROGRAMS
+)
+_flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?")
+
+
+def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
+    """The password of `-u user:password`, judged by the program that is given it."""
+    value = match["secret"].decode("latin-1").rstrip(",;)")
+    if is_placeholder(value) or value.startswith("%"):
+        return []
+    if _logs_in(text, match, start):
+        is_one = is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
+    else:
+        is_one = len(value) >= 10 and is_secret(value, Promise.KEY, Notation.BARE) and not is_joined(value)
+    first = match.start("secret")
+    return [(first, first + len(value))] if is_one else []
+
+
+def _logs_in(text: bytes, match: re.Match[bytes], start: int) -> bool:
+    """Whether the flag says so by its name, or belongs to a program that logs in, or to none that can be seen."""
+    if match[0].startswith(_TELLING_FLAGS):
+        return True
+    before = text[max(start, match.start() - _BEFORE) : match.start()]
+    if _log_in.search(_boundary.split(before)[-1]):
+        return True
+    command = _boundary.split(_quoted.sub(b"Q", before))[-1]
+    return bool(_log_in.search(command)) or not _program.search(command)
+
+
+def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """What follows the flag with which just this program takes a password."""
+    tool = match["tool"]
+    arguments = next(arguments for names, arguments in _arguments if names.match(tool))
+    line_end = min(stop, match.end("tool") + _LINE)
+    newline = text.find(b"\n", match.end("tool"), line_end)
+    spans: Spans = []
+    for argument in arguments.finditer(text, match.end("tool"), newline if newline >= 0 else line_end):
+        value = argument["secret"].decode("latin-1")
+        is_flag = _flag_or_hint.fullmatch(value)
+        if not is_flag and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT):
+            spans.append(argument.span("secret"))
+    return spans
+
+
+LOGIN_RULES = (
+    Rule(
+        id="user-and-password",
+        provider="structure",
+        pattern=r"""(?:-[uU](?:\s{1,3}|=)?|(?:--user|--?auth|--proxy-user|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=))\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
+        locate=_user_and_password,
+        around=(_BEFORE, 0),
+        before="0-9A-Za-z-",
+        after="",
+        examples=("curl -u admin:{A-Za-z0-9:14} https://host/",),
+        near_misses=(
+            "docker run -u 1000:1000 image",
+            "curl -u user:$PASSWORD https://host/",
+            "ps -u root:wheel",
+            "date -u +%H:%M:%S",
+        ),
+    ),
+    Rule(
+        id="user-as-key",
+        provider="structure",
+        pattern=r"""(?:-u|--user|--userpwd)(?:\s{1,3}|=)?\\{0,3}["']?(?P<secret>[A-Za-z0-9_.!@$%+-]{12,200}):""",
+        check=lambda secret: looks_random(secret) and not is_placeholder(secret),
+        before="0-9A-Za-z-",
+        after="0-9A-Za-z!@#$%^&*_.+/='-",
+        about="a key in place of the user, with no password",
+        examples=("curl -u {A-Za-z0-9:32}: https://host/",),
+        near_misses=("curl -u administrator: https://host/",),
+    ),
+    Rule(
+        id="password-argument",
+        provider="structure",
+        pattern=rf"(?P<tool>{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?\\{{0,3}}[\"']?{BARE}{{4}}",
+        locate=_argument,
+        around=(8, _LINE),
+        before="0-9A-Za-z_.-",
+        after="",
+        about="the password argument of a command known to take one",
+        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
+        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host", "openssl enc -aes-256-cbc -in a"),
+    ),
+)
