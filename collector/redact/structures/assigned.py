@@ -230,7 +230,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     end = quoted_end(text, first, stop, match["open"].rstrip())
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
-    if closes_a_string(text, match, stop):
+    if closes_a_string(text, match, stop) or (separator[:1] == b">" and b"\n" in separator):
         return []
     is_call = separator.strip().startswith(b"(")
     if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
