@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +17,7 @@ import orjson
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.delivery.channel import Channel
-from collector.delivery.credentials import bearer, credentials
+from collector.delivery.credentials import bearer, credentials_now
 from collector.delivery.dry_run import DrySink, transport_to_nowhere
 from collector.delivery.gather import BatchLimits
 from collector.delivery.settle import Policy
@@ -43,6 +42,7 @@ from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.log import get_logger
 from collector.pipeline import Flow
+from collector.reading.roots import doubt
 from collector.reading.scope import Scope
 from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
@@ -102,6 +102,9 @@ def flow_on(
     scope = scope_of(settings)
     for each in settings.origins.overruled:
         log.warning("a setting has no effect", reason=str(each))
+    for root in scope.roots:
+        if said := doubt(root, scope.form_of(root)):
+            log.warning("not a root", reason=said)
     with contextlib.ExitStack() as stack:
         installation = installation_of(settings, may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
@@ -256,8 +259,8 @@ def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -
             store = stack.enter_context(EmbeddedStore(chosen.place(settings)))
             transport = Transport(settings.sink, store.url, bearer(store.token))
         else:
-            secret = settings.sink_token()
-            transport = Transport(settings.sink, str(settings.sink.url), credentials(settings.sink, secret))
+            sink = settings.sink
+            transport = Transport(sink, str(sink.url), credentials_now(sink), renewed=lambda: credentials_now(sink))
         stack.callback(transport.close)
         yield transport
 
@@ -269,10 +272,8 @@ def installation_of(settings: Settings, *, may_write: bool = False) -> Installat
 
 def frame_of(settings: Settings, installation: Installation) -> Frame:
     """What every event says about where it comes from."""
-    machine = settings.host.id or configuration.machine_id() or installation.id
-    name = settings.host.name or socket.gethostname()
     return Frame(
-        {"id": machine, "name": name},
+        {"id": settings.host_id or installation.id, "name": settings.host_name},
         configuration.account(),
         installation.id,
         settings.labels,

@@ -62,6 +62,5 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
 
 def _print(check: Check) -> None:
     finding = "; ".join(check.finding.splitlines())
-    typer.echo(f"{check.level:5} {check.name:13} {log.printable(finding)}")
-    if check.advice:
-        typer.echo(f"{'':19} -> {log.printable(check.advice)}")
+    advice = f" -> {check.advice}" if check.advice else ""
+    typer.echo(f"{check.level:5} {check.name:13} {log.printable(finding + advice)}")

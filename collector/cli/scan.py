@@ -89,7 +89,7 @@ def scan(
                 found = run_pass(flow, ledger)
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
-            if chosen.heartbeat.interval and not dry_run and SINKS[chosen.sink_type].place is None:
+            if chosen.heartbeat.interval and not (dry_run or SINKS[chosen.sink_type].place):
                 took, every = time.monotonic() - started, chosen.heartbeat.interval
                 after_scan(flow, ledger, settings.fingerprint(chosen), took=took, interval=every)
         finally:
@@ -100,16 +100,17 @@ def scan(
 
 
 def _check_roots(roots: Sequence[Root]) -> None:
-    """Raises if there is nothing to read; of several roots, what is wrong with some is a warning."""
+    """Raises if there is nothing to read. What is wrong with some of several roots is a warning in the log."""
     from collector.agents.registry import AGENTS
+    from collector.reading.roots import doubt
 
     missing = [found.path for found in roots if not os.path.isdir(found.path)]
-    strange = [found for found in roots if found.path not in missing and _is_strange(found)]
-    forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
-    makers = " or ".join(form.title for form in forms)
-    if len(missing) + len(strange) == len(roots) and strange:
-        raise NotARoot("\n".join(_what_it_is_not(found) for found in strange))
+    doubts = [said for found in roots if (said := doubt(found, AGENTS[found.agent]))]
+    if doubts and len(missing) + len(doubts) == len(roots):
+        raise NotARoot("\n".join(doubts))
     if len(missing) == len(roots):
+        forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
+        makers = " or ".join(form.title for form in forms)
         ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
         raise RootNotFound(
             f"There is nothing to read: {', '.join(missing)} does not exist. {makers} creates it when it first starts; "
@@ -117,33 +118,6 @@ def _check_roots(roots: Sequence[Root]) -> None:
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
-    for found in strange:
-        log.get_logger().warning("not a root", path=found.path, reason=_what_it_is_not(found))
-
-
-def _is_strange(root: Root) -> bool:
-    """Whether a directory holds something, and nothing that the coding agent makes in a root."""
-    try:
-        return bool(os.listdir(root.path)) and not _has_marks(root)
-    except OSError:  # the pass says so
-        return False
-
-
-def _has_marks(root: Root) -> bool:
-    from collector.agents.registry import AGENTS
-
-    return any(os.path.exists(os.path.join(root.path, name)) for name in AGENTS[root.agent].root_marks)
-
-
-def _what_it_is_not(root: Root) -> str:
-    from collector.agents.registry import AGENTS
-
-    form = AGENTS[root.agent]
-    inside = (os.path.join(root.path, os.path.basename(usual)) for usual in form.usual_roots)
-    near = (root._replace(path=path) for path in (os.path.dirname(root.path), *inside))
-    meant = next((each.path for each in near if _has_marks(each)), "")
-    advice = f"Did you mean {meant}?" if meant else "Name the directory that holds `projects`."
-    return f"{root.path} is not a directory of {form.title}: it holds nothing that {form.title} writes. {advice}"
 
 
 def flags(

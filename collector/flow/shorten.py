@@ -32,7 +32,7 @@ def fit(event: dict[str, Any], max_bytes: int) -> bytes:
     if _may_hold_a_giant(event, max_bytes):
         _cut_giants(event, max_bytes)
     body = dump(event)
-    if NUL_IN_JSON in body and _replace_nul(event):  # 0.1 us for an ordinary event
+    if NUL_IN_JSON in body and _replace_nul(event):  # 0.35 us for a kilobyte
         body = dump(event)
     if len(body) <= max_bytes:
         return body

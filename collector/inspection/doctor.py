@@ -8,6 +8,7 @@ can be reached and accepts events.
 from __future__ import annotations
 
 import email.utils
+import itertools
 import os
 import shutil
 import sys
@@ -29,24 +30,27 @@ from collector.assembly import (
     scope_of,
     state_of,
 )
+from collector.delivery.failures import CHECK_PROXY
 from collector.delivery.sink import Accepted, Answer, Halt, Verdict
 from collector.delivery.sinks.registry import SINKS
-from collector.delivery.transport import CHECK_PROXY
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.keeping.lock import holder
 from collector.reading.discover import Findings, discover
+from collector.reading.roots import doubt
 from collector.redact import Redactor, seal
 from collector.redact.scan import rule_cache
 from collector.service import watch_limits
 from collector.service.heartbeat import canary
 from collector.service.status_file import in_words, read_status
 from collector.settings import Settings
+from collector.settings.options import is_loopback
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 CLOCK_SKEW_SECONDS = 300
 OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
+ASKS_AS_ITSELF = os.access in os.supports_effective_ids
 PROBLEMS = ("unavailable", "halted", "state", "internal")  # what a status line of an agent in trouble begins with
 
 
@@ -80,11 +84,16 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
             who = AGENTS[root.agent].title
             advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
+        elif said := doubt(root, AGENTS[root.agent]):
+            yield Check("root", "warn", said)
         else:
             count = sum(source.root.path == root.path for source in found.files)
             yield Check("root", "ok" if count else "warn", f"{root.path}: {count} sources")
     for key, reason in list(found.errors.items())[:5]:
         yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
+    closed = (each.key for each in found.files if not os.access(each.path, os.R_OK, effective_ids=ASKS_AS_ITSELF))
+    for key in itertools.islice(closed, 5):
+        yield Check("root", "fail", f"{key} cannot be read: Permission denied", "Make it readable for this user.")
     if found.skipped:
         yield Check("skipped", "ok", f"files not read: {_listed(found.skipped)}")
     if found.never_read:
@@ -206,6 +215,8 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         return
     if str(settings.sink.url).startswith("http://") and settings.sink.allow_http:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
+    if (proxy := configuration.proxy_of(str(settings.sink.url))) and not is_loopback(str(settings.sink.url)):
+        yield Check("proxy", "ok", str(proxy))
     known = installation_of(settings)
     redactor = make_redactor(settings, known.key)
     event = seal(canary(frame_of(settings, known), time.time()), redactor, settings.batch.max_event_bytes)

@@ -89,6 +89,11 @@ class Committer:
         self.state.note_left_out({"sources": len(ends), "bytes": unsent, "at": now})
         self.finish()
 
+    def note_resent(self, name: str, through: int) -> None:
+        """Remembers how far a store was sent to this sink, and saves that with what was quarantined on the way."""
+        self.state.note_resent(name, through)
+        self.save(is_whole=True)
+
     def leave_alone(self, source: Source, reason: str) -> None:
         """Skips a source for as long as it does not change. Its offset stays 0, so nothing in it is passed over."""
         self.state.mark_skipped(source.key, source.stamp, reason)

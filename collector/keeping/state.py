@@ -108,7 +108,7 @@ class State:
             self._join(each.files())
         self.about = joined(self.sink, [about, *(each.about for each in own)])
         # One that was sent nothing is not remembered, or a sink that never answered would not be new any more.
-        self.is_new_sink = not own and not self.entries
+        self.is_new_sink = not own and not self.entries and "left_out" not in self.about
         self.is_dirty = not self.is_new_sink and self.about != about
 
     def _join(self, sections: dict[str, Any]) -> None:
@@ -186,6 +186,11 @@ class State:
         """Remembers how much was never sent to this sink, because a person has said so."""
         self.about["left_out"] = history
         self.is_new_sink, self.is_dirty = False, True
+
+    def note_resent(self, name: str, through: int) -> None:
+        """Remembers how far a store was sent to this sink."""
+        self.about["resent"] = {**self.about.get("resent", {}), name: through}
+        self.is_dirty = True
 
     def rename_entry(self, old: str, new: str) -> None:
         """A source moved: its entry goes with it."""

@@ -64,7 +64,8 @@ class Service:
         self.wake = Waker(clock)
         self.interrupt = Interrupt()
         self.passes = Passes(
-            progress=self._under_way,
+            progress=self._progress,
+            received=self._beat_meanwhile,
             keep_alive=self.notifier.alive,
             hinted=self.wake.peek,
             clock=clock,
@@ -356,9 +357,8 @@ class Service:
             self.watcher.restarts,
         )
 
-    def _under_way(self) -> None:
-        """Called while a pass is under way. A long one must not keep the fleet waiting for a sign of life."""
-        self._progress()
+    def _beat_meanwhile(self) -> None:
+        """Called after a receipt, when the sink is sure to answer: a long pass must not keep the fleet waiting."""
         if self._is_beat_due(self._clock()):
             self._send_heartbeat()
 

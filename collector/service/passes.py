@@ -56,14 +56,15 @@ class Seen:
 class Passes:
     """One lives as long as the agent; the flow, which it observes, changes with the configuration.
 
-    `progress` is called when there may be something new to tell, `keep_alive` when only time has gone by; `hinted`
-    gives the paths that have changed since the pass began.
+    `progress` is called when there may be something new to tell, `received` after a receipt, `keep_alive` when only
+    time has gone by; `hinted` gives the paths that have changed since the pass began.
     """
 
     def __init__(
         self,
         *,
         progress: Callable[[], None] = lambda: None,
+        received: Callable[[], None] = lambda: None,
         keep_alive: Callable[[], None] = lambda: None,
         hinted: Callable[[], frozenset[str]] = frozenset,
         clock: Callable[[], float] = time.monotonic,
@@ -80,7 +81,7 @@ class Passes:
         self.last_error = ""
         self.has_worked_hard = False
         self.changes = 0  # grows when there is something new to tell
-        self._progress, self._keep_alive, self._hinted = progress, keep_alive, hinted
+        self._progress, self._received, self._keep_alive, self._hinted = progress, received, keep_alive, hinted
         self._clock, self._wall, self._uniform = clock, wall, uniform
         self._held_at = clock()
         self._ledger = Ledger()
@@ -119,6 +120,7 @@ class Passes:
             self.acknowledged = self._wall()
         self.changes += 1
         self._progress()
+        self._received()
 
     # What the loop asks for
 

@@ -244,5 +244,5 @@ def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.Monk
     monkeypatch.setenv("https_proxy", f"http://me:not-a-word@127.0.0.1:{free}")
     verdict = post("https://sink.invalid/")
     assert isinstance(verdict, Retry)
-    assert f"the proxy 127.0.0.1:{free} from the environment cannot be reached" in verdict.reason
+    assert "the proxy cannot be reached" in verdict.reason
     assert "not-a-word" not in verdict.reason

@@ -68,11 +68,6 @@ class Moment(NamedTuple):
             yield {**synced, name: now[name]}
             yield {other: inode for other, inode in now.items() if other != name}
 
-    @property
-    def as_it_is(self) -> Left:
-        """What kill -9 would leave: everything."""
-        return self._reachable(self.now, self.bytes_now)
-
     def _reachable(self, names: dict[str, Names], bytes_of: dict[int, bytes]) -> Left:
         """A directory whose own name is lost is lost with all that is in it."""
         directories, files, todo = {""}, set(), [""]

@@ -67,6 +67,16 @@ def test_a_sink_is_new_until_something_of_it_is_saved(path: Path) -> None:
     assert not State(path, AGENT, sink=OLD).load().is_new_sink
 
 
+def test_a_sink_for_which_nothing_was_left_out_is_not_new_either(path: Path) -> None:
+    """Else the flag in a unit file would leave out, at the second start, what was written since the first."""
+    state = sent(path, OLD)
+    state.note_left_out({"sources": 0, "bytes": 0, "at": "2026-03-01T10:00:00Z"})
+    state.save()
+    assert not State(path, AGENT, sink=OLD).load().is_new_sink
+    sent(path, NEW, a=1)
+    assert not State(path, AGENT, sink=OLD).load().is_new_sink
+
+
 def test_an_earlier_version_reads_the_offsets_of_the_sink_in_force(path: Path) -> None:
     """It takes every object with `files` in it for the section of an agent, and passes over everything else."""
     sent(path, OLD, a=10)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.sink import Sink
+
 pytestmark = pytest.mark.slow
 # A command that takes a directory, and lets Claude Code write a session below DIRECTORY/home/.claude, offline.
 WRITER = os.environ.get("CLAUDE_CODE_SESSION_WRITER", "")
@@ -37,6 +39,17 @@ def own_totals(root: Path) -> dict[str, dict[str, int]]:
     return totals
 
 
+def own_lines(root: Path) -> tuple[int, int]:
+    """The lines that the last cost-state of every session says were added and removed."""
+    added = removed = 0
+    for path in root.glob("projects/*/*.jsonl"):
+        records = [json.loads(line) for line in path.read_bytes().splitlines()]
+        states = [record for record in records if record.get("type") == "cost-state"]
+        added += states[-1]["totalLinesAdded"] if states else 0
+        removed += states[-1]["totalLinesRemoved"] if states else 0
+    return added, removed
+
+
 @pytest.mark.skipif(not WRITER, reason="CLAUDE_CODE_SESSION_WRITER names no program")
 def test_the_report_adds_up_to_what_claude_code_counted_itself(scratch_home: Path, tmp_path: Path) -> None:
     directory = tmp_path / "real"
@@ -52,3 +65,9 @@ def test_the_report_adds_up_to_what_claude_code_counted_itself(scratch_home: Pat
     assert expected, "the session holds no cost-state"
     models = report["models"]
     assert {model: {name: models[model][name] for name in sums} for model, sums in expected.items()} == expected
+    with Sink() as sink:
+        state = ["--state", str(tmp_path / "another" / "state.json")]
+        subprocess.run([*command, "scan", "--root", str(root), "--sink-url", sink.url, *state], check=True)
+        tools = [event.get("tool", {}) for event in {event["id"]: event for event in sink.events}.values()]
+    lines = tuple(sum(tool.get(name, 0) for tool in tools) for name in ("lines_added", "lines_removed"))
+    assert lines == own_lines(root)

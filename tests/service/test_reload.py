@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+import pytest
+
+from collector import settings
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Sink
@@ -27,6 +30,21 @@ def test_a_new_configuration_keeps_what_waits_for_the_quarantine(home: Home, ste
         committer.save()
         assert steps.saved()[session.path.name] == session.path.stat().st_size
         assert [entry["reason"] for entry in committer.quarantine.entries()] == ["torn line"]
+
+
+def test_the_status_says_what_a_lock_overrules(
+    home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = settings.user_config()
+    path.parent.mkdir(parents=True)
+    path.write_text('locked = ["batch"]\n[batch]\nmax_events = 7\n')
+    monkeypatch.setenv("COLLECTOR_BATCH__MAX_EVENTS", "8")
+    with Steps(home, sink, clock, given={"batch": {}}) as steps:
+        told = steps.service.describe()
+    where = "in the environment variable COLLECTOR_BATCH__MAX_EVENTS"
+    said = f"batch.max_events ({where}) has no effect: {path} locks batch"
+    assert (told["locked"], told["overruled"]) == ({"batch": str(path)}, [said])
+    assert steps.service.flow.limits.max_events == 7
 
 
 def test_another_sink_in_a_new_configuration_has_offsets_of_its_own(home: Home, steps: Steps, clock: Clock) -> None:
