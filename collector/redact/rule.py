@@ -44,7 +44,8 @@ class Rule:
     and letters of either case are alike: `re` finds it ten times faster in a lower-case copy of the text than by
     ignoring case. `trigger` is what the scanner looks for in place of the pattern: every match must begin with
     something it finds or, with `reach_back`, at most that many characters before its end. Rules with the same trigger
-    cost the scanner only one. `about` says in a few words what was recognised, where the pattern does not show it.
+    cost the scanner only one. `near` is a second trigger, small enough that the scanner can say where it begins: a match
+    begins there or behind, which saves `re` the search. `about` says in a few words what was recognised, where the pattern does not show it.
     """
 
     provider: str
@@ -61,6 +62,7 @@ class Rule:
     around: int | tuple[int, int] | None = None
     folds: bool = False
     trigger: str = ""
+    near: str = ""
     reach_back: int = 0
     about: str = ""
     checksum: Callable[[str], bool] | None = None
