@@ -134,7 +134,7 @@ class Matcher:
         return max(at, min(high, stop) + 1)
 
     def _next(self, searched: bytes, at: int, high: int, limit: int) -> re.Match[bytes] | None:
-        """The next match from a place onwards. A search would read on to `limit`, far beyond where a match may begin."""
+        """The next match from a place onwards. A search would read on to `limit`, far beyond where one may begin."""
         if high - at > NARROW:
             return self.search(searched, at, limit)
         for place in range(at, high + 1):

@@ -85,11 +85,11 @@ _NAMED = (
     rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
     rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
 )
-# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern. Of what stands
-# near its name, nearly all, it even says where it begins; what may stand far away is too large for that.
+# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern. Of what
+# stands near its name, nearly all, it even says where it begins; what may stand far away is too large for that.
 _NEAR = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\(|[ \t]<?->?[ \t]"
-    r"|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\("
+    r"|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
     r"|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
     r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`])"
 )
