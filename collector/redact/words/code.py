@@ -42,7 +42,7 @@ KEYWORDS = word_set(
 # What only a program has: a call that is closed, a block, a statement's end before another statement, an arrow.
 _statement = re.compile(
     r"\)[;})\].,{?:]|[;,{}]\w{1,40}[.=(\[]|\}[,;)\]]|=>|\(\)|&&|\|\||[!=]=|\w\.\w+\(|\(\w+\)|\]\.|\)\.|[;}{]\s?(?:var|let|const"
-    r"|return|if|else|for|function|this|get|set|class)\b|^(?:function|return|new|typeof|void|await)\b|\+=|\?\w+:|=\w+[;}]"
+    r"|return|if|else|for|function|this|get|set|class)\b|^(?:function|return|new|typeof|void|await)\b|\+=|\}=|\?\w+:|=\w+[;}]"
 )
 # What only a pattern has: any character, a class of characters, a group that is not kept.
 _pattern = re.compile(
@@ -72,7 +72,7 @@ def is_nested(value: str) -> bool:
 
 def is_program(value: str) -> bool:
     """Part of a program, however short the names are that a minifier left in it: `e.token},t.session=n`."""
-    if value in KEYWORDS:
+    if value in KEYWORDS or value.startswith(("!0", "!1")):
         return True
     if not _signs.search(value) or has_odd_part(value):
         return False
