@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench soak test-real test-system map trace package clean
+.PHONY: demo test lint format check-types unit bench soak test-real client-diff test-system test-engines map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -31,7 +31,7 @@ check-types: $(VENV)/.ready
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not system"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not system and not engines"
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
@@ -48,8 +48,17 @@ test-real: $(VENV)/.ready
 	@test -n "$(WRITER)" || { echo "make test-real WRITER=/path/to/write-session" >&2; exit 2; }
 	CLAUDE_CODE_SESSION_WRITER=$(WRITER) $(BIN)/python -m pytest -q -m slow tests/real
 
+# What the real client's program writes that our tables do not name; without VERSION, of the two newest on npm.
+client-diff: $(VENV)/.ready
+	@$(BIN)/python -m tests.client_diff $(VERSION)
+
 test-system: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -m system
+
+# What the shipped SQL gives in DuckDB, which is installed for it, and in PostgreSQL where Debian's package is installed.
+test-engines: $(VENV)/.ready
+	@$(BIN)/python -c 'import duckdb' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check duckdb
+	$(BIN)/python -m pytest -q -m engines
 
 # Who imports whom, room by room; MODULES=yes: module by module. Fails on what the table of rooms does not allow.
 map: $(VENV)/.ready
@@ -60,7 +69,7 @@ trace: $(VENV)/.ready
 	@$(BIN)/python -m tests.trace
 
 package: $(VENV)/.ready
-	packaging/build
+	$(BIN)/python packaging/build
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

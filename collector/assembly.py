@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +17,7 @@ import orjson
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.delivery.channel import Channel
-from collector.delivery.credentials import bearer, credentials
+from collector.delivery.credentials import bearer, credentials_now
 from collector.delivery.dry_run import DrySink, transport_to_nowhere
 from collector.delivery.gather import BatchLimits
 from collector.delivery.settle import Policy
@@ -32,15 +31,18 @@ from collector.flow.batch import Batch
 from collector.flow.frame import Frame
 from collector.flow.interrupt import Interrupt
 from collector.flow.observer import UNOBSERVED, Observer
+from collector.flow.sink_identity import SinkIdentity
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
 from collector.keeping.installation import Installation, load_installation
 from collector.keeping.lock import lock
+from collector.keeping.parked import told
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.log import get_logger
 from collector.pipeline import Flow
+from collector.reading.roots import doubt
 from collector.reading.scope import Scope
 from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
@@ -77,8 +79,13 @@ def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) ->
 
 
 def state_of(settings: Settings) -> State:
-    """The state, not loaded yet. Entries without an owner belong to the first agent in the registry."""
-    return State(settings.state_path, next(iter(AGENTS)))
+    """The state of this sink, not loaded yet. Entries without an owner belong to the first agent in the registry."""
+    return State(settings.state_path, next(iter(AGENTS)), sink=sink_of(settings))
+
+
+def sink_of(settings: Settings) -> SinkIdentity:
+    """Which sink these settings send to."""
+    return SINKS[settings.sink_type].identity(settings)
 
 
 @contextlib.contextmanager
@@ -95,6 +102,9 @@ def flow_on(
     scope = scope_of(settings)
     for each in settings.origins.overruled:
         log.warning("a setting has no effect", reason=str(each))
+    for root in scope.roots:
+        if said := doubt(root, scope.form_of(root)):
+            log.warning("not a root", reason=said)
     with contextlib.ExitStack() as stack:
         installation = installation_of(settings, may_write=not is_dry_run)
         redactor = make_redactor(settings, installation.key)
@@ -161,9 +171,9 @@ def lesser(configured: int, limit: int | None) -> int:
 
 
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Sends quarantined events again, one by one; yields each entry with `taken`, `refused`, `not an event`, or
-    `excluded` if its project has been excluded since."""
-    scope = scope_of(settings)
+    """Sends quarantined events again, one by one; yields each entry with `taken`, `refused`, `not an event`,
+    `of another sink`, or `excluded` if its project has been excluded since."""
+    scope, sink = scope_of(settings), sink_of(settings)
     installation = installation_of(settings)
     redactor = make_redactor(settings, installation.key)
     with open_channel(settings, redactor) as channel:
@@ -171,6 +181,9 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
         deliverer = Deliverer(channel, policy_of(settings, may_halt=False))
         max_event_bytes = lesser(settings.batch.max_event_bytes, channel.sink.limits.event)
         for entry in entries:
+            if not sink.is_named(str(entry.get("sink", ""))):
+                yield entry, "of another sink"
+                continue
             event = _event_of(entry)
             if event is None:
                 yield entry, "not an event"
@@ -193,9 +206,9 @@ def _event_of(entry: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def quarantine_of(settings: Settings) -> Quarantine:
-    """The quarantine that belongs to a state."""
-    path = settings.state_path
-    return Quarantine(path.with_name(f"{path.stem}.quarantine.jsonl"), settings.quarantine.max_bytes)
+    """The quarantine that belongs to a state; what is added names this sink."""
+    path = settings.state_path.with_name(f"{settings.state_path.stem}.quarantine.jsonl")
+    return Quarantine(path, settings.quarantine.max_bytes, sink=sink_of(settings))
 
 
 def committer_of(state: State, settings: Settings, *, is_dry_run: bool = False) -> Committer:
@@ -210,6 +223,7 @@ def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[],
     return HeldFiles(
         path.with_name(f"{path.stem}.held"),
         settings.swept,
+        sink=sink_of(settings),
         companion_of=lambda source: AGENTS.get(source.root.agent, first).companion(source),
         is_dry_run=is_dry_run,
         alive=alive,
@@ -245,8 +259,8 @@ def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -
             store = stack.enter_context(EmbeddedStore(chosen.place(settings)))
             transport = Transport(settings.sink, store.url, bearer(store.token))
         else:
-            secret = settings.sink_token()
-            transport = Transport(settings.sink, str(settings.sink.url), credentials(settings.sink, secret))
+            sink = settings.sink
+            transport = Transport(sink, str(sink.url), credentials_now(sink), renewed=lambda: credentials_now(sink))
         stack.callback(transport.close)
         yield transport
 
@@ -258,10 +272,8 @@ def installation_of(settings: Settings, *, may_write: bool = False) -> Installat
 
 def frame_of(settings: Settings, installation: Installation) -> Frame:
     """What every event says about where it comes from."""
-    machine = settings.host.id or configuration.machine_id() or installation.id
-    name = settings.host.name or socket.gethostname()
     return Frame(
-        {"id": machine, "name": name},
+        {"id": settings.host_id or installation.id, "name": settings.host_name},
         configuration.account(),
         installation.id,
         settings.labels,
@@ -308,6 +320,7 @@ def describe(flow: Flow) -> dict[str, Any]:
     return {
         "roots": [root.path for root in flow.scope.roots],
         "sink": flow.deliverer.channel.address,
+        "offsets": told(flow.state.about, flow.state.parked, is_new=flow.state.is_new_sink),
         "state": str(flow.state.path),
         "redaction_engine": flow.redactor.engine_name,
         "capture_level": flow.level,

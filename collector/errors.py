@@ -4,6 +4,7 @@
       ConfigurationError           78   a person must edit something
       RootNotFound                 66   there is nothing to read: no root exists
         NotARoot                   65   what was named is there, but no coding agent keeps its files in it
+      RootDeleted                   1   a sandbox shows a root that is gone; a new start sees what took its place
       SourceError                   1   reading a source failed part of the way
       SkipSource                    1   a source is not read in this pass, for a reason that is counted
       StateError                   74   the state cannot be read or written
@@ -64,6 +65,10 @@ class NotARoot(RootNotFound):
     """What was named as a root is there, and is none."""
 
     exit_code = 65
+
+
+class RootDeleted(CollectorError):
+    """A root was deleted, and this process will never see what takes its place."""
 
 
 class SourceError(CollectorError):

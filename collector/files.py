@@ -6,6 +6,7 @@ to somewhere else, or a file that others may read or hold open, so it is removed
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import IO
@@ -13,7 +14,13 @@ from typing import IO
 
 def make_private_directory(path: Path) -> None:
     """Creates a directory that only this user can enter. One that exists is left as it is."""
+    created_here = [each for each in (path, *path.parents) if not each.exists()]
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in created_here:
+        # Or a power cut could take the directory's name, and with it all that is synced in there. A parent that this
+        # user may not read cannot be synced.
+        with contextlib.suppress(OSError):
+            fsync_directory(each.parent)
 
 
 def created(path: Path) -> IO[bytes]:
@@ -26,6 +33,19 @@ def created(path: Path) -> IO[bytes]:
     # O_EXCL: if somebody puts a link there between these two calls, this fails instead of writing through it.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def keep_previous(path: Path, previous: Path) -> None:
+    """Makes `previous` another name of `path`; a copy where the file system has no hard links."""
+    path.stat()
+    # A crash between these two leaves one generation, the current one.
+    previous.unlink(missing_ok=True)
+    try:
+        os.link(path, previous)
+    except OSError:
+        # From here until the new state gets its name, there is no current one. After a crash in between, the previous
+        # generation is loaded, which at that moment is the last one saved.
+        os.replace(path, previous)
 
 
 def fsync_directory(path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
@@ -29,6 +29,7 @@ from collector.keeping.state import State
 from collector.log import get_logger, place_of
 from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
+from collector.reading.ends import position_at_end
 from collector.reading.projects import Judge
 from collector.reading.scope import Scope
 from collector.reading.select import select
@@ -52,6 +53,37 @@ class Flow:
     committer: Committer
     held: HeldFiles
     observer: Observer = UNOBSERVED
+    # Which programs, in which versions, wrote what was read; for the heartbeat.
+    writers: set[tuple[str, str]] = field(default_factory=set)
+
+
+def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
+    """Says how much waits for a sink that was never sent anything; leaves that out if `from_now`.
+
+    One that is known is left as it is: the flag may stand in a unit file, and a restart must leave nothing out.
+    """
+    sink = flow.deliverer.channel.address
+    if not flow.state.is_new_sink:
+        if from_now:
+            log.info("nothing is left out, because this sink has been sent to before", sink=sink)
+        return
+    found = discover(flow.scope)
+    stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
+    sources = [source for source in (*found.files, *stand_ins.sources) if flow.state.lag_of(source)]
+    unsent = sum(map(flow.state.lag_of, sources))
+    if from_now:
+        flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+        log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
+    elif sources:
+        advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
+        log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+
+
+def _end_of(source: Source) -> Position | None:
+    try:
+        return position_at_end(source)
+    except (SkipSource, SourceError):  # what cannot be read now was not left out: it is sent once it can be
+        return None
 
 
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
@@ -180,6 +212,9 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
     if isinstance(made, Skip):
         return made
+    writer = made["client"]
+    if "version" in writer:
+        flow.writers.add((writer["name"], writer["version"]))
     if flow.level != "full":
         made = to_metadata(made, form.word_attributes)
     return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)

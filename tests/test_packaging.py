@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from typer.main import get_command
 
+from collector import __version__
 from collector.cli import app
 
 TREE = Path(__file__).parent.parent
@@ -114,6 +115,32 @@ def test_the_scripts_of_the_package_start_and_enable_nothing(script: Path) -> No
     assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
 
 
+@pytest.fixture(scope="module")
+def build() -> dict[str, Any]:
+    """The names in packaging/build, which is a program."""
+    names: dict[str, Any] = {"__name__": "build", "__file__": str(PACKAGING / "build")}
+    exec(compile((PACKAGING / "build").read_text(), "build", "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"), [([], ["deb", "rpm"]), (["rpm"], ["rpm"]), (["formula", "--url", "https://x"], ["formula"])]
+)
+def test_without_words_both_packages_are_built(words: list[str], wanted: list[str], build: dict[str, Any]) -> None:
+    assert build["_options"](words).what == wanted
+
+
+def test_every_file_that_the_package_names_is_laid_out_for_it(tmp_path: Path, build: dict[str, Any]) -> None:
+    build["_lay_out"](tmp_path)
+    listed = (PACKAGING / "nfpm.yaml").read_text()
+    named = set(re.findall(r"src: ([^,}]+)", listed)) | set(re.findall(r"^  \w+: (scripts/.+)$", listed, re.MULTILINE))
+    made = {"library", "collector.toml", "collector.1.gz", *build["REFERENCE"].values()}
+    assert {name for name in named - made if not (tmp_path / name).is_file()} == set()
+    units = {path.name for path in (TREE / "systemd").iterdir()}
+    assert units <= named, "a unit that no package installs"
+    assert build["_version"]() == __version__
+
+
 def test_the_package_holds_what_the_units_and_this_manual_name() -> None:
     listed = (PACKAGING / "nfpm.yaml").read_text()
     for path in (
@@ -128,9 +155,7 @@ def test_the_package_holds_what_the_units_and_this_manual_name() -> None:
     assert re.search(r"dst: /etc/collector/collector.toml, type: config\|noreplace", listed)
 
 
-def test_the_formula_is_filled_in_for_one_release(tmp_path: Path) -> None:
-    build: dict[str, Any] = {"__name__": "build", "__file__": str(PACKAGING / "build")}
-    exec(compile((PACKAGING / "build").read_text(), "build", "exec"), build)
+def test_the_formula_is_filled_in_for_one_release(tmp_path: Path, build: dict[str, Any]) -> None:
     sdist = tmp_path / "sdist.tar.gz"
     sdist.write_bytes(b"release")
     url = "https://downloads.test/claude_collector.tar.gz"

@@ -32,6 +32,7 @@ COMMANDS = {
     "redact": "redact:redact",
     "demo": "demo:demo",
     "reset": "quarantine:reset",
+    "resend": "resend:resend",
     "quarantine": "quarantine:app",
     "config": "config:app",
     "service": "service:app",

@@ -81,7 +81,11 @@ def show(
     shown = settings.masked(chosen) | {"roots": [each._asdict() for each in roots_of(chosen)]}
     origins = chosen.origins
     options = {
-        key: {"value": value, "from": origins.place(key) or "default", "locked_by": origins.locked_by(key) or None}
+        key: {
+            "value": value,
+            "from": origins.place(key) or _usual_place(key),
+            "locked_by": origins.locked_by(key) or None,
+        }
         for key, value in _flat(shown)
     }
     if json:
@@ -94,6 +98,15 @@ def show(
         locked = f", locked by {option['locked_by']}" if option["locked_by"] else ""
         typer.echo(printable(f"{key:{width}}  {value}  ({option['from']}{locked})"))
     _say_overruled(chosen)
+
+
+def _usual_place(key: str) -> str:
+    """Where a value is from that no layer sets: roots may be named by a variable of their agent."""
+    from collector.agents.registry import AGENTS
+
+    variables = (form.root_variable for form in AGENTS.values() if key == "roots" and form.root_variable)
+    named = next((name for name in variables if settings.variable(name)), "")
+    return f"the environment variable {named}" if named else "default"
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

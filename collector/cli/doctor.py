@@ -27,9 +27,12 @@ def doctor(
     state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Checks configuration, roots, state, redaction, sink and service; exit code 1 when something fails.
+    """Checks everything the agent needs; exit code 1 when something fails.
 
+    Configuration, roots, state, disk, redaction, secrets, sink, clock, watching, service: a line each, and what to do.
     Changes nothing on this machine. The sink gets one synthetic event, of kind `heartbeat`, to see if it is accepted.
+
+    Example: collector doctor
     """
     log.configure("error")
     found = []
@@ -45,7 +48,7 @@ def doctor(
 
 def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
     from collector.inspection.doctor import Check, checks
-    from collector.install.installed import service_files
+    from collector.install.installed import services_of
     from collector.install.plans import Person
 
     try:
@@ -54,11 +57,10 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
         yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
         return
     person = Person(settings.account(), os.getuid(), settings.home())
-    yield from checks(chosen, service_files(person, sys.platform))
+    yield from checks(chosen, services_of(person, sys.platform))
 
 
 def _print(check: Check) -> None:
     finding = "; ".join(check.finding.splitlines())
-    typer.echo(f"{check.level:5} {check.name:13} {log.printable(finding)}")
-    if check.advice:
-        typer.echo(f"{'':19} -> {log.printable(check.advice)}")
+    advice = f" -> {check.advice}" if check.advice else ""
+    typer.echo(f"{check.level:5} {check.name:13} {log.printable(finding + advice)}")

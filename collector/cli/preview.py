@@ -49,7 +49,7 @@ def preview(
     from collector.inspection.preview import Wanted, previewed  # here: `--help` need not pay for the whole agent
 
     shown = 0
-    with previewed(chosen, Wanted(source or "", _start(since), is_from_start=everything)) as found:
+    with previewed(chosen, Wanted(source or "", start_of(since), is_from_start=everything)) as found:
         for shown, event in enumerate(itertools.islice(found.events, limit or None), 1):  # noqa: B007 - also counts
             _print(event)
     what = "event" if shown == 1 else "events"
@@ -58,7 +58,7 @@ def preview(
     typer.echo(f"{shown} {what} shown{rest}{hint}. Nothing was sent.", err=True)
 
 
-def _start(since: str | None) -> str:
+def start_of(since: str | None) -> str:
     from collector.inspection.preview import moment
 
     try:

@@ -55,10 +55,12 @@ def list_(
         return
     table = Table(box=None)
     table.add_column("id", no_wrap=True, min_width=ID_WIDTH)  # whole, because the other commands ask for it
-    for heading in ("time", "reason", "source", "offset", "characters"):
+    sinks = {entry.get("sink", "") for entry in entries}
+    for heading in ("time", "reason", "source", "offset", "characters", *(("sink",) if len(sinks) > 1 else ())):
         table.add_column(heading, overflow="fold")
     for entry in entries:
         cells = [entry["id"], entry["time"], entry["reason"], entry["source"], entry["offset"], len(entry["payload"])]
+        cells += [entry.get("sink", "")] if len(sinks) > 1 else []
         table.add_row(*(Text(printable(str(cell))) for cell in cells))
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
 
@@ -101,6 +103,7 @@ def retry(ids: Ids = None, everything: All = False, config: Config = None, state
     finally:
         delivered = quarantine.drop(taken) if taken else 0
         excluded = f", of an excluded project {fates['excluded']}" if fates["excluded"] else ""
+        excluded += f", of another sink {fates['of another sink']}" if fates["of another sink"] else ""
         said = f"Delivered {delivered}, refused again {fates['refused']}, not an event {fates['not an event']}"
         typer.echo(f"{said}{excluded}.")
     if fates["refused"]:

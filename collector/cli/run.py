@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.scan import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def run(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
+    from_now: FromNow = False,
 ) -> None:
     """Sends everything new, then whatever is written from then on, until it is stopped.
 
@@ -44,7 +45,8 @@ def run(
     from collector.service.notify import Notifier
 
     hold_little_memory()
-    service = Service(chosen, read, notifier=Notifier(settings.notify_socket(), settings.watchdog_seconds()))
+    notifier = Notifier(settings.notify_socket(), settings.watchdog_seconds())
+    service = Service(chosen, read, notifier=notifier, from_now=from_now)
     with answering_signals(service):
         service.run()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,9 @@ Roots = Annotated[
 SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
 SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
 StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+FromNow = Annotated[
+    bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
+]
 
 
 def scan(
@@ -54,6 +58,7 @@ def scan(
     max_wait: Annotated[
         float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
     ] = None,
+    from_now: FromNow = False,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends everything new once, and prints the ledger.
@@ -69,18 +74,24 @@ def scan(
     from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
 
     _check_roots(roots_of(chosen))
-    from collector.pipeline import run_pass
+    from collector.pipeline import meet_sink, run_pass
     from collector.service.footprint import hold_little_memory
+    from collector.service.heartbeat import after_scan
 
     hold_little_memory()
+    started = time.monotonic()
     ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
     parts = assembled(chosen, "scan", is_dry_run=dry_run, interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt), parts as flow:
         try:
+            meet_sink(flow, from_now=from_now)
             with bar:
                 found = run_pass(flow, ledger)
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
+            if chosen.heartbeat.interval and not (dry_run or SINKS[chosen.sink_type].place):
+                took, every = time.monotonic() - started, chosen.heartbeat.interval
+                after_scan(flow, ledger, settings.fingerprint(chosen), took=took, interval=every)
         finally:
             print_ledger(ledger, as_json=json, is_dry_run=dry_run)
     is_left = any(ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)
@@ -89,16 +100,17 @@ def scan(
 
 
 def _check_roots(roots: Sequence[Root]) -> None:
-    """Raises if there is nothing to read; of several roots, what is wrong with some is a warning."""
+    """Raises if there is nothing to read. What is wrong with some of several roots is a warning in the log."""
     from collector.agents.registry import AGENTS
+    from collector.reading.roots import doubt
 
     missing = [found.path for found in roots if not os.path.isdir(found.path)]
-    strange = [found for found in roots if found.path not in missing and _is_strange(found)]
-    forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
-    makers = " or ".join(form.title for form in forms)
-    if len(missing) + len(strange) == len(roots) and strange:
-        raise NotARoot("\n".join(_what_it_is_not(found) for found in strange))
+    doubts = [said for found in roots if (said := doubt(found, AGENTS[found.agent]))]
+    if doubts and len(missing) + len(doubts) == len(roots):
+        raise NotARoot("\n".join(doubts))
     if len(missing) == len(roots):
+        forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
+        makers = " or ".join(form.title for form in forms)
         ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
         raise RootNotFound(
             f"There is nothing to read: {', '.join(missing)} does not exist. {makers} creates it when it first starts; "
@@ -106,33 +118,6 @@ def _check_roots(roots: Sequence[Root]) -> None:
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
-    for found in strange:
-        log.get_logger().warning("not a root", path=found.path, reason=_what_it_is_not(found))
-
-
-def _is_strange(root: Root) -> bool:
-    """Whether a directory holds something, and nothing that the coding agent makes in a root."""
-    try:
-        return bool(os.listdir(root.path)) and not _has_marks(root)
-    except OSError:  # the pass says so
-        return False
-
-
-def _has_marks(root: Root) -> bool:
-    from collector.agents.registry import AGENTS
-
-    return any(os.path.exists(os.path.join(root.path, name)) for name in AGENTS[root.agent].root_marks)
-
-
-def _what_it_is_not(root: Root) -> str:
-    from collector.agents.registry import AGENTS
-
-    form = AGENTS[root.agent]
-    inside = (os.path.join(root.path, os.path.basename(usual)) for usual in form.usual_roots)
-    near = (root._replace(path=path) for path in (os.path.dirname(root.path), *inside))
-    meant = next((each.path for each in near if _has_marks(each)), "")
-    advice = f"Did you mean {meant}?" if meant else "Name the directory that holds `projects`."
-    return f"{root.path} is not a directory of {form.title}: it holds nothing that {form.title} writes. {advice}"
 
 
 def flags(

@@ -1,4 +1,4 @@
-"""`collector service`: install, uninstall, status and logs of the agent as a systemd or launchd service.
+"""`collector service`: the agent as a systemd or launchd service: install, start, stop, look at it, uninstall.
 
 Asks install/plans.py for a plan, and shows it (--dry-run) or has it carried out. Nothing here gains root by itself.
 """
@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -26,7 +26,7 @@ from collector.install.installed import launchd_facts, systemd_facts
 from collector.install.plans import AwaitGone, Person, Plan, Remove, Run, Step, Write
 from collector.install.templates import ServiceError, ServiceFile
 
-app = typer.Typer(help="Run the agent as a service: install, uninstall, status, logs.", no_args_is_help=True)
+app = typer.Typer(help="Run the agent as a systemd or launchd service.", no_args_is_help=True)
 
 
 class Platform(enum.StrEnum):
@@ -66,7 +66,12 @@ def install(
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Writes the service file, then enables and starts the service. Safe to repeat: what is done is left alone."""
+    """Writes the service file, then enables and starts the service.
+
+    Safe to repeat: what is done is left alone. --dry-run shows every file and command beforehand.
+
+    Example: collector service install --env HTTPS_PROXY=http://proxy:3128
+    """
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     service = _service(program, config, env or [], person, kind, system=system)
@@ -89,7 +94,12 @@ def uninstall(
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Stops the service and removes what `install` wrote. State and configuration are kept."""
+    """Stops the service and removes what `install` wrote.
+
+    State and configuration are kept: a new installation picks up where this one stopped.
+
+    Example: collector service uninstall --dry-run
+    """
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     if kind is Platform.launchd:
@@ -104,16 +114,72 @@ def uninstall(
 
 
 @app.command()
-def status(*, system: System = False, user: For = None, platform: On = None) -> None:
-    """Shows what the service manager says; exits 1 when it is not running. For its progress, see `collector status`."""
+def start(*, system: System = False, user: For = None, dry_run: DryRun = False, platform: On = None) -> None:
+    """Starts the service that is installed.
+
+    Example: collector service start
+    """
+    _control("start", system=system, user=user, dry_run=dry_run, platform=platform)
+
+
+@app.command()
+def stop(*, system: System = False, user: For = None, dry_run: DryRun = False, platform: On = None) -> None:
+    """Stops the service until the next start or login.
+
+    Offsets are saved, so nothing is lost. `uninstall` is what stops it for good.
+
+    Example: sudo collector service stop --system --for alice
+    """
+    _control("stop", system=system, user=user, dry_run=dry_run, platform=platform)
+
+
+@app.command()
+def restart(*, system: System = False, user: For = None, dry_run: DryRun = False, platform: On = None) -> None:
+    """Stops the service and starts it again.
+
+    A changed configuration needs no restart: `systemctl --user reload collector` (SIGHUP) is enough.
+
+    Example: collector service restart
+    """
+    _control("restart", system=system, user=user, dry_run=dry_run, platform=platform)
+
+
+def _control(
+    verb: Literal["start", "stop", "restart"],
+    *,
+    system: bool,
+    user: str | None,
+    dry_run: bool,
+    platform: Platform | None,
+) -> None:
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
-    facts = launchd_facts(person) if kind is Platform.launchd else systemd_facts(person, system=system)
+    if not dry_run:
+        facts = _facts(kind, person, system=system)
+        if facts["state"] == "not installed":
+            raise ServiceError(f"{facts['unit']} is not installed. Nothing was changed. `{facts['next']}` does that.")
+    _do(plans.control(verb, person, kind, system=system), dry_run=dry_run, needs_root=system)
+
+
+@app.command()
+def status(*, system: System = False, user: For = None, platform: On = None) -> None:
+    """Shows what the service manager says; exits 1 unless it runs.
+
+    For how far it has come, see `collector status`.
+
+    Example: collector service status --system --for alice
+    """
+    kind = _kind(platform, system=system)
+    facts = _facts(kind, _person(user, system=system), system=system)
     width = max(len(name) for name in facts)
     for name, value in facts.items():
         typer.echo(f"{name:{width}}  {value}")
     if facts["state"] != "running":
         raise typer.Exit(1)
+
+
+def _facts(kind: Platform, person: Person, *, system: bool) -> dict[str, str]:
+    return launchd_facts(person) if kind is Platform.launchd else systemd_facts(person, system=system)
 
 
 @app.command()
@@ -126,7 +192,10 @@ def logs(
     clear: Annotated[bool, typer.Option("--clear", help="Empty the log file (launchd).")] = False,
     platform: On = None,
 ) -> None:
-    """Shows what the service has logged."""
+    """Shows what the service has logged.
+
+    Example: collector service logs --follow
+    """
     kind = _kind(platform, system=system)
     person = _person(user, system=system)
     command: list[str]
@@ -164,10 +233,12 @@ def _kind(asked: Platform | None, *, system: bool) -> Platform:
     """The service manager that was asked for, else this machine's own."""
     if asked is None and sys.platform == "darwin":
         asked = Platform.launchd
-    if asked is None and shutil.which("systemctl") is None:
+    # Containers often have the command without the thing.
+    if asked is None and not (shutil.which("systemctl") and plans.THIS_MACHINE.booted_by_systemd.is_dir()):
         raise ServiceError(
-            "This machine has neither systemd nor launchd. Nothing was changed. Run `collector run` under whatever "
-            "service manager it has: it stays in the foreground, logs to stderr and stops on SIGTERM."
+            "Neither systemd nor launchd runs this machine (a container?). Nothing was changed. Run `collector run` "
+            "under whatever service manager it has: it stays in the foreground, logs to stderr and stops on SIGTERM. "
+            "Where nothing runs for long, such as a CI job, end with `collector scan`."
         )
     if asked is Platform.launchd and system:
         raise ServiceError("--system is for systemd. On macOS the agent runs as a launch agent of its user.")
@@ -222,20 +293,22 @@ def _command(program: Path | None) -> tuple[str, ...]:
     return (sys.executable, "-m", "collector")
 
 
-def _do(plan: Plan, *, dry_run: bool, force: bool, needs_root: bool) -> None:
+def _do(plan: Plan, *, dry_run: bool, needs_root: bool, force: bool = False) -> None:
     if dry_run:
         for step in plan.steps:
             typer.echo(_shown(step))
         return
     if needs_root and os.geteuid() != 0:
         raise ServiceError(
-            "--system writes to /etc and needs root. Run the same command with sudo; nothing was changed."
+            "--system is about a service of the whole machine and needs root. Nothing was changed. "
+            "Run the same command with sudo."
         )
     for line in carry_out(plan, force=force):
         typer.echo(line)
     for note in plan.notes:
         typer.echo(note)
-    typer.echo(f"To undo: {plan.undo}")
+    if plan.undo:
+        typer.echo(f"To undo: {plan.undo}")
 
 
 def _shown(step: Step) -> str:

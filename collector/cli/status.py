@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -28,19 +29,32 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again every second, until interrupted.")] = False,
 ) -> None:
-    """Shows the lag, the last acknowledgement, and what is wrong, whether the agent is running or not."""
+    """Shows how far the agent has come, and what is wrong.
+
+    The lag, the last acknowledgement, problems, quarantine: of the agent that runs, be it a service or not, else what
+    the state and the files say.
+
+    Example: collector status --watch
+    """
     from collector.inspection.status import status_report
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     try:
         while True:
-            _show(status_report(chosen), as_json=json, is_screen=watch and sys.stdout.isatty())
+            _show(status_report(chosen, _services), as_json=json, is_screen=watch and sys.stdout.isatty())
             if not watch:
                 return
             time.sleep(EVERY_SECONDS)
     except KeyboardInterrupt:
         if not watch:
             raise
+
+
+def _services() -> list[dict[str, str]]:
+    from collector.install.installed import services_of
+    from collector.install.plans import Person
+
+    return services_of(Person(settings.account(), os.getuid(), settings.home()), sys.platform)
 
 
 def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
@@ -53,11 +67,13 @@ def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
 def lines_of(report: dict[str, Any], now: float) -> list[str]:
     """The report, as a person reads it."""
     rows = [("agent", _agent(report, now))]
+    rows += [("service", _service(facts)) for facts in report.get("services", [])]
     rows += [("problem", text) for text in _problem(report, now)]
     rows += [("overruled", text) for text in report.get("overruled", [])]
     if locked := report.get("locked"):
         rows.append(("locked", f"{', '.join(locked)}; in {' and '.join(dict.fromkeys(locked.values()))}"))
     rows += [("sink", f"{report['sink']}{_acknowledged(report, now)}")]
+    rows += [("", text) for text in _offsets(report.get("offsets") or {})]
     rows += [("root", _root(each)) for each in report["roots"]]
     words = _words([root.get("agent", "") for root in report["roots"]])
     rows += [(name, _priority(words.get(name, "sources"), row)) for name, row in report["priorities"].items()]
@@ -66,6 +82,7 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     if report.get("redaction_engine"):
         rows.append(("redaction", _redaction(report)))
     rows += [("quarantine", _quarantine(report["quarantine"]))]
+    rows += [("damaged", _damaged(source)) for source in report.get("damaged") or ()]
     held = report.get("held") or {}
     if held.get("files") or held.get("left_out"):
         rows.append(("held", f"{held['files']} files, so that nothing unsent is swept; {held['left_out']} had no room"))
@@ -84,6 +101,13 @@ def _agent(report: dict[str, Any], now: float) -> str:
     return f"not running{last}"
 
 
+def _service(facts: dict[str, str]) -> str:
+    """What the service manager says of one service, which anybody may ask."""
+    said = facts.get("says") or facts.get("ended") or ""
+    again = f" (`{facts['next']}`)" if "next" in facts else ""
+    return f"{facts['unit']}: {facts['state']}{said and ', '}{said}{again}"
+
+
 def _problem(report: dict[str, Any], now: float) -> list[str]:
     problem = report.get("problem")
     if not problem:
@@ -97,6 +121,22 @@ def _acknowledged(report: dict[str, Any], now: float) -> str:
     if last:
         return f", last acknowledged {_ago(last, now)} ago"
     return ", nothing acknowledged since the start" if report["is_running"] else ""
+
+
+def _offsets(told: dict[str, Any]) -> list[str]:
+    """What the offsets say about their sink: offsets are kept for each sink."""
+    said = []
+    if told.get("is_new"):
+        said.append("never sent to: all history waits for it, unless the first pass is told --from-now")
+    if told.get("formerly"):
+        said.append(f"the same sink as {', '.join(told['formerly'])}")
+    left_out = told.get("left_out")
+    if left_out:
+        size, sources, at = _size(left_out["bytes"]), left_out["sources"], left_out["at"]
+        said.append(f"what was there at {at} was left out, as asked: {size} in {sources} sources")
+    if told.get("others"):
+        said.append(f"offsets of their own have: {', '.join(told['others'])}")
+    return said
 
 
 def _root(root: dict[str, Any]) -> str:
@@ -131,6 +171,10 @@ def _quarantine(count: int | None) -> str:
     if count is None:
         return "cannot be read"
     return f"{count}; see `collector quarantine list`" if count else "empty"
+
+
+def _damaged(source: str) -> str:
+    return f"{source} is not valid JSON; it is in quarantine, and looked at again when it changes"
 
 
 def _with_reason(text: str, reason: str) -> str:

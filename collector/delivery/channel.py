@@ -19,6 +19,12 @@ from collector.delivery.waiting import Waiting
 from collector.errors import Stopped
 from collector.flow.outcome import Sealed
 
+ASKS_WHO = frozenset({401, 403})
+NONE_IS_SET = (
+    "No token is set. Put the one that the sink expects into a file that only this user can read, and name that file "
+    "in sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token does as well. "
+)
+
 
 class Posted(NamedTuple):
     """The result of one request: the verdict, the bytes that went out, and the answer if there was one."""
@@ -63,7 +69,10 @@ class Channel:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
         answer, sent = self._transport.post(request)
         if isinstance(answer, Answer):
-            return Posted(self._cleaned(self.sink.classify(answer)), sent, answer)
+            verdict = self.sink.classify(answer)
+            if isinstance(verdict, Halt) and answer.status in ASKS_WHO and not self._transport.has_credentials:
+                verdict = Halt(verdict.reason, NONE_IS_SET + verdict.advice)
+            return Posted(self._cleaned(verdict), sent, answer)
         return Posted(self._cleaned(answer), sent)
 
     def _seconds_until_free(self, size: int) -> float:

@@ -8,9 +8,11 @@ systemd's credential, never from the configuration.
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import NamedTuple
 
 from collector.errors import ConfigurationError
+from collector.settings import read_secret, token_path
 from collector.settings.options import SinkSettings
 
 
@@ -31,6 +33,18 @@ def basic(user: str, password: str) -> Credentials:
     """RFC 7617, in UTF-8."""
     encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
     return Credentials("Authorization", f"Basic {encoded}", (password, encoded))
+
+
+def proof_files(settings: SinkSettings) -> list[Path]:
+    """Every file that proves who is sending, or whom it is sent to. Each may be replaced at any time."""
+    files = (token_path(settings), settings.ca_file, settings.client_cert, settings.client_key)
+    return [path for path in files if path is not None]
+
+
+def credentials_now(settings: SinkSettings) -> Credentials | None:
+    """The credentials, with the secret as its file has it now."""
+    path = token_path(settings)
+    return credentials(settings, read_secret(path, "sink.token_file") if path else None)
 
 
 def credentials(settings: SinkSettings, secret: str | None) -> Credentials | None:

@@ -13,8 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+import httpx
+
 from collector.flow.outcome import Sealed
-from collector.settings import Settings
+from collector.flow.sink_identity import SinkIdentity
+from collector.settings import Settings, state_key
 from collector.settings.options import Section
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -108,6 +111,7 @@ class SinkType(Generic[OptionsT]):
     """What a sink says about itself. `options` become the table [sink.<name>] of the configuration.
 
     `place` is for a sink whose receiver runs in this process: the file in which it keeps events. Others need sink.url.
+    `within` names the part of a receiver that options choose, such as an index: another part is another sink.
     """
 
     name: str
@@ -116,6 +120,7 @@ class SinkType(Generic[OptionsT]):
     make: Callable[[OptionsT], Sink]
     has_own_table: bool = True
     place: Callable[[Settings], Path] | None = None
+    within: Callable[[OptionsT], str] = lambda _: ""
 
     @property
     def needs_url(self) -> bool:
@@ -131,3 +136,24 @@ class SinkType(Generic[OptionsT]):
         if self.place is not None:
             return f"{self.summary}, {self.place(settings)}"
         return str(settings.sink.url).partition("?")[0]
+
+    def identity(self, settings: Settings) -> SinkIdentity:
+        """Which sink it is, among all that events were ever sent to."""
+        if self.place is not None:
+            address = state_key(str(self.place(settings)))
+        else:
+            address = _plain(str(settings.sink.url))
+            part = self.within(settings.own_options(self))
+            address += f"#{part}" if part else ""
+        return SinkIdentity(self.name, address, tuple(_plain(former) for former in settings.sink.formerly))
+
+
+def _plain(url: str) -> str:
+    """An address without what makes no difference, and without its query, which may hold a token."""
+    try:
+        known = httpx.URL(url)
+    except httpx.InvalidURL:
+        return url
+    if not known.host:  # a file: the embedded store
+        return state_key(url)
+    return str(known.copy_with(query=None)).rstrip("/")

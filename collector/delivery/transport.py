@@ -1,4 +1,4 @@
-"""One POST: credentials, compression, TLS, proxies, deadlines, and what a transport failure means.
+"""One POST: compression, connections that are used again, and a deadline for the whole.
 
 In: a request from any sink, and the settings that all sinks share. Out: an answer, or the verdict that a failure
 amounts to. No retries here. Whether to encrypt and whether to use a proxy depends on the URL, whatever the sink.
@@ -9,34 +9,31 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import ssl
-import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 
-from collector import __version__
+from collector.delivery.clients import Clients
 from collector.delivery.compression import COMPRESSIONS
 from collector.delivery.credentials import Credentials
+from collector.delivery.failures import failure
 from collector.delivery.sink import Answer, Halt, Request, Retry
-from collector.errors import ConfigurationError
+from collector.settings.environment import proxy_of
 from collector.settings.options import SinkSettings, is_loopback, refuse_clear_text
 
 MAX_ANSWER_BYTES = 1_000_000
-SHORTEST_IN_QUERY = 8  # characters that a key has at least; `v=1` is not one
 SLOWEST_UPLOAD = 10_000  # bytes a second; a larger body gets that much more time
-# Trusts nobody; for URLs where nothing is encrypted. httpx would load every root certificate: 1 to 3 MB a connection.
-NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
-CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
 
 
 class Transport:
-    """The client through which every sink's requests go. Used by several threads at once."""
+    """The client through which every sink's requests go. Used by several threads at once.
+
+    `renewed` gives the credentials as their files have them now; without it, they stay as they are.
+    """
 
     def __init__(
         self,
@@ -46,6 +43,7 @@ class Transport:
         transport: httpx.BaseTransport | None = None,
         *,
         deadline: float | None = None,
+        renewed: Callable[[], Credentials | None] | None = None,
     ) -> None:
         refuse_clear_text(url, is_allowed=settings.allow_http)
         self.address = url.partition("?")[0]  # for messages: a query may hold a token
@@ -54,43 +52,11 @@ class Transport:
         self._timeout, self._connect_timeout = settings.timeout, settings.connect_timeout
         self._encoding = settings.compression
         self._compress = COMPRESSIONS.get(settings.compression)
-        self._secrets = _secrets(url, credentials)
-        headers = {
-            "User-Agent": f"collector/{__version__}",
-            "Accept": "application/json, */*;q=0.1",
-            # An encoded answer is not read (see `Exchange.post`), so the events it rejects would be missed.
-            "Accept-Encoding": "identity",
-            **settings.headers,
-        }
-        if credentials:
-            mine = credentials.header.lower()  # of two headers with one name, a receiver may take either
-            headers = {name: value for name, value in headers.items() if name.lower() != mine}
-            headers[credentials.header] = credentials.value
-        # http:// is allowed to loopback because nothing leaves this machine; a proxy would carry it elsewhere.
-        may_use_proxy = not is_loopback(url)
-        trust = _trust(settings) if transport is None and httpx.URL(url).scheme == "https" else NO_TRUST
-
-        def client() -> httpx.Client:
-            return httpx.Client(
-                headers=headers,
-                timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
-                verify=trust,
-                trust_env=may_use_proxy,
-                follow_redirects=False,
-                limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
-                transport=transport,
-            )
-
-        self._new_client = client
-        try:
-            self._is_closed = False
-            self._idle = deque([Exchange(client())])  # here, so that a mistake shows at the start
-        except (ValueError, ImportError, httpx.InvalidURL) as error:  # their texts may quote the proxy's password
-            why = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
-            raise ConfigurationError(
-                f"A proxy variable in the environment cannot be used{why}. Nothing was sent. Write https_proxy, "
-                "http_proxy and all_proxy as http://host:port, and no_proxy as names with commas between them."
-            ) from None
+        self._settings = settings
+        self._proxy = proxy_of(url) if transport is None and not is_loopback(url) else None
+        self._clients = Clients(settings, url, credentials, transport, renewed)
+        self._is_closed = False
+        self._idle = deque([self._connected()])  # here, so that a mistake shows at the start
 
     def post(self, request: Request) -> tuple[Answer | Retry | Halt, int]:
         """Sends one request; returns the answer (or what its absence means) and the bytes that went out."""
@@ -106,7 +72,8 @@ class Transport:
                 answer = exchange.post(url, body, headers)
             return answer, len(body)
         except httpx.ConnectTimeout:
-            return Retry(f"no connection within {self._connect_timeout:g} seconds"), 0
+            behind = f"; {self._proxy}" if self._proxy else ""
+            return Retry(f"no connection within {self._connect_timeout:g} seconds{behind}"), 0
         except httpx.TimeoutException as error:
             has_seen_it = isinstance(error, httpx.ReadTimeout)
             return Retry(f"no answer within {self._timeout:g} seconds", may_be_poison=has_seen_it), 0
@@ -114,7 +81,7 @@ class Transport:
             if exchange.is_overdue:
                 # Without the extra seconds for the body: the same reason is logged only once if it reads the same.
                 return Retry(f"the answer was not complete within {self.deadline:g} seconds"), 0
-            return _failure(error), 0
+            return failure(error, self._settings, self._proxy), 0
         except (httpx.InvalidURL, ValueError) as error:
             return Halt(f"the URL cannot be used ({error})", "Check sink.url."), 0
         except (OSError, RuntimeError) as error:
@@ -128,22 +95,41 @@ class Transport:
                 if self._is_closed:
                     self.close()
 
+    @property
+    def has_credentials(self) -> bool:
+        """Whether requests say who is sending."""
+        return self._clients.has_credentials
+
     def without_secrets(self, text: str) -> str:
         """The text without this transport's secrets: a server may well repeat them."""
-        for secret in self._secrets:
+        for secret in self._clients.secrets:
             text = text.replace(secret, "********")
         return text
 
     def _take(self) -> Exchange:
-        """The connection that was used last, or a new one if all are in use."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return Exchange(self._new_client())
+        """The connection that was used last, or a new one if all are in use. One whose token or certificate has been
+        replaced is closed instead: it may have been in flight then."""
+        if self._clients.renew():
+            self._close_idle()
+        with contextlib.suppress(IndexError):
+            while True:
+                exchange = self._idle.pop()
+                if exchange.generation == self._clients.generation:
+                    return exchange
+                exchange.client.close()
+        return self._connected()
+
+    def _connected(self) -> Exchange:
+        # The generation first: if something is renewed in between, the new client merely counts as an old one.
+        generation = self._clients.generation
+        return Exchange(self._clients.new(), generation)
 
     def close(self) -> None:
         """Closes the connections that are not in use; each of the others is closed when its request ends."""
         self._is_closed = True
+        self._close_idle()
+
+    def _close_idle(self) -> None:
         with contextlib.suppress(IndexError):
             while True:
                 self._idle.pop().client.close()
@@ -152,8 +138,9 @@ class Transport:
 class Exchange:
     """A client with one connection, so that a deadline cuts off this exchange and no other."""
 
-    def __init__(self, client: httpx.Client) -> None:
+    def __init__(self, client: httpx.Client, generation: int = 0) -> None:
         self.client = client
+        self.generation = generation
         self.is_overdue = False
         self._stream: Any = None
 
@@ -205,55 +192,3 @@ def _with_target(url: str, request: Request) -> str:
     path = place.rstrip("/") + request.path if request.path else place
     queries = [part for part in (query, urlencode(request.query)) if part]
     return "?".join([path, "&".join(queries)]) if queries else path
-
-
-def _secrets(url: str, credentials: Credentials | None) -> list[str]:
-    """What must not be repeated. The longest come first, because one may contain another. Of a query, only values as
-    short as in `v=1` count as harmless.
-    """
-    queried = [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
-    return sorted({*queried, *(credentials.secrets if credentials else ())}, key=len, reverse=True)
-
-
-def _trust(settings: SinkSettings) -> ssl.SSLContext:
-    """The system's trust store, or sink.ca_file instead of it; with the client certificate, if there is one."""
-    try:
-        if settings.ca_file is None and sys.platform == "darwin":
-            import truststore
-
-            context: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        else:
-            context = ssl.create_default_context(cafile=str(settings.ca_file) if settings.ca_file else None)
-        if settings.client_cert is not None:
-            key = str(settings.client_key) if settings.client_key else None
-            context.load_cert_chain(str(settings.client_cert), key, password=_no_passphrase)
-    except (OSError, ssl.SSLError, ValueError) as error:
-        raise ConfigurationError(
-            f"The certificates of the sink cannot be used: {error}. "
-            "sink.ca_file, sink.client_cert and sink.client_key must be unencrypted PEM files."
-        ) from None
-    return context
-
-
-def _no_passphrase() -> str:
-    raise ValueError("the private key is encrypted")
-
-
-def _failure(error: httpx.HTTPError) -> Retry | Halt:
-    """What a failed exchange means: a bad certificate, proxy or URL needs a person, anything else may pass."""
-    reason = f"{type(error).__name__}: {error}"[:200]
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return Halt(f"the certificate was not accepted ({cause.verify_message})", CHECK_CERTIFICATE)
-        if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-            return Halt(f"TLS failed ({cause.reason or cause})", CHECK_CERTIFICATE)
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(error, httpx.ProxyError):
-        refusal = f"the proxy refused ({error})"[:200]
-        return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
-    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
-        return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
-    # A server, or a filter in front of it, may hang up because of what it was sent.
-    has_hung_up = isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
-    return Retry(reason, may_be_poison=has_hung_up)

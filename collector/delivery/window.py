@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
@@ -77,6 +78,24 @@ class Deliverer:
     def ask(self, event: Sealed) -> Posted:
         """Sends one event in one request, without retries, so that the caller learns whether the sink takes it."""
         return self.channel.post([event], Waiting(self._interrupt, self.policy.clock))
+
+    def ask_within(self, event: Sealed, seconds: float, *, after_stop: bool = False) -> Posted | None:
+        """The same, for no longer than this, and not beyond a stop unless `after_stop`; None without an answer."""
+        interrupt = Interrupt() if after_stop else self._interrupt
+        asked: Future[Posted] = Future()
+
+        def ask() -> None:
+            try:
+                asked.set_result(self.channel.post([event], Waiting(interrupt, self.policy.clock)))
+            except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for it
+                asked.set_exception(error)
+
+        threading.Thread(target=ask, name="ask", daemon=True).start()
+        deadline = time.monotonic() + seconds
+        while not asked.done() and not interrupt.is_set and time.monotonic() < deadline:
+            wait([asked], min(self._poll, seconds))
+            self._observer.alive()
+        return asked.result() if asked.done() else None
 
     def complaint(self) -> str:
         """What a person should know about a sink that is failing at the moment."""

@@ -269,6 +269,10 @@ class Event(TypedDict, total=False):
     ]
     source: Required[Annotated[Provenance, "Where the record was read."]]
     omitted: Annotated[dict[str, Count], "What was left out as a copy or as binary, in characters of text."]
+    replaced: Annotated[
+        dict[str, Count],
+        "How many characters that stores refuse were replaced by U+FFFD, by name: `nul` is U+0000.",
+    ]
     redactions: Annotated[dict[str, Count], "How many secrets were replaced, by rule."]
     truncated: Annotated[dict[str, Count], "Fields that were cut, with their original size in bytes."]
 
@@ -283,12 +287,33 @@ SIMPLE: dict[Any, dict[str, Any]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of an event."""
+    """The JSON Schema (draft 2020-12) of exactly the events of this version."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,
         **object_schema(Event),
     }
+
+
+def open_schema() -> dict[str, Any]:
+    """The JSON Schema for receivers, also valid for what later versions add: new fields, new words of a vocabulary."""
+    made: dict[str, Any] = opened(json_schema())
+    made["properties"]["schema"] = {"const": SCHEMA, "description": made["properties"]["schema"]["description"]}
+    return made
+
+
+def opened(part: Any) -> Any:
+    """A part of a schema with open objects, and words of today as examples."""
+    if type(part) is list:
+        return [opened(inner) for inner in part]
+    if type(part) is not dict:
+        return part
+    made = {key: opened(value) for key, value in part.items()}
+    if made.get("additionalProperties") is False:
+        del made["additionalProperties"]
+    if "enum" in made:
+        made["type"], made["examples"] = "string", made.pop("enum")
+    return made
 
 
 def object_schema(definition: Any) -> dict[str, Any]:

@@ -68,12 +68,18 @@ def to_metadata(event: Record, word_attributes: frozenset[str]) -> Record:
 def usage_shape(usage: Record) -> Record:
     """Usage without what its calls held beyond counts and names."""
     calls = usage.get("iterations")
-    if calls is None:
-        return usage
-    return {
-        **usage,
-        "iterations": [{key: value for key, value in call.items() if key != "attributes"} for call in calls],
-    }
+    return usage if calls is None else {**usage, "iterations": [call_shape(call) for call in calls]}
+
+
+def call_shape(call: Record) -> Record:
+    """One call within a usage: its type, its model and its counts."""
+    shape = {key: value for key, value in call.items() if type(value) is int or (type(value) is str and is_word(value))}
+    return {"type": "unknown", **shape}
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is a word of a vocabulary rather than something that somebody said."""
+    return WORD.fullmatch(text) is not None
 
 
 def block_shape(block: Record) -> Record:

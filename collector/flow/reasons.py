@@ -49,9 +49,8 @@ INTERNAL_ERROR = Reason("internal_error", "file", "A fault in collector; the log
 WARMUP = Reason("warmup", "file", "It holds nothing yet, such as a subagent that only says Warmup.", until_changed=True)
 TOO_LARGE = Reason("too_large", "file", "A file that is read whole has more than 64 MB.", until_changed=True)
 INCOMPLETE = Reason(
-    *("incomplete", "file", "A file that is read whole is not valid JSON: half written, or damaged."),
+    *("incomplete", "file", "A file that is read whole is not valid JSON, and was written just now: perhaps half."),
     is_left=True,
-    until_changed=True,
 )
 SKIPPED_FILES = (
     *(EMPTY, PROJECT, OUTSIDE_ROOT, NOT_A_FILE, UNLISTED, VANISHED, UNREADABLE, READ_ERROR, INTERNAL_ERROR),
@@ -74,6 +73,9 @@ TORN = _quarantined("torn line", "line", "The rest of the record never came; who
 NOT_AN_OBJECT = _quarantined(
     "not a JSON object", "line", "Valid JSON, but not a record; also an entry of a file that is read whole."
 )
+DAMAGED = _quarantined(
+    "damaged file", "line", "A file that is read whole is not valid JSON, and nobody has written to it for a minute."
+)
 NUL_BYTES = _quarantined("NUL bytes", "line", "What a power cut leaves where data should be.")
 LINE_TOO_LONG = _quarantined("line too long", "line", "More than 256 MB; its first 64 kB are kept.")
 TOO_MANY_VALUES = _quarantined("too many values in a line", "line", "More than 250,000, too many to spend memory on.")
@@ -87,7 +89,7 @@ POISON = _quarantined(
     "the sink fails on it and takes others (…)", "event", "Requests with this event fail, while others are accepted."
 )
 QUARANTINED = (
-    *(TORN, NOT_AN_OBJECT, NUL_BYTES, LINE_TOO_LONG, TOO_MANY_VALUES, NOT_UNDERSTOOD),
+    *(TORN, NOT_AN_OBJECT, DAMAGED, NUL_BYTES, LINE_TOO_LONG, TOO_MANY_VALUES, NOT_UNDERSTOOD),
     *(REJECTED, REFUSED, TOO_LARGE_FOR_SINK, POISON),
 )
 

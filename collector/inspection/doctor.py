@@ -1,6 +1,6 @@
 """Checks everything the agent needs, and says what a person can do about each thing that is wrong.
 
-In: the settings, and where a service would be installed. Out: checks, one after another. Invariant: nothing is changed.
+In: the settings, and what is known of installed services. Out: checks, one after another. Nothing is changed.
 The sink gets one synthetic event (of kind `heartbeat`, marked `canary`), because only an acknowledgement proves that it
 can be reached and accepts events.
 """
@@ -8,11 +8,12 @@ can be reached and accepts events.
 from __future__ import annotations
 
 import email.utils
+import itertools
 import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,23 +30,28 @@ from collector.assembly import (
     scope_of,
     state_of,
 )
+from collector.delivery.failures import CHECK_PROXY
 from collector.delivery.sink import Accepted, Answer, Halt, Verdict
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.keeping.lock import holder
 from collector.reading.discover import Findings, discover
+from collector.reading.roots import doubt
 from collector.redact import Redactor, seal
 from collector.redact.scan import rule_cache
 from collector.service import watch_limits
 from collector.service.heartbeat import canary
 from collector.service.status_file import in_words, read_status
 from collector.settings import Settings
+from collector.settings.options import is_loopback
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 CLOCK_SKEW_SECONDS = 300
 OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
+ASKS_AS_ITSELF = os.access in os.supports_effective_ids
+PROBLEMS = ("unavailable", "halted", "state", "internal")  # what a status line of an agent in trouble begins with
 
 
 class Check(NamedTuple):
@@ -57,8 +63,8 @@ class Check(NamedTuple):
     advice: str = ""
 
 
-def checks(settings: Settings, service_files: Sequence[Path]) -> Iterator[Check]:
-    """Every check, in the order in which things go wrong; `service_files` is where a service would be installed."""
+def checks(settings: Settings, services: Sequence[Mapping[str, str]]) -> Iterator[Check]:
+    """Every check, in the order in which things go wrong; `services` are those installed, seen by their manager."""
     yield Check("configuration", "ok", f"{', '.join(settings.origins.files) or 'defaults and environment'}: valid")
     for each in settings.origins.overruled:
         yield Check("configuration", "warn", str(each), "Remove it there, or ask whoever administers this machine.")
@@ -68,7 +74,7 @@ def checks(settings: Settings, service_files: Sequence[Path]) -> Iterator[Check]
             yield from step(settings, found)
         except (CollectorError, OSError) as error:
             yield Check(name, "fail", str(error))
-    yield _service(settings, service_files)
+    yield from of_services(services, is_agent_running=bool(holder(settings.state_path)))
 
 
 def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
@@ -78,11 +84,16 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
             who = AGENTS[root.agent].title
             advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
+        elif said := doubt(root, AGENTS[root.agent]):
+            yield Check("root", "warn", said)
         else:
             count = sum(source.root.path == root.path for source in found.files)
             yield Check("root", "ok" if count else "warn", f"{root.path}: {count} sources")
     for key, reason in list(found.errors.items())[:5]:
         yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
+    closed = (each.key for each in found.files if not os.access(each.path, os.R_OK, effective_ids=ASKS_AS_ITSELF))
+    for key in itertools.islice(closed, 5):
+        yield Check("root", "fail", f"{key} cannot be read: Permission denied", "Make it readable for this user.")
     if found.skipped:
         yield Check("skipped", "ok", f"files not read: {_listed(found.skipped)}")
     if found.never_read:
@@ -204,6 +215,8 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         return
     if str(settings.sink.url).startswith("http://") and settings.sink.allow_http:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
+    if (proxy := configuration.proxy_of(str(settings.sink.url))) and not is_loopback(str(settings.sink.url)):
+        yield Check("proxy", "ok", str(proxy))
     known = installation_of(settings)
     redactor = make_redactor(settings, known.key)
     event = seal(canary(frame_of(settings, known), time.time()), redactor, settings.batch.max_event_bytes)
@@ -226,7 +239,7 @@ def _verdict(address: str, verdict: Verdict, took: float) -> Check:
         case Halt():
             return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
         case _:
-            advice = "Check that it is up and reachable from here."
+            advice = CHECK_PROXY if "the proxy" in verdict.reason else "Check that it is up and reachable from here."
             return Check("sink", "fail", f"{address}: {verdict.reason}", advice)
 
 
@@ -272,13 +285,27 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
             yield Check("watching", "warn", f"{root} is on {name}", advice)
 
 
-def _service(settings: Settings, service_files: Sequence[Path]) -> Check:
-    installed = next((path for path in service_files if path.exists()), None)
-    if installed is not None:
-        return Check("service", "ok", str(installed))
-    if holder(settings.state_path):
-        return Check("service", "ok", "not installed, but the agent is running")
-    return Check("service", "warn", "not installed", "`collector service install` starts it now and at every login.")
+def of_services(services: Sequence[Mapping[str, str]], *, is_agent_running: bool) -> Iterator[Check]:
+    """Installed is not running, and running is not well: each service is judged by what its manager says of it."""
+    for facts in services:
+        unit, state, says = facts["unit"], facts["state"], facts.get("says", "")
+        if state == "running":
+            is_well = not says.startswith(PROBLEMS)
+            advice = "" if is_well else "`collector service logs` shows more, with the same --system and --for as here."
+            yield Check("service", "ok" if is_well else "fail", f"{unit}: running{says and ': '}{says}", advice)
+        else:
+            ended = facts.get("ended", "")
+            finding = f"{unit} is installed, but {state}{ended and ': '}{ended}"
+            yield Check("service", "fail", finding, f"`{facts.get('next', 'collector service status')}`")
+    running = [facts["unit"] for facts in services if facts["state"] == "running"]
+    if {"collector.service"} < set(running):
+        finding = f"{' and '.join(running)} read the same files, and every event is sent by both"
+        yield Check("service", "warn", finding, "`collector service uninstall` one of them.")
+    if not services and is_agent_running:
+        yield Check("service", "ok", "not installed, but the agent is running")
+    elif not services:
+        advice = "`collector service install` starts it now and at every login."
+        yield Check("service", "warn", "not installed", advice)
 
 
 STEPS: dict[str, Callable[[Settings, Findings], Iterator[Check]]] = {

@@ -1,33 +1,66 @@
 """How the agent is doing: from its own status file while it is running, else from the state and a look at the roots.
 
-In: the settings. Out: a report, plain data of the same shape in both cases. Invariant: nothing is locked or repaired.
+In: the settings, and how to find installed services. Out: a report, plain data of the same shape in both cases.
+Invariant: nothing is locked or repaired.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from collector import __version__
 from collector.assembly import quarantine_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
+from collector.flow import reasons
 from collector.flow.source import Root
+from collector.keeping import parked
 from collector.keeping.lock import holder
 from collector.reading.discover import discover
+from collector.redact.seal import content_id
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
-from collector.settings import Settings
+from collector.settings import Settings, account
 
 
-def status_report(settings: Settings) -> dict[str, Any]:
-    """The report, from whoever can give it."""
+def status_report(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
+    """The report, from whoever can give it: an agent of this user, or the system service that works for them."""
+    report = _report(settings)
+    if report["is_running"]:
+        return report
+    services = find_services()
+    for facts in services:
+        theirs = _report_of(facts, settings)
+        if theirs and (theirs["is_running"] or facts["unit"] == f"collector@{account()}.service"):
+            report = theirs
+    report["services"] = services
+    return report
+
+
+def _report_of(facts: dict[str, str], settings: Settings) -> dict[str, Any] | None:
+    """The report of a system service, if its state is somewhere else, and is for this user to read."""
+    path = Path(facts.get("keeps", ""), "state.json")
+    if not facts.get("keeps") or settings.state.path is not None or not os.access(path.parent, os.R_OK | os.X_OK):
+        return None
+    kept = settings.state.model_copy(update={"path": path})
+    return _report(settings.model_copy(update={"state": kept}))
+
+
+def _report(settings: Settings) -> dict[str, Any]:
+    """The report on one state."""
     named = holder(settings.state_path)
     told = read_status(settings.state_path)
     # The file of an earlier process, or of one that was killed, is only about the past.
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
     report = told if is_running else {**_past(told), **_look_around(settings)}
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
-    report["quarantine"] = _quarantined(settings)
+    entries = _quarantined(settings)
+    report["quarantine"] = None if entries is None else len(entries)
+    report["damaged"] = sorted({entry["source"] for entry in entries or () if _is_still_damaged(entry)})
     return report
 
 
@@ -49,6 +82,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "version": __version__,
         "roots": [_root(root, found.missing_roots) for root in scope.roots],
         "sink": SINKS[settings.sink_type].address(settings),
+        "offsets": parked.told(state.about, state.parked, is_new=state.is_new_sink),
         "capture_level": settings.capture.level,
         **settings.origins.as_dict(),
         "watcher": {"mode": "not running", "reason": ""},
@@ -64,8 +98,17 @@ def _root(root: Root, missing: list[Root]) -> dict[str, Any]:
     return {"path": root.path, "label": root.label, "agent": root.agent, "is_there": root not in missing}
 
 
-def _quarantined(settings: Settings) -> int | None:
+def _quarantined(settings: Settings) -> list[dict[str, Any]] | None:
     try:
-        return len(quarantine_of(settings).entries())
+        return quarantine_of(settings).entries()
     except StateError:
         return None
+
+
+def _is_still_damaged(entry: dict[str, Any]) -> bool:
+    """Whether this is about a file that is read whole, and nobody has mended that yet."""
+    if entry["reason"] != reasons.DAMAGED.name:
+        return False
+    with contextlib.suppress(OSError):
+        return content_id(Path(os.path.expanduser(entry["source"])).read_bytes()) == str(entry["id"])
+    return False

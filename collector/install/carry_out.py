@@ -8,6 +8,7 @@ finishes the job.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import time
 from collections.abc import Callable, Iterator
@@ -86,6 +87,9 @@ def _remove(step: Remove) -> str:
         # behind starts nothing, and the next `uninstall` removes it. The other way round, a service would go on running
         # without the file by which the service manager knows it.
         step.path.unlink(missing_ok=True)
+        if step.path.parent.suffix == ".d":  # a directory of drop-ins, which may hold those of a person
+            with contextlib.suppress(OSError):
+                step.path.parent.rmdir()
     except OSError as error:
         raise ServiceError(f"Cannot remove {step.path}: {error.strerror}. Remove it by hand.") from None
     return f"removed    {step.path}{kept}"

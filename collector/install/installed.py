@@ -5,7 +5,11 @@ In: whose service it is. Out: the files that would start it, or facts as short w
 
 from __future__ import annotations
 
+import contextlib
+import pwd
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from collector.install import plans, templates
@@ -19,15 +23,43 @@ PROPERTIES = (
 )
 
 
-def service_files(person: Person, platform: str, machine: Machine = THIS_MACHINE) -> list[Path]:
-    """Where a file would be that starts this person's agent; `platform` as in sys.platform."""
+def services_of(person: Person, platform: str, machine: Machine = THIS_MACHINE) -> list[dict[str, str]]:
+    """Every service that is installed for this person, with what its manager says; `platform` as in sys.platform.
+
+    Anybody may ask systemd about system services, also about those whose state is not theirs to read. Who has no
+    service is told of those of others on this machine, as root would want to know.
+    """
     if platform == "darwin":
-        return [plans.launch_agent_path(person)]
-    return [
-        plans.user_unit_path(person),
-        machine.packaged_units / "user" / templates.UNIT,
-        machine.local_units / "multi-user.target.wants" / f"collector@{person.name}.service",
-    ]
+        return [launchd_facts(person)] if plans.launch_agent_path(person).exists() else []
+    if shutil.which("systemctl") is None or not machine.booted_by_systemd.is_dir():
+        return []
+    own = [*_asked(person, machine, system=False), *_asked(person, machine, system=True)]
+    return own or [facts for other in _others(machine) for facts in _asked(other, machine, system=True)]
+
+
+def _asked(person: Person, machine: Machine, *, system: bool) -> list[dict[str, str]]:
+    """The facts about one unit, in a list that is empty if nobody has installed it."""
+    try:
+        facts = systemd_facts(person, system=system)
+    except ServiceError as error:  # no session bus, or no systemd; then only a file shows that there is a service
+        path = _enabling(machine, person.name) if system else plans.user_unit_path(person)
+        return [{"unit": path.name, "state": "unknown", "ended": str(error)}] if path.exists() else []
+    is_installed = facts["state"] != "not installed"
+    is_meant_to_run = facts.get("enabled", "").startswith("enabled") or not facts["state"].startswith("inactive")
+    return [facts] if is_installed and is_meant_to_run else []
+
+
+def _enabling(machine: Machine, name: str) -> Path:
+    """The link by which the system starts the service of this person."""
+    return machine.local_units / "multi-user.target.wants" / f"collector@{name}.service"
+
+
+def _others(machine: Machine) -> Iterator[Person]:
+    """Everybody on this machine who has a system service."""
+    for path in sorted(_enabling(machine, "x").parent.glob("collector@*.service")):
+        with contextlib.suppress(KeyError):  # an account that was deleted since
+            entry = pwd.getpwnam(path.name.removeprefix("collector@").removesuffix(".service"))
+            yield Person(entry.pw_name, entry.pw_uid, entry.pw_dir)
 
 
 def systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
@@ -42,15 +74,22 @@ def systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
         return {"unit": unit, "state": "not installed", "next": "collector service install"}
     is_running = told["ActiveState"] == "active"
     facts = {
-        "unit": f"{unit} ({told['FragmentPath']})",
+        "unit": unit,
+        "file": told["FragmentPath"],
         "state": "running" if is_running else f"{told['ActiveState']} ({told['SubState']})",
         "enabled": told["UnitFileState"],
         "restarts": told["NRestarts"],
     }
+    if system:
+        facts["keeps"] = f"/var/lib/collector/{person.name}"
     if is_running:
         facts |= {"since": told["ActiveEnterTimestamp"], "process": told["MainPID"], "says": told["StatusText"]}
     elif told["Result"] != "success":
-        facts |= {"ended": f"{told['Result']}, exit code {told['ExecMainStatus']}", "next": "collector service logs"}
+        facts |= {"ended": f"{told['Result']}, exit code {told['ExecMainStatus']}"}
+    if not is_running:
+        has_failed = told["Result"] != "success" or told["ActiveState"] == "activating"
+        verb = "logs" if has_failed else "start"
+        facts["next"] = f"collector service {verb}{f' --system --for {person.name}' if system else ''}"
     return facts
 
 
@@ -58,13 +97,13 @@ def launchd_facts(person: Person) -> dict[str, str]:
     """What launchd says about this person's agent."""
     path = plans.launch_agent_path(person)
     if not path.exists():
-        return {"agent": templates.LABEL, "state": "not installed", "next": "collector service install"}
+        return {"unit": templates.LABEL, "state": "not installed", "next": "collector service install"}
     code, output = ask(("launchctl", "print", f"gui/{person.uid}/{templates.LABEL}"))
     if code:
-        return {"agent": f"{templates.LABEL} ({path})", "state": "not loaded", "next": "collector service install"}
+        return {"unit": templates.LABEL, "file": str(path), "state": "not loaded", "next": "collector service start"}
     # Only the service's own facts: its coalitions and endpoints, indented further, have a `state` each.
     own = (line.partition(" = ") for line in output.splitlines() if re.match(r"\t[^\t]", line))
     told = {name.strip(): value.strip() for name, _, value in own}
-    facts = {"agent": f"{templates.LABEL} ({path})", "state": told.get("state", "unknown")}
+    facts = {"unit": templates.LABEL, "file": str(path), "state": told.get("state", "unknown")}
     facts |= {word: told[name] for word, name in (("process", "pid"), ("ended", "last exit code")) if name in told}
     return facts

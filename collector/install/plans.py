@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from collector.install import templates
 from collector.install.templates import ServiceError
@@ -76,6 +77,7 @@ class Machine:
     packaged_units: Path = Path("/usr/lib/systemd")
     local_units: Path = Path("/etc/systemd/system")
     lingering: Path = Path("/var/lib/systemd/linger")
+    booted_by_systemd: Path = Path("/run/systemd/system")  # sd_booted(3)
     # Where a kernel denies namespaces to unprivileged users, and the value that does. Ubuntu's is 1 since 23.10.
     no_namespaces: tuple[tuple[Path, str], ...] = (
         (Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"), "1"),
@@ -146,6 +148,7 @@ def systemd_system(service: templates.ServiceFile, person: Person, machine: Mach
     writes: list[Write] = []
     if not service.is_packaged or path.exists() or not packaged.exists():
         writes.append(Write(path, templates.system_unit(service)))
+        writes.append(Write(path.with_name(templates.WAITING), templates.waiting_unit()))
     if person.home != f"/home/{person.name}":
         writes.append(Write(drop_in, templates.home_drop_in(person.home)))
     has_changed = any(differs(write.path, write.content) for write in writes)
@@ -207,6 +210,7 @@ def remove_systemd_system(person: Person, machine: Machine = THIS_MACHINE) -> Pl
         Run(("systemctl", "disable", "--now", unit), may_fail=True),
         Remove(machine.local_units / f"{unit}.d" / "home.conf"),
         *(() if others else (Remove(machine.local_units / templates.TEMPLATE),)),
+        *(() if others else (Remove(machine.local_units / templates.WAITING),)),
         Run(("systemctl", "daemon-reload")),
     )
     return Plan(steps, f"collector service install --system --for {person.name}")
@@ -217,6 +221,24 @@ def remove_launchd(person: Person) -> Plan:
     target = f"gui/{person.uid}/{templates.LABEL}"
     steps = (Run(("launchctl", "bootout", target), may_fail=True), Remove(launch_agent_path(person)))
     return Plan(steps, "collector service install")
+
+
+def control(verb: Literal["start", "stop", "restart"], person: Person, kind: str, *, system: bool) -> Plan:
+    """Starts, stops or restarts what is installed; the files stay. What is enabled starts again at the next login."""
+    opposite = {"start": "collector service stop", "stop": "collector service start"}.get(verb, "")
+    undo = f"{opposite} --system --for {person.name}" if system and opposite else opposite
+    if kind == "systemd":
+        unit = f"collector@{person.name}.service" if system else templates.UNIT
+        return Plan((Run(("systemctl", *(() if system else ("--user",)), verb, unit)),), undo)
+    domain, path = f"gui/{person.uid}", launch_agent_path(person)
+    target = f"{domain}/{templates.LABEL}"
+    load = Run(("launchctl", "bootstrap", domain, str(path)), may_fail=True)
+    steps: dict[str, tuple[Step, ...]] = {
+        "start": (load, Run(("launchctl", "kickstart", target))),
+        "stop": (Run(("launchctl", "bootout", target)), AwaitGone(("launchctl", "print", target), STOP_SECONDS)),
+        "restart": (load, Run(("launchctl", "kickstart", "-k", target))),
+    }
+    return Plan(steps[verb], undo)
 
 
 def user_unit_path(person: Person) -> Path:

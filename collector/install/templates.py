@@ -19,6 +19,7 @@ from collector.errors import CollectorError
 
 UNIT = "collector.service"
 TEMPLATE = "collector@.service"
+WAITING = "collector-wait@.service"
 LABEL = "claude-collector"
 PACKAGED_PROGRAM = "/usr/bin/collector"
 
@@ -68,6 +69,11 @@ def user_unit(service: ServiceFile, text: str | None = None) -> str:
 def system_unit(service: ServiceFile) -> str:
     """collector@.service for this program and these variables."""
     return signed(_with_command(template(TEMPLATE), service), "# ", "")
+
+
+def waiting_unit() -> str:
+    """collector-wait@.service, which the template starts with itself."""
+    return signed(template(WAITING), "# ", "")
 
 
 def home_drop_in(home: str) -> str:

@@ -11,14 +11,14 @@ wait in memory and the pass goes on; the state on disk never claims what is not 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from collector.errors import StateError
 from collector.flow.ledger import Ledger
 from collector.flow.outcome import Quarantined
 from collector.flow.receipt import Receipt
 from collector.flow.selection import Selection
-from collector.flow.source import Source
+from collector.flow.source import Position, Source
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import State
 from collector.log import get_logger
@@ -76,6 +76,23 @@ class Committer:
         for key, since in selection.missing_since.items():
             self.state.mark_missing(key, since)
         self.state.drop_entries(selection.forgotten)
+
+    def leave_out(self, ends: Sequence[tuple[Source, Position]], unsent: int) -> None:
+        """Takes what there is now as sent, because a person has said so; raises if that cannot be saved.
+
+        One write of the whole file: after a crash before it nothing is left out, and the next start does it again.
+        """
+        for source, position in ends:
+            self.state.set_owner(source.key, source.root.agent)
+            self.state.set_offset(source.key, position)
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.state.note_left_out({"sources": len(ends), "bytes": unsent, "at": now})
+        self.finish()
+
+    def note_resent(self, name: str, through: int) -> None:
+        """Remembers how far a store was sent to this sink, and saves that with what was quarantined on the way."""
+        self.state.note_resent(name, through)
+        self.save(is_whole=True)
 
     def leave_alone(self, source: Source, reason: str) -> None:
         """Skips a source for as long as it does not change. Its offset stays 0, so nothing in it is passed over."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.errors import CollectorError
+from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Position, Root, Source, SourceKind, Stamp, digest, stamp_of
 from collector.reading.opened import opened
 from collector.settings.options import SweptSettings
@@ -23,12 +24,23 @@ INDEX = "index.json"
 
 
 class HeldFile(NamedTuple):
-    """A file that is held. `original` is the source as it was found, `start` how far it was safe at that time."""
+    """A file that is held. `original` is the source as it was found, `start` how far it was safe at that time. `sinks`
+    have not got it all yet; a file that names none was held before sinks were told apart."""
 
     number: int
     original: Source
     start: Position | None
     unsent: int
+    sinks: tuple[str, ...] = ()
+
+    def is_for(self, sink: SinkIdentity) -> bool:
+        """Whether this sink is one of those that it is held for."""
+        return not self.sinks or any(map(sink.is_named, self.sinks))
+
+    def without(self, sink: SinkIdentity) -> HeldFile | None:
+        """The same once this sink has got it all; None if no other waits for it."""
+        others = tuple(text for text in self.sinks if not sink.is_named(text))
+        return self._replace(sinks=others) if others else None
 
     @property
     def name(self) -> str:
@@ -47,11 +59,15 @@ class StandIns(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to do, in this order: complete copies whose originals have grown, take hold of files, let go of others."""
+    """What to do, in this order: complete copies whose originals have grown, take hold of files, let go of others.
+
+    `changed` are held for other sinks than before: for one more, or no longer for the one that got them.
+    """
 
     complete: tuple[tuple[HeldFile, Source], ...] = ()
     take: tuple[HeldFile, ...] = ()
     let_go: tuple[HeldFile, ...] = ()
+    changed: tuple[HeldFile, ...] = ()
     left_out: int = 0
 
 
@@ -141,12 +157,17 @@ class Held(NamedTuple):
         unsent: Mapping[str, int],
         entries: Mapping[str, Entry],
         settings: SweptSettings,
+        sink: SinkIdentity = NO_SINK,
     ) -> Plan:
         """Takes the files that are swept first, those written longest ago, while there is room."""
-        known = set()
+        known, changed = set(), []
+        here = (sink.text,) if sink.text else ()
         for file in self.files:  # a link is one inode; a copy also stands for any file that continues where it ends
             inode = 0 if file.number in self.copies else file.original.stamp.inode
-            known.add((read_as.get(file.number, file.original).key, inode))
+            key = read_as.get(file.number, file.original).key
+            known.add((key, inode))
+            if unsent.get(key) and here and not (file.sinks and file.is_for(sink)):
+                changed.append(file._replace(sinks=(*file.sinks, *here)))
         wanted = [
             source
             for source in sorted(found, key=lambda source: source.stamp.mtime_ns)
@@ -164,20 +185,28 @@ class Held(NamedTuple):
             if len(self.files) + len(take) < settings.max_files and size <= room:
                 entry = entries.get(source.key)
                 number, room = number + 1, room - size
-                take.append(HeldFile(number, source, entry.position if entry else None, size))
+                start = entry.position if entry else None
+                take.append(HeldFile(number, source, start, size, here))
         # A copy is completed only from an original that was found just now, not from a held file.
         there = {source.key for source in found}
         copies = [(file, read_as[file.number]) for file in self.files if file.number in self.copies & read_as.keys()]
         complete = [(file, source) for file, source in copies if source.key in there and not self.has(source)]
-        return Plan(tuple(complete), tuple(take), left_out=len(wanted) - len(take))
+        return Plan(tuple(complete), tuple(take), changed=tuple(changed), left_out=len(wanted) - len(take))
 
     def plan_to_let_go(
-        self, read_as: Mapping[int, Source], entries: Mapping[str, Entry], stamps: Mapping[int, Stamp]
+        self,
+        read_as: Mapping[int, Source],
+        entries: Mapping[str, Entry],
+        stamps: Mapping[int, Stamp],
+        sink: SinkIdentity = NO_SINK,
     ) -> Plan:
         """Lets go of what was sent to its end, here or as the original, and has not changed since (`stamps`)."""
         sent = {number: entries[each.key].position.stamp for number, each in read_as.items() if each.key in entries}
         still = {number for number, stamp in stamps.items() if sent.get(number) == stamp}
-        return Plan(let_go=tuple(file for file in self.files if file.number in still))
+        sent_here = [file for file in self.files if file.number in still and file.is_for(sink)]
+        left = [(file, file.without(sink)) for file in sent_here]
+        gone = tuple(file for file, rest in left if rest is None)
+        return Plan(let_go=gone, changed=tuple(rest for _, rest in left if rest is not None))
 
 
 def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda _: "") -> Held:
@@ -265,6 +294,7 @@ def _encode(file: HeldFile) -> dict[str, Any]:
         "source": [[place, label], path, key, kind.name, kind.priority, project, session_id, agent_id, list(stamp)],
         "start": list(file.start[:3]) if file.start else None,
         "unsent": file.unsent,
+        "sinks": list(file.sinks),
     }
     # Beside the start, as earlier versions take all that stands in it for a position.
     return {**item, "anchor": file.start.anchor} if file.start and file.start.anchor else item
@@ -275,4 +305,4 @@ def _decode(item: dict[str, Any]) -> HeldFile:
     root = Root(place, label, item.get("agent", ""))  # earlier versions wrote none: it then comes from the known root
     source = Source(root, path, key, SourceKind(kind, priority), project, session_id, agent_id, Stamp(*stamp))
     start = Position(*item["start"][:3])._replace(anchor=str(item.get("anchor", ""))) if item["start"] else None
-    return HeldFile(int(item["number"]), source, start, int(item["unsent"]))
+    return HeldFile(int(item["number"]), source, start, int(item["unsent"]), tuple(map(str, item.get("sinks", ()))))

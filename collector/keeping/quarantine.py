@@ -2,9 +2,9 @@
 
 In: things to quarantine, and ids to drop. Out: entries, one JSON object per line, mode 0600, written and synced before
 the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two sources are
-two entries under one id, and the same line quarantined again after a crash is one entry. When the file is full the
-oldest entries go, and their number is returned to be logged as an error. The agent adds while a person may be dropping
-or retrying, so every writer holds the lock beside the file for as long as it takes.
+two entries under one id, and the same line quarantined again after a crash is one entry. Each names the sink that was
+in force. When the file is full the oldest entries go, and their number is returned to be logged as an error. The agent
+adds while a person may be dropping or retrying, so every writer holds the lock beside the file for as long as it takes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import orjson
 from collector.errors import StateError
 from collector.files import created, fsync_directory, make_private_directory
 from collector.flow.outcome import Quarantined
+from collector.flow.sink_identity import SinkIdentity
 
 KEEP_WHEN_FULL = 0.75
 LOCK_SECONDS = 10.0  # how long the agent waits for a person's command to let go of the file
@@ -33,15 +34,18 @@ STRINGS = ("id", "reason", "source", "payload", "time")
 class Quarantine:
     """The file, and the lock beside it."""
 
-    def __init__(self, path: Path, max_bytes: int, lock_seconds: float = LOCK_SECONDS) -> None:
+    def __init__(
+        self, path: Path, max_bytes: int, lock_seconds: float = LOCK_SECONDS, *, sink: SinkIdentity | None = None
+    ) -> None:
         self.path = path
         self.max_bytes = max_bytes
         self.lock_seconds = lock_seconds
+        self._always = {"sink": sink.text} if sink else {}
 
     def add(self, things: Iterable[Quarantined]) -> int:
         """Adds these; returns how many old entries had to go. Nothing counts as written until this returns."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        lines = [orjson.dumps({**thing._asdict(), "time": now}) + b"\n" for thing in things]
+        lines = [orjson.dumps({**thing._asdict(), **self._always, "time": now}) + b"\n" for thing in things]
         if not lines:
             return 0
         with self._locked("No offset moves past what belongs in it, and the agent tries again."):
@@ -179,4 +183,4 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def _place(entry: dict[str, Any]) -> tuple[Any, ...]:
-    return entry["id"], entry["source"], entry["offset"]
+    return entry["id"], entry["source"], entry["offset"], entry.get("sink")

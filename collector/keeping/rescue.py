@@ -19,6 +19,7 @@ from typing import IO
 
 from collector.errors import CollectorError
 from collector.files import created, fsync_directory, make_private_directory
+from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
 from collector.keeping.held import INDEX, Held, HeldFile, Plan, StandIns, begins_as, end_of, index_of, look_into
 from collector.keeping.state import State
@@ -38,11 +39,13 @@ class HeldFiles:
         directory: Path,
         settings: SweptSettings,
         *,
+        sink: SinkIdentity = NO_SINK,
         companion_of: Callable[[Source], str] = lambda _: "",
         is_dry_run: bool = False,
         alive: Callable[[], None] = lambda: None,
     ) -> None:
         self.directory = directory
+        self.sink = sink
         self.companion_of = companion_of
         self.settings = settings
         self.is_dry_run = is_dry_run
@@ -95,7 +98,7 @@ class HeldFiles:
         if self.is_dry_run or not self.settings.hold:
             return
         unsent = {source.key: size for source in found if (size := unsent_of(source, state))}
-        plan = self.held.plan_to_hold(self._read_as, found, unsent, state.entries, self.settings)
+        plan = self.held.plan_to_hold(self._read_as, found, unsent, state.entries, self.settings, self.sink)
         if plan.left_out > self.left_out:  # a glance says nothing about other files, so this only grows
             self.left_out = plan.left_out
             limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
@@ -115,7 +118,7 @@ class HeldFiles:
             return
         self.left_out = 0
         stamps = self.held.stamps_now(self._read_as)
-        plan = self.held.plan_to_let_go(self._read_as, state.entries, stamps)
+        plan = self.held.plan_to_let_go(self._read_as, state.entries, stamps, self.sink)
         for file in plan.let_go:
             source = self._read_as[file.number]
             if self.held.has(source) and state.lag_of(source):
@@ -124,7 +127,10 @@ class HeldFiles:
             self.carry_out(plan)
         # What remains held counts with what is still unsent of it, so that the bounds leave room for others.
         left = {number: state.lag_of(source) for number, source in self._read_as.items()}
-        files = tuple(file._replace(unsent=left.get(file.number, file.unsent)) for file in self.held.files)
+        files = tuple(
+            file._replace(unsent=left.get(file.number, file.unsent)) if file.is_for(self.sink) else file
+            for file in self.held.files
+        )
         self._held = self.held._replace(files=files)
         if plan.let_go:
             log.info("held files let go", files=len(plan.let_go), still_held=len(files))
@@ -142,6 +148,8 @@ class HeldFiles:
         self._clean()
         for file, original in plan.complete:
             self._complete(file, original)
+        if plan.changed:
+            self._rename_sinks(plan.changed)
         if plan.take:
             self._take(plan.take)
         if plan.let_go:
@@ -170,6 +178,14 @@ class HeldFiles:
             path=str(aside),
             reason=damage,
         )
+
+    def _rename_sinks(self, changed: Sequence[HeldFile]) -> None:
+        """Notes for which sinks files are held. A crash before this leaves some held for a sink that has got them:
+        it sends nothing of them again, and they are let go of the next time."""
+        now = {file.number: file for file in changed}
+        files = tuple(now.get(file.number, file) for file in self.held.files)
+        self._write_index(files)
+        self._held = self.held._replace(files=files)
 
     def _take(self, wanted: Sequence[HeldFile]) -> None:
         make_private_directory(self.directory)

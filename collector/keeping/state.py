@@ -1,9 +1,10 @@
-"""The state: one JSON file that says how far each source is safe.
+"""The state: one JSON file that says how far each source is safe at the sink that it names.
 
-In: the committer's changes. Out: the entries, at start. It is written whole (temporary file, fsync, rename, fsync of
-the directory), mode 0600, with the previous generation kept beside it: after a crash at any point, one of the two is
-whole. A large state (100,000 sources: 24 MB and 0.13 CPU s a save, where a window of batches costs 0.04) is written
-whole only now and then; in between, each save appends what has changed to the journal.
+In: the committer's changes. Out: the entries, at start. The offsets of other sinks are parked in the same file. It is
+written whole (temporary file, fsync, rename, fsync of the directory), mode 0600, with the previous generation kept
+beside it: after a crash at any point, one of the two is whole. A large state (100,000 sources: 24 MB and 0.13 CPU s a
+save, where a window of batches costs 0.04) is written whole only now and then; in between, each save appends what has
+changed to the journal.
 Crash window: what was committed in memory since the last save is sent again.
 """
 
@@ -20,11 +21,13 @@ from typing import Any
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, keep_previous, make_private_directory
+from collector.flow.sink_identity import SinkIdentity
 from collector.flow.source import Entry, Position, Source, Stamp
+from collector.keeping.document import VERSION, NewerVersion, parsed, read, sections_of
 from collector.keeping.journal import Digest, Journal, JournalUnusable
+from collector.keeping.parked import SINK, Parked, divided, introduced, joined, taken_out, text_of, written
 
-VERSION = 1
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
 ENCODED_AT_ONCE = 100
@@ -35,12 +38,19 @@ class State:
     """The entries in memory, and the file they are saved to.
 
     `agent` owns every entry that `owners` does not name. Remembering the owner of each of 100,000 sources would take
-    10 MB, and nearly all have the same.
+    10 MB, and nearly all have the same. `sink` is the one whose offsets these are; without one, those that the file
+    has in force. `about` is what the file says of it.
     """
 
-    def __init__(self, path: Path, agent: str, journal_from: int = JOURNAL_FROM_BYTES) -> None:
+    def __init__(
+        self, path: Path, agent: str, journal_from: int = JOURNAL_FROM_BYTES, sink: SinkIdentity | None = None
+    ) -> None:
         self.path = path
         self.agent = agent
+        self.sink = sink
+        self.about: dict[str, Any] = introduced(sink) if sink else {}
+        self.parked: list[Parked] = []
+        self.is_new_sink = sink is not None
         self.previous = path.with_name(path.name + ".previous")
         self.entries: dict[str, Entry] = {}
         self.owners: dict[str, str] = {}
@@ -54,8 +64,10 @@ class State:
         """Reads the file, or else the previous generation, or else starts over; `notes` says what was wrong."""
         for path in (self.path, self.previous):
             try:
-                data = _read(path)
-                self._take_over(_sections(data))
+                data = read(path)
+                document = parsed(data)
+                about, parked = taken_out(document)
+                self._take_over(sections_of(document))
                 self._replay(data)
             except FileNotFoundError:
                 continue
@@ -64,7 +76,7 @@ class State:
                     f"Cannot read the state {path}: {error.strerror}. Nothing was sent. "
                     "Make the file readable to this user, or name another with --state."
                 ) from None
-            except _NewerVersion as error:
+            except NewerVersion as error:
                 raise StateError(
                     f"The state {path} was written by a newer collector (state version {error}). Nothing was sent. "
                     "Upgrade this one, or name another file with --state."
@@ -74,9 +86,42 @@ class State:
                     self._move_damaged(path, str(error))
                 else:
                     self.notes.append(f"The state {path} is damaged ({error}).")
+                self.is_new_sink = False  # what it was sent is unknown, which is not the same as nothing
             else:
+                self._put_in_force(about, parked)
                 return self
         return self
+
+    def _put_in_force(self, about: dict[str, Any], parked: list[Parked]) -> None:
+        """Has the entries be those of `sink`, and parks those of any other. In memory: the next save writes it whole.
+
+        A crash before that save leaves the file as it was, and the next start does the same again.
+        """
+        if self.sink is None:
+            self.about, self.parked = about, parked
+            return
+        if not self.sink.is_named(text_of(about)):
+            parked.append(Parked(about, b"{%s}" % b"".join(self._sections())[1:]))
+            about, self.entries, self.owners = {}, {}, {}
+        own, self.parked = divided(self.sink, parked)
+        for each in own:
+            self._join(each.files())
+        self.about = joined(self.sink, [about, *(each.about for each in own)])
+        # One that was sent nothing is not remembered, or a sink that never answered would not be new any more.
+        self.is_new_sink = not own and not self.entries and "left_out" not in self.about
+        self.is_dirty = not self.is_new_sink and self.about != about
+
+    def _join(self, sections: dict[str, Any]) -> None:
+        """What was sent under a former address was sent to this sink: of two offsets, the one that is further counts.
+
+        If the bytes before it are not what they were, the file is read from the start, as any that was rewritten.
+        """
+        for agent, files in sections_of(sections).items():
+            for key, entry in _entries_of(files).items():
+                mine = self.entries.get(key)
+                if mine is None or mine.position.offset < entry.position.offset:
+                    self.entries[key] = entry
+                    self.set_owner(key, agent)
 
     def _take_over(self, sections: dict[str, dict[str, Any]]) -> None:
         """Takes over the entries of each agent. Those of an agent that is no longer known keep their section."""
@@ -136,6 +181,16 @@ class State:
         entry = Entry(Position(0, "", "", stamp), skip=reason)
         if self.entries.get(key) != entry:
             self._put(key, entry)
+
+    def note_left_out(self, history: dict[str, Any]) -> None:
+        """Remembers how much was never sent to this sink, because a person has said so."""
+        self.about["left_out"] = history
+        self.is_new_sink, self.is_dirty = False, True
+
+    def note_resent(self, name: str, through: int) -> None:
+        """Remembers how far a store was sent to this sink."""
+        self.about["resent"] = {**self.about.get("resent", {}), name: through}
+        self.is_dirty = True
 
     def rename_entry(self, old: str, new: str) -> None:
         """A source moved: its entry goes with it."""
@@ -238,6 +293,14 @@ class State:
     def _document(self) -> Iterator[bytes]:
         """The state file, piece by piece."""
         yield b'{"version":%d' % VERSION
+        if self.about:
+            yield b',"%s":%s' % (SINK.encode(), orjson.dumps(self.about))
+        yield from self._sections()
+        yield from written(self.parked)
+        yield b"}\n"
+
+    def _sections(self) -> Iterator[bytes]:
+        """The entries, agent by agent."""
         for agent in (self.agent, *sorted(set(self.owners.values()))):
             yield b',"%s":{"files":{' % agent.encode()
             between = b""
@@ -245,7 +308,6 @@ class State:
                 yield between + piece[1:-1]
                 between = b","
             yield b"}}"
-        yield b"}\n"
 
     def _owned_by(self, agent: str) -> Iterable[tuple[str, Entry]]:
         owners, entries = self.owners, self.entries
@@ -281,30 +343,6 @@ class State:
         self._journal.begin(written)
 
 
-class _NewerVersion(Exception):
-    """The file was written by a later version."""
-
-
-def keep_previous(path: Path, previous: Path) -> None:
-    """Makes `previous` another name of `path`; a copy where the file system has no hard links."""
-    path.stat()
-    # A crash between these two leaves one generation, the current one.
-    previous.unlink(missing_ok=True)
-    try:
-        os.link(path, previous)
-    except OSError:
-        # From here until the new state gets its name, there is no current one. After a crash in between, the previous
-        # generation is loaded, which at that moment is the last one saved.
-        os.replace(path, previous)
-
-
-def _read(path: Path) -> bytes:
-    """Reads a plain file only: a device or a pipe would be read for ever, or moved aside as damaged."""
-    if path.exists() and not path.is_file():
-        raise StateError(f"The state {path} is not a file. Nothing was sent. Name a file with --state.")
-    return path.read_bytes()
-
-
 def _slices(entries: Iterable[tuple[str, Entry]]) -> Iterator[bytes]:
     """The entries as JSON objects, a few at a time: all of them as dictionaries would take four times the memory."""
     todo = iter(entries)
@@ -325,18 +363,6 @@ def _encode_entry(entry: Entry) -> dict[str, Any]:
     if entry.missing_since:
         encoded["missing_since"] = entry.missing_since
     return encoded
-
-
-def _sections(data: bytes) -> dict[str, dict[str, Any]]:
-    """The files of each agent in a state; raises ValueError if the data is not one."""
-    document = orjson.loads(data)
-    if not isinstance(document, dict):
-        raise ValueError("it is not a JSON object")
-    version = document.pop("version", VERSION)
-    if isinstance(version, int) and version > VERSION:
-        raise _NewerVersion(version)
-    found = {agent: section.get("files") for agent, section in document.items() if isinstance(section, dict)}
-    return {agent: files for agent, files in found.items() if isinstance(files, dict)}
 
 
 def _entries_of(files: dict[str, Any]) -> dict[str, Entry]:

@@ -7,7 +7,8 @@ Line's offset is the number of its entry, because entries have no place of their
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import orjson
 
@@ -20,12 +21,17 @@ from collector.reading.opened import opened
 from collector.reading.parse import load
 
 MAX_BYTES = 64 << 20
+HALF_WRITTEN_SECONDS = 60.0  # whoever writes a document takes less; after that nobody will mend it
 
 
-def read(source: Source, position: Position | None, form: AgentFormat) -> Iterator[Line | End]:
-    """The entries of the document; SkipSource "incomplete" while it is half written, "too_large" above 64 MB.
+def read(
+    source: Source, position: Position | None, form: AgentFormat, wall: Callable[[], float] = time.time
+) -> Iterator[Line | End]:
+    """The entries of the document; SkipSource "incomplete" while it may be half written, "too_large" above 64 MB.
 
-    None where it is what was read before on another inode: some file systems give a file another one every time.
+    One that stays broken is a single Line with a problem, and the End after it: it is quarantined, and left alone until
+    it changes. None where it is what was read before on another inode: some file systems give a file another one every
+    time.
     """
     with opened(source) as file:
         if file.stamp.size > MAX_BYTES:
@@ -34,15 +40,19 @@ def read(source: Source, position: Position | None, form: AgentFormat) -> Iterat
         stamp = file.stamp._replace(size=len(data))
     if not data:
         raise SkipSource(reasons.EMPTY.name, source.key)
-    try:
-        document = load(data)
-    except ValueError:
-        raise SkipSource(reasons.INCOMPLETE.name, source.key) from None
     reading = Reading(source, data[:FINGERPRINT_BYTES], stamp)
     tail = data[-FINGERPRINT_BYTES:]
     end = End(reading, len(data), tail)
     # All of it or nothing: a crash in the middle reads it again, and the ids make the repeats harmless.
     if position is not None and _without_inode(position) == _without_inode(position_after(end)):
+        yield end
+        return
+    try:
+        document = load(data)
+    except ValueError:
+        if 0 <= wall() - stamp.mtime_ns / 1e9 < HALF_WRITTEN_SECONDS:
+            raise SkipSource(reasons.INCOMPLETE.name, source.key) from None
+        yield Line(reading, 0, len(data), None, reasons.DAMAGED.name, data, tail, is_safe=False)
         yield end
         return
     for number, entry in enumerate(form.entries(source, document)):

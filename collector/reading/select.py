@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from collector.flow import reasons
 from collector.flow.selection import Selection
 from collector.flow.source import Entry, Position, Source
 from collector.reading.discover import Findings
@@ -33,11 +34,13 @@ def select(
         entry = entries.get(source.key)
         before = entry.position.stamp if entry is not None else None
         if entry is not None and before == source.stamp:
-            if entry.skip:
+            # Other reasons were remembered by earlier versions; now such a file is looked at again.
+            if entry.skip in reasons.UNTIL_CHANGED:
                 skipped[entry.skip] = skipped.get(entry.skip, 0) + 1
-            else:
+                continue
+            if not entry.skip:
                 unchanged += 1
-            continue
+                continue
         read.append(source)
         if before is None or before.inode != source.stamp.inode:
             strangers.append(source)

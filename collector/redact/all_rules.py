@@ -13,6 +13,7 @@ from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
 from collector.redact.structures.queries import QUERY_RULES
 from collector.redact.structures.stores import STORE_RULES
 from collector.redact.structures.tables import TABLE_RULES
+from collector.redact.structures.told import TOLD_RULES
 from collector.redact.structures.tools import TOOL_RULES
 from collector.redact.structures.typed import TYPED_RULES
 
@@ -20,12 +21,13 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,
     *MANIFEST_RULES,
     *CREDENTIAL_RULES,
+    *LOGIN_RULES,
     *QUERY_RULES,
     *ASSIGNED_RULES,
     *CAPITAL_LABEL_RULES,
     *TOOL_RULES,
     *TYPED_RULES,
-    *LOGIN_RULES,
+    *TOLD_RULES,
     *STORE_RULES,
     *TABLE_RULES,
 )

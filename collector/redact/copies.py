@@ -2,6 +2,7 @@
 
 A value found beside its name in one field often stands bare in another, in another escaping, or in a key. Short values
 are only replaced where they stand apart, and very short ones only where they were found: `abcd` is in `abcdefg` too.
+What is a word, a flag, a path or code is replaced only where it was found, and where it fills a whole field.
 The cost grows with the text plus the values, not with the text times the values.
 """
 
@@ -19,6 +20,7 @@ from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, merged
 from collector.redact.marker import MARKER, marker
 from collector.redact.scan.segments import Segment
+from collector.redact.words.distinctive import is_distinctive, is_plain_text
 
 SHORTEST = 5
 LONGEST_IN_URL = 8192
@@ -90,11 +92,18 @@ class _Copier:
     def __init__(self, segments: list[Segment], marks: Marks, key: bytes) -> None:
         self._key = key
         self._markers: dict[tuple[str, str], str] = {}
-        self._forms = _forms(segments, marks)
+        values: dict[str, str] = {}
+        for index, found in marks.items():
+            for mark in found:
+                values.setdefault(segments[index].text[mark.start : mark.end], mark.rule)
+        self._forms = _forms({value: rule for value, rule in values.items() if is_distinctive(value)})
+        self._fields = {value: rule for value, rule in values.items() if is_plain_text(value)}
 
     def with_copies(self, text: str, marks: list[Mark]) -> list[Mark]:
         """The marks, and marks for every copy, in order, overlapping neither each other nor markers. What was found in
         a text may be only part of a copy there."""
+        if text in self._fields and not marks:
+            return [Mark(0, len(text), self._fields[text], text, True)]
         found = list(marks)
         known = {(mark.start, mark.end) for mark in marks}
         taken = bytearray()
@@ -157,13 +166,9 @@ def _next(places: list[int], at: int) -> int:
     return places[index] if index < len(places) else -1
 
 
-def _forms(segments: list[Segment], marks: Marks) -> list[_Copy]:
-    """Every found value in every form it may take elsewhere, longest first. Overlapping marks are not joined yet: the
+def _forms(values: dict[str, str]) -> list[_Copy]:
+    """Every value in every form it may take elsewhere, longest first. Overlapping marks are not joined yet: the
     password in a URL that is itself a value stands elsewhere without the URL."""
-    values: dict[str, str] = {}
-    for index, found in marks.items():
-        for mark in found:
-            values.setdefault(segments[index].text[mark.start : mark.end], mark.rule)
     forms = []
     for value, rule in values.items():
         texts = _unescaped(value)

@@ -53,7 +53,7 @@ def say_withheld(reason: str, place: str) -> None:
 
 def to_quarantine(line: Line, redactor: Redactor) -> Quarantined:
     """Redacts a line that could not be parsed, for the quarantine."""
-    content = hashlib.sha256(line.raw).hexdigest()[:32]
+    content = content_id(line.raw)
     source = line.reading.source.key
     try:
         payload = redactor.text(unescaped(line.raw[:_LOOKED_AT].decode("utf-8", "replace")))
@@ -66,6 +66,11 @@ def to_quarantine(line: Line, redactor: Redactor) -> Quarantined:
         say_withheld(type(error).__name__, place_of(error))
         payload = f"[withheld: {len(line.raw)} bytes]"
     return Quarantined(content, line.problem, source, line.offset, payload)
+
+
+def content_id(raw: bytes) -> str:
+    """What names a line that is no record: the same bytes have the same id."""
+    return hashlib.sha256(raw).hexdigest()[:32]
 
 
 def unescaped(text: str) -> str:

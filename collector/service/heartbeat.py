@@ -1,33 +1,107 @@
 """The sign of life that a fleet watches: a small event with the agent's own figures, and never any content.
 
-In: the status report. Out: an event of kind `heartbeat`. Invariant: its id is derived from the installation and the
-interval of time it falls into, so an agent that restarts within an interval does not count twice.
+In: the status report, or the ledger of a scan. Out: an event of kind `heartbeat`, and its way to the sink. Invariant:
+its id is derived from the installation and the interval of time it falls into, so an agent that restarts within an
+interval does not count twice.
 """
 
 from __future__ import annotations
 
+import contextlib
+import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
 
 from collector import __version__
-from collector.flow.batch import Batch
+from collector.delivery.sink import Verdict
+from collector.errors import CollectorError, StateError
 from collector.flow.event import SCHEMA
 from collector.flow.frame import Frame
-from collector.flow.outcome import Sealed
+from collector.flow.ledger import Ledger
+from collector.pipeline import Flow
+from collector.redact import seal
+from collector.service.figures import Totals
 
-NAMES = ("sources", "lag", "lines", "delivered", "skipped", "quarantined", "redactions", "batches", "bytes")
+NAMES = ("lag", "lines", "delivered", "skipped", "quarantined", "batches", "bytes", "capture_level", "last_error")
+MANY_WRITERS = 10
+LAST_WORD_SECONDS = 3.0  # a service that is being stopped has no time for a sink that does not answer
 
 
-def heartbeat(report: dict[str, Any], frame: Frame, *, now: float, uptime: float, interval: float) -> dict[str, Any]:
-    """The event with the figures of a report."""
-    bucket = int(now // max(interval, 1.0))
-    attributes = {name: report[name] for name in NAMES if name in report}
-    attributes |= {"version": __version__, "uptime_seconds": int(uptime), "watcher": report["watcher"]["mode"]}
-    attributes["sources"] = sum(row["sources"] for row in report["priorities"].values())
-    if report.get("last_error"):
-        attributes["last_error"] = report["last_error"]
-    return _event(f"heartbeat\0{frame.installation_id}\0{interval:g}\0{bucket}", frame, now, attributes)
+@dataclass(frozen=True)
+class Beat:
+    """When a heartbeat is sent, by what, and at which point of its life."""
+
+    now: float
+    uptime: float
+    interval: float
+    command: str = "run"
+    is_last: bool = False
+
+
+def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any]:
+    """The event with the figures of a report. The last one of a life counts beside the one of its interval."""
+    attributes = {name: report[name] for name in NAMES if report.get(name) is not None}
+    redactions = dict(report["redactions"])
+    attributes |= {
+        "version": __version__,
+        "command": beat.command,
+        "uptime_seconds": int(beat.uptime),
+        "sources": sum(row["sources"] for row in report["priorities"].values()),
+        "withheld": redactions.pop("withheld", 0),
+        "redactions": redactions,
+        "held": report["held"]["files"],
+        "quarantine": report["quarantine"],
+        "configuration": report["configuration"],
+        "writers": report["writers"],
+    }
+    if beat.is_last:
+        attributes["is_last"] = True
+    if report.get("watcher"):
+        attributes["watcher"] = report["watcher"]["mode"]
+    if report.get("problem"):
+        attributes["problem"] = report["problem"]["kind"]
+    parts = ["heartbeat", frame.installation_id, f"{beat.interval:g}", str(int(beat.now // max(beat.interval, 1.0)))]
+    if beat.is_last and beat.command == "run":
+        parts.append(f"last of {int(beat.now - beat.uptime)}")
+    return _event("\0".join(parts), frame, beat.now, attributes)
+
+
+def standing(flow: Flow, configuration: str) -> dict[str, Any]:
+    """What a heartbeat says beyond the figures of passes: settings in force, what is kept aside, who writes."""
+    writers: dict[str, list[str]] = {}
+    for name, version in sorted(flow.writers):
+        writers.setdefault(name, []).append(version)
+    try:
+        quarantined: int | None = len(flow.committer.quarantine.entries())
+    except StateError:
+        quarantined = None
+    return {
+        "held": flow.held.summary(),
+        "quarantine": quarantined,
+        "configuration": configuration,
+        "writers": {name: versions[-MANY_WRITERS:] for name, versions in writers.items()},
+    }
+
+
+def send(made: dict[str, Any], flow: Flow, seconds: float, *, is_last: bool = False) -> Verdict | None:
+    """Sends a heartbeat, once. One that does not arrive is not made up for later; None if there was no answer."""
+    sealed = seal(made, flow.redactor, flow.max_event_bytes)
+    posted = flow.deliverer.ask_within(sealed, seconds, after_stop=is_last)
+    return posted.verdict if posted else None
+
+
+def after_scan(flow: Flow, ledger: Ledger, configuration: str, *, took: float, interval: float) -> None:
+    """The heartbeat at the end of a scan, with its ledger: all that a fleet hears of a machine without the service."""
+    totals = Totals()
+    totals.add(ledger)
+    sources = {"sources": ledger.seen}
+    report = {**totals.as_dict(), "lag": ledger.lag, "capture_level": flow.level, "priorities": {"": sources}}
+    report |= standing(flow, configuration)
+    made = heartbeat(report, flow.frame, Beat(time.time(), took, interval, "scan", is_last=True))
+    with contextlib.suppress(CollectorError):  # everything it tells of has been acknowledged and saved
+        send(made, flow, LAST_WORD_SECONDS, is_last=True)
 
 
 def canary(frame: Frame, now: float) -> dict[str, Any]:
@@ -47,8 +121,3 @@ def _event(name: str, frame: Frame, now: float, attributes: dict[str, Any]) -> d
         "attributes": attributes,
         "source": {"path": "heartbeat", "offset": 0, "length": 0},
     }
-
-
-def batch_of(event: Sealed) -> Batch:
-    """A batch that carries one event and moves no offset."""
-    return Batch(events=[event], places=[("heartbeat", 0)], size=len(event.body) + 1)

@@ -8,6 +8,7 @@ committed offsets, and the status says why.
 
 from __future__ import annotations
 
+import contextlib
 import encodings.idna  # noqa: F401 - httpx needs it; loaded in the middle of a large pass, it would pin memory
 import os
 import random
@@ -18,22 +19,23 @@ from contextlib import ExitStack
 from typing import Any
 
 from collector import __version__
-from collector.assembly import describe, flow_on, held_state
+from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError
+from collector.errors import CollectorError, ConfigurationError, RootDeleted
 from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of
-from collector.pipeline import Flow
+from collector.pipeline import Flow, meet_sink
 from collector.service import footprint
 from collector.service.figures import timestamp
+from collector.service.heartbeat import Beat, standing
 from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
 from collector.service.status_file import StatusFile, one_line, status_path
 from collector.service.watch import Watcher
-from collector.settings import Settings
+from collector.settings import Settings, fingerprint
 
 log = get_logger()
 # Finding the sources may take at most one part in this many of the time, however many sources there are.
@@ -55,6 +57,7 @@ class Service:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         uniform: Uniform = random.uniform,
+        from_now: bool = False,
     ) -> None:
         self.settings = settings
         self.notifier = notifier or Notifier()
@@ -62,6 +65,7 @@ class Service:
         self.interrupt = Interrupt()
         self.passes = Passes(
             progress=self._progress,
+            received=self._beat_meanwhile,
             keep_alive=self.notifier.alive,
             hinted=self.wake.peek,
             clock=clock,
@@ -76,7 +80,8 @@ class Service:
         self._since, self._started, self._drift = wall(), clock(), wall() - clock()
         self._is_stopping = self._wants_reload = self._wants_report = False
         self._full_at = self._rested_at = clock()
-        self._heartbeat_at = clock() + settings.heartbeat.interval
+        self._heartbeat_at = clock()  # the first at once: a fleet wants to hear who has come
+        self._from_now = from_now
         self._secrets: Any = None
         self._told: Any = None
 
@@ -115,7 +120,7 @@ class Service:
             before, threading.excepthook = threading.excepthook, self._thread_died
             try:
                 while not self._is_stopping:
-                    self._turn(state, parts)
+                    self._turn(parts)
             finally:
                 threading.excepthook = before
                 self._finish()
@@ -132,9 +137,9 @@ class Service:
         """Whether a stop or a reload was asked for and has not been done yet."""
         return self._is_stopping or self._wants_reload
 
-    def _turn(self, state: State, parts: ExitStack) -> None:
+    def _turn(self, parts: ExitStack) -> None:
         if self._wants_reload:
-            self._do_reload(state, parts)
+            self._do_reload(parts)
         seconds = self.step()
         self._progress()
         if not self.is_interrupted:
@@ -148,9 +153,11 @@ class Service:
         # Saving comes first: what a sink acknowledged before it went down must reach the disk during the outage.
         if committer.due_in == 0.0:
             committer.save()
+        elif self._is_beat_due(now):
+            self._send_heartbeat()
         # Nothing else before the retry is due: a hint would only lead to the same failure.
         elif passes.problem and now < passes.retry_at:
-            return min(passes.retry_at - now, self._when_to_save())
+            return min(passes.retry_at - now, self._when_to_save(), self._when_to_beat(now))
         elif passes.problem and passes.problem.kind == "halted" and self._secrets != self._secrets_now():
             log.info("token or certificate changed, reloading")
             self._wants_reload = True
@@ -158,8 +165,6 @@ class Service:
             self._look_at_everything()
         elif self.wake.since is not None and now >= self.wake.since + self.settings.batch.linger:
             self._look_at(self.wake.take())
-        elif now >= self._heartbeat_at and self.settings.heartbeat.interval:
-            self._send_heartbeat()
         else:
             return self._nothing_until() - now
         return 0.0
@@ -168,9 +173,7 @@ class Service:
         moments = [self._full_at, self._clock() + self._when_to_save()]
         if self.wake.since is not None:
             moments.append(self.wake.since + self.settings.batch.linger)
-        if self.settings.heartbeat.interval:
-            moments.append(self._heartbeat_at)
-        return min(moments)
+        return min(*moments, self._clock() + self._when_to_beat(self._clock()))
 
     def _when_to_save(self) -> float:
         due_in = self.flow.committer.due_in
@@ -189,7 +192,21 @@ class Service:
             self._full_at = self.passes.retry_at = now
         self._drift = drift
 
+    def _leave_a_deleted_root(self) -> None:
+        """Ends the run if a sandbox or container shows a root that is no more: it would be seen empty for ever.
+
+        Such a root is a mount of its own. It outlives the directory, which then has no name left, so no link to it.
+        """
+        for root in self.flow.scope.roots:
+            with contextlib.suppress(OSError):
+                if os.stat(root.path).st_nlink == 0:
+                    raise RootDeleted(
+                        f"{root.path} was deleted, and this sandbox goes on showing the directory that is gone. All "
+                        "offsets are kept. A new start sees what has taken its place; the service manager does that."
+                    )
+
     def _look_at_everything(self) -> None:
+        self._leave_a_deleted_root()
         # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
         self.watcher.keep_up()
         hints = self.wake.take()
@@ -207,10 +224,19 @@ class Service:
             # Hints that call for a full walk may keep coming; each walk still gets the rest it has earned.
             self._full_at = max(self._clock(), self._rested_at)
 
-    def _send_heartbeat(self) -> None:
+    def _is_beat_due(self, now: float) -> bool:
+        return bool(self.settings.heartbeat.interval) and now >= self._heartbeat_at and self.passes.may_beat
+
+    def _when_to_beat(self, now: float) -> float:
+        """Seconds until the next heartbeat; forever while none could be sent, because then a pass comes first."""
+        may_beat = self.settings.heartbeat.interval and self.passes.may_beat
+        return max(0.0, self._heartbeat_at - now) if may_beat else FOREVER
+
+    def _send_heartbeat(self, *, is_last: bool = False) -> None:
         interval = self.settings.heartbeat.interval
         self._heartbeat_at = self._clock() + interval
-        self.passes.beat(self.describe(), self._clock() - self._started, interval)
+        report = self.describe() | standing(self.flow, fingerprint(self.settings))
+        self.passes.beat(report, Beat(self._wall(), self._clock() - self._started, interval, is_last=is_last))
 
     # Configuration
 
@@ -223,6 +249,7 @@ class Service:
             flow = opening.enter_context(made)
             watcher = self._make_watcher(flow.scope, self.wake, is_wanted=settings.run.watch, clock=self._clock)
             opening.callback(watcher.close)
+            meet_sink(flow, from_now=self._from_now)
             parts = opening.pop_all()
         if hasattr(self, "flow"):  # a reload: what waits for the disk must not be lost with the old committer
             flow.committer.go_on_from(self.flow.committer)
@@ -241,7 +268,7 @@ class Service:
         if self.is_interrupted:
             self.interrupt.stop()
 
-    def _do_reload(self, state: State, parts: ExitStack) -> None:
+    def _do_reload(self, parts: ExitStack) -> None:
         """Takes over the configuration as it is now. If that cannot be used, logs why and keeps the old one."""
         # Cleared first: a signal that comes while the file is being read asks for another reload.
         self._wants_reload = False
@@ -251,6 +278,7 @@ class Service:
             settings = self._reread()
             if settings.state_path != self.settings.state_path:
                 raise ConfigurationError("state.path cannot change while the agent runs. Restart it to use another.")
+            state = self._state_for(settings)
             self.watcher.close()
             parts.push(self.open_flow(state, settings))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
@@ -268,6 +296,15 @@ class Service:
         finally:
             self._clear_interrupt()
         self.notifier.ready()
+
+    def _state_for(self, settings: Settings) -> State:
+        """The state of the sink in these settings: the same, or that of another sink, whose offsets are its own."""
+        state = self.flow.state
+        if sink_of(settings) == state.sink:
+            return state
+        # The other state is read from the disk, so all that is known must be there first. Raises if it cannot be.
+        self.flow.committer.finish()
+        return state_of(settings).load()
 
     def _secrets_now(self) -> Any:
         try:
@@ -320,6 +357,11 @@ class Service:
             self.watcher.restarts,
         )
 
+    def _beat_meanwhile(self) -> None:
+        """Called after a receipt, when the sink is sure to answer: a long pass must not keep the fleet waiting."""
+        if self._is_beat_due(self._clock()):
+            self._send_heartbeat()
+
     def _progress(self) -> None:
         """Called wherever the main loop has done something, or waits on purpose."""
         self.notifier.alive()
@@ -339,6 +381,8 @@ class Service:
         self._is_stopping = True
         # Saved before the last report, which says so if that failed.
         self.flow.committer.save()
+        if self.settings.heartbeat.interval and self.passes.may_beat:
+            self._send_heartbeat(is_last=True)
         self._tell(is_last=True)
         log.info("stopped", lag=self.describe()["lag"], **self.passes.totals.as_dict())
 

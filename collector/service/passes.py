@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from collector.delivery.sink import Accepted, Halt
 from collector.delivery.waiting import Uniform, backoff
 from collector.errors import CollectorError, SinkError, SinkHalted, SinkUnavailable, StateError, Stopped
 from collector.flow.ledger import Ledger
@@ -20,9 +21,8 @@ from collector.flow.source import Source
 from collector.log import get_logger, place_of
 from collector.pipeline import Flow, walk
 from collector.reading.discover import Findings, discover, glance
-from collector.redact import seal
 from collector.service.figures import Lag, Problem, Totals
-from collector.service.heartbeat import batch_of, heartbeat
+from collector.service.heartbeat import LAST_WORD_SECONDS, Beat, heartbeat, send
 from collector.service.hints import Hints
 from collector.settings.options import RetrySettings
 
@@ -33,6 +33,7 @@ MANY_REASONS = 100
 # The hint for a younger change may still be on its way; an older one without a hint was missed.
 HINTS_TAKE_SECONDS = 2.0
 HOLD_AGAIN_SECONDS = 2.0  # how often, while the sink fails, files written meanwhile are held as well
+SINK_PROBLEMS = ("unavailable", "halted")
 SAID = {
     "unavailable": "the sink is failing, trying again",
     "halted": "the sink takes no events, a person must act",
@@ -55,14 +56,15 @@ class Seen:
 class Passes:
     """One lives as long as the agent; the flow, which it observes, changes with the configuration.
 
-    `progress` is called when there may be something new to tell, `keep_alive` when only time has gone by; `hinted`
-    gives the paths that have changed since the pass began.
+    `progress` is called when there may be something new to tell, `received` after a receipt, `keep_alive` when only
+    time has gone by; `hinted` gives the paths that have changed since the pass began.
     """
 
     def __init__(
         self,
         *,
         progress: Callable[[], None] = lambda: None,
+        received: Callable[[], None] = lambda: None,
         keep_alive: Callable[[], None] = lambda: None,
         hinted: Callable[[], frozenset[str]] = frozenset,
         clock: Callable[[], float] = time.monotonic,
@@ -79,7 +81,7 @@ class Passes:
         self.last_error = ""
         self.has_worked_hard = False
         self.changes = 0  # grows when there is something new to tell
-        self._progress, self._keep_alive, self._hinted = progress, keep_alive, hinted
+        self._progress, self._received, self._keep_alive, self._hinted = progress, received, keep_alive, hinted
         self._clock, self._wall, self._uniform = clock, wall, uniform
         self._held_at = clock()
         self._ledger = Ledger()
@@ -118,6 +120,7 @@ class Passes:
             self.acknowledged = self._wall()
         self.changes += 1
         self._progress()
+        self._received()
 
     # What the loop asks for
 
@@ -161,23 +164,44 @@ class Passes:
         # What a pass like this has held is compared with its original only by a full walk.
         return not found.needs_full_walk and not self.flow.held.has_news
 
-    def beat(self, report: dict[str, Any], uptime: float, interval: float) -> None:
-        """Sends a heartbeat. One that does not arrive is not made up for later."""
+    @property
+    def may_beat(self) -> bool:
+        """Whether a heartbeat has something to say, and a sink that would hear it.
+
+        While offsets cannot be saved, or passes fail for reasons of their own, the sink may well be up, and this is
+        when its owner has to hear of the agent.
+        """
+        is_deaf = self.problem is not None and self.problem.kind in SINK_PROBLEMS
+        knows_something = self.seen.at is not None or self.problem is not None or self._found is not None
+        return knows_something and not is_deaf and self.flow.deliverer.health.failing_since is None
+
+    def beat(self, report: dict[str, Any], beat: Beat) -> None:
+        """Sends a heartbeat; a failure is remembered as the last error, and changes nothing else."""
         flow = self.flow
-        made = heartbeat(report, flow.frame, now=self._wall(), uptime=uptime, interval=interval)
-        batch = batch_of(seal(made, flow.redactor, flow.max_event_bytes))
+        seconds = LAST_WORD_SECONDS if beat.is_last else flow.deliverer.policy.max_wait
         try:
-            for receipt in flow.deliverer.deliver([batch]):
-                if receipt.refused:
-                    self._say("heartbeat refused", receipt.refused[0].reason)
-                else:
+            match send(
+                heartbeat(report, flow.frame, beat), flow, max(seconds, LAST_WORD_SECONDS), is_last=beat.is_last
+            ):
+                case Accepted(rejected=rejected) if rejected:
+                    self._say("heartbeat refused", next(iter(rejected.values())))
+                case Accepted():
                     self.acknowledged = self._wall()
-        except (SinkError, Stopped) as error:
-            self.last_error = type(error).__name__
-            self._say("heartbeat not delivered", str(error))
+                    self.last_error = self.last_error if self.problem else ""
+                case Halt(reason=reason):
+                    self._beat_failed("SinkHalted", reason)
+                case None:
+                    self._beat_failed("SinkUnavailable", "no answer")
+                case verdict:
+                    self._beat_failed("SinkUnavailable", verdict.reason)
+        except Stopped:
+            pass
         except Exception as error:  # noqa: BLE001 - a sign of life must not end the run
-            self.last_error = type(error).__name__
-            self._say("heartbeat failed", f"{type(error).__name__} at {place_of(error)}")
+            self._beat_failed(type(error).__name__, f"{type(error).__name__} at {place_of(error)}")
+
+    def _beat_failed(self, error: str, reason: str) -> None:
+        self.last_error = error
+        self._say("heartbeat not delivered", reason)
 
     def totals_now(self) -> Totals:
         """The totals, including those of a pass under way."""
@@ -229,7 +253,7 @@ class Passes:
         return False
 
     def _worked(self) -> None:
-        self._errors_in_a_row = 0
+        self._errors_in_a_row, self.last_error = 0, ""
         if self.problem is not None:
             log.info("working again", after_seconds=round(self._wall() - self.problem.since), was=self.problem.kind)
             self.problem = None

@@ -10,12 +10,14 @@ from collector.settings.environment import (
     credential,
     home,
     notify_socket,
+    proxy_of,
     read_secret,
     state_key,
     user_config,
     variable,
     watchdog_seconds,
 )
+from collector.settings.fingerprint import fingerprint
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import load
@@ -27,11 +29,13 @@ __all__ = [
     "account",
     "cache_directory",
     "credential",
+    "fingerprint",
     "home",
     "load",
     "machine_id",
     "masked",
     "notify_socket",
+    "proxy_of",
     "read_secret",
     "state_key",
     "token_path",

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 import platformdirs
 
@@ -18,8 +21,14 @@ SYSTEM_DIRECTORY = Path("/etc/collector")
 
 
 def home() -> str:
-    """The home directory, for which `~` stands in keys."""
-    return os.path.expanduser("~")
+    """The home directory, for which `~` stands in keys. Containers may run a user that has none."""
+    found = os.path.expanduser("~")
+    if found == "~":
+        raise ConfigurationError(
+            "There is no home directory: HOME is not set, and the system knows no account for this user. "
+            "Set HOME to a directory that this user can write to."
+        )
+    return found
 
 
 def state_key(source: str) -> str:
@@ -37,6 +46,7 @@ def cache_directory() -> Path:
 
 def user_config() -> Path:
     """The user's own configuration file."""
+    home()  # raises what a person can act on; platformdirs would raise a RuntimeError
     return platformdirs.user_config_path("collector") / "collector.toml"
 
 
@@ -54,10 +64,14 @@ def watchdog_seconds() -> float | None:
 
 
 def credential(name: str) -> Path | None:
-    """A file that systemd has put into this service's credentials directory; None if there is none."""
-    directory = os.environ.get("CREDENTIALS_DIRECTORY")
-    path = Path(directory, name) if directory else None
-    return path if path is not None and path.is_file() else None
+    """The file in which systemd gives this service a credential; None if there is none.
+
+    systemd copies it once, at the start. One that is replaced later is put into the runtime directory by the unit's
+    ExecReload=, and counts from then on.
+    """
+    places = [os.environ.get(variable) for variable in ("RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY")]
+    paths = [Path(place, name) for place in places if place]
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read_secret(path: Path, setting: str) -> str:
@@ -76,6 +90,30 @@ def state_directory() -> Path:
     """$STATE_DIRECTORY under systemd, else the platform's directory for state."""
     given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
     return Path(given) if given else platformdirs.user_state_path("collector")
+
+
+class Proxy(NamedTuple):
+    """A proxy that the environment names: by which variable, and where, without its credentials."""
+
+    variable: str
+    address: str
+
+    def __str__(self) -> str:
+        return f"{self.variable} names {self.address}"
+
+
+def proxy_of(url: str) -> Proxy | None:
+    """The proxy through which requests to a URL go; None if they go straight there."""
+    parts = urlsplit(url)
+    named = getproxies_environment()
+    kind = next((kind for kind in (parts.scheme.lower(), "all") if named.get(kind)), "")
+    if not kind or proxy_bypass_environment(parts.hostname or "", named):
+        return None
+    variables = (f"{kind}_proxy", f"{kind}_proxy".upper())
+    variable = next((name for name in variables if os.environ.get(name)), variables[0])
+    told = named[kind] if "://" in named[kind] else f"http://{named[kind]}"
+    scheme, _, rest = told.partition("://")
+    return Proxy(variable, f"{scheme}://{rest.rpartition('@')[2].partition('/')[0]}")
 
 
 def variable(name: str) -> str:

@@ -7,6 +7,7 @@ from its file, never from the configuration itself.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import UnionType
@@ -18,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from collector.settings.environment import credential, read_secret, state_directory
+from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
     BatchSettings,
@@ -54,7 +56,7 @@ class Settings(BaseSettings):
     )
 
     roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
-        default=[], description="what to read"
+        default=[], description="directories to read, as paths or as tables with path, label and agent"
     )
     sink: SinkSettings = SinkSettings()
     batch: BatchSettings = BatchSettings()
@@ -70,7 +72,11 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     log: LogSettings = LogSettings()
     host: HostSettings = HostSettings()
-    labels: Labels = Field(default={}, examples=[{"team": "platform"}], description="go with every event, as they are")
+    labels: Labels = Field(
+        default={},
+        examples=[{"team": "platform"}],
+        description="your own words for a team or a site, on every event and heartbeat",
+    )
 
     _origins: Origins = PrivateAttr(default_factory=Origins)
 
@@ -88,6 +94,16 @@ class Settings(BaseSettings):
     def sink_type(self) -> str:
         """http when there is a URL, else the embedded store."""
         return self.sink.type or ("http" if self.sink.url else "store")
+
+    @property
+    def host_id(self) -> str | None:
+        """The machine's id in events; None where neither the configuration nor the system has one."""
+        return self.host.id or machine_id()
+
+    @property
+    def host_name(self) -> str:
+        """What the machine is called in events."""
+        return self.host.name or socket.gethostname()
 
     @property
     def state_path(self) -> Path:
@@ -159,4 +175,5 @@ def masked(settings: Settings) -> dict[str, Any]:
     shown["state"]["path"] = str(settings.state_path)
     shown["store"]["database"] = str(settings.database_path)
     sink["type"] = settings.sink_type
+    shown["host"] = {"id": settings.host_id, "name": settings.host_name}
     return shown

@@ -118,6 +118,11 @@ class SinkSettings(Section):
     url: str | None = Field(
         default=None, examples=["https://telemetry.example/v1/events"], description="where batches are POSTed"
     )
+    formerly: Names = Field(
+        default=[],
+        examples=[["https://old.example/v1/events"]],
+        description="addresses that this same sink had before; what it was sent there is not sent again",
+    )
     token_file: FilePath | None = Field(
         default=None,
         examples=["/etc/collector/sink-token"],

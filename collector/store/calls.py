@@ -59,33 +59,22 @@ def _call(messages: int, model: str | None, figures: Figures) -> dict[str, Any]:
 
 
 def _split(model: str | None, own: Figures, sampled: list[Figures]) -> list[dict[str, Any]]:
-    """One call for each sampling; what only the whole knows stays with the first."""
+    """One call for each sampling; what the samplings do not say stays with the first."""
     calls = [_call(int(not number), model, figures) for number, figures in enumerate(sampled)]
     for place, name in enumerate(USAGE):
-        whole = own[place] or 0
-        rest = whole - sum(figures[place] or 0 for figures in sampled)
-        if rest:
-            # Where the lifetime of the cache is not said by call, it goes to the calls that wrote, in their order.
-            for call in calls:
-                room = _room(call, name, rest)
-                if room:
-                    call[name] = call.get(name, 0) + room
-                    rest -= room
-        if rest:
-            calls[0][name] = max(0, calls[0].get(name, 0) + rest)
+        rest = (own[place] or 0) - sum(figures[place] or 0 for figures in sampled)
+        if rest > 0:
+            calls[0][name] = calls[0].get(name, 0) + rest
     return calls
 
 
-def _room(call: dict[str, Any], name: str, rest: int) -> int:
-    if name not in {"cache_creation_5m_tokens", "cache_creation_1h_tokens"} or rest < 0:
-        return 0
-    written = call.get("cache_creation_tokens", 0)
-    known = call.get("cache_creation_5m_tokens", 0) + call.get("cache_creation_1h_tokens", 0)
-    return int(min(rest, max(0, written - known)))
-
-
 def _add_up(sampled: list[Figures], own: Figures) -> bool:
-    return all(sum(figures[place] or 0 for figures in sampled) == (own[place] or 0) for place in range(len(COUNTED)))
+    """Whether the price of the samplings can be told: all that it depends on is said call by call."""
+    return all(
+        sum(figures[place] or 0 for figures in sampled) == (own[place] or 0)
+        for place, name in enumerate(USAGE)
+        if name in COUNTED or name == "cache_creation_1h_tokens"
+    )
 
 
 def _figures(item: dict[str, Any]) -> Figures:

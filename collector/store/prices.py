@@ -77,11 +77,10 @@ def names_of(row: dict[str, Any]) -> Iterator[str]:
     """Every spelling of a model: Anthropic's own, Bedrock's with its regions, and Vertex's, with the long context."""
     for name in (row["model"], *row.get("names", ())):
         head, _, date = name.rpartition("-")
-        vertex = [f"{head}@{date}"] if len(date) == len("20250101") and date.isdigit() else []
-        bedrock = [
-            f"{region}anthropic.{name}{version}" for region in REGIONS for version in ("", "-v1", "-v1:0", "-v2:0")
-        ]
-        for spelling in (name, *vertex, *bedrock):
+        is_dated = len(date) == len("20250101") and date.isdigit()
+        versions = ("-v1:0", "-v2:0") if is_dated else ("", "-v1")
+        bedrock = [f"{region}anthropic.{name}{version}" for region in REGIONS for version in versions]
+        for spelling in (name, *bedrock, *([f"{head}@{date}"] if is_dated else [])):
             yield spelling
             yield spelling + ONE_MILLION
 

@@ -33,9 +33,10 @@ class Cost(NamedTuple):
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """A clean environment whose HOME is scratch."""
+    """A clean environment whose HOME is scratch. Without heartbeats: every event that arrives comes from a line."""
     home.mkdir(parents=True, exist_ok=True)
-    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "PYTHONPATH": str(REPOSITORY), **more}
+    clean = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "PYTHONPATH": str(REPOSITORY)}
+    return {**clean, "COLLECTOR_HEARTBEAT__INTERVAL": "0", **more}
 
 
 def cost_of(command: Sequence[str], home: Path, **more: str) -> Cost:

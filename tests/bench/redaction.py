@@ -24,7 +24,7 @@ from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import sample
 from tests.bench.records import Writer
 from tests.bench.text import Library
-from tests.redact.harmless import HARMLESS
+from tests.redact.harmless.templates import HARMLESS
 from tests.redact.secrets import secret
 from tests.redact.structures.contexts import CONTEXTS
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.cli import run
+from collector.cli.service import app
 from tests.install.scripted import ServiceManager
 
 PROGRAM = ["--program", "/opt/collector/bin/collector"]
@@ -101,6 +102,7 @@ def test_uninstalling_takes_the_smaller_sandbox_along(manager: ServiceManager, s
     assert list(scratch_home.rglob("without-namespaces.conf"))
     assert run(["service", "uninstall", *SYSTEMD]) == 0
     assert not list(scratch_home.rglob("*.conf"))
+    assert not list(scratch_home.rglob("*.service.d"))
 
 
 def test_directories_from_the_configuration_are_writable(
@@ -230,3 +232,37 @@ def test_status_of_a_launch_agent_is_its_own_and_not_that_of_its_coalition(
     shown = capsys.readouterr().out
     assert re.search(r"state +running", shown)
     assert re.search(r"process +42", shown)
+
+
+LOADED = "LoadState=loaded\nActiveState=active\nSubState=running\nUnitFileState=enabled\nFragmentPath=/u\nMainPID=1\n"
+TOLD = LOADED + "NRestarts=0\nStatusText=\nActiveEnterTimestamp=Wed\nResult=success\nExecMainStatus=0\n"
+
+
+@pytest.mark.parametrize("verb", ["start", "stop", "restart"])
+def test_a_service_is_started_and_stopped_by_its_manager(
+    verb: str, manager: ServiceManager, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manager.says("systemctl", TOLD)
+    assert run(["service", verb, *SYSTEMD]) == 0
+    assert manager.calls[-1] == f"systemctl --user {verb} collector.service"
+    assert run(["service", verb, "--system", "--for", "nobody", "--dry-run", *SYSTEMD]) == 0
+    assert f"systemctl {verb} collector@nobody.service" in capsys.readouterr().out
+    manager.says("systemctl", "LoadState=not-found\n")
+    assert run(["service", verb, *SYSTEMD]) == 1
+    assert "`collector service install` does that" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verb", "last"), [("start", "kickstart gui/"), ("stop", "print gui/"), ("restart", "kickstart -k gui/")]
+)
+def test_a_launch_agent_is_started_and_stopped(verb: str, last: str, manager: ServiceManager) -> None:
+    run(["service", "install", *PROGRAM, *LAUNCHD])
+    assert run(["service", verb, *LAUNCHD]) == 0
+    assert f"launchctl {last}" in manager.calls[-1]
+
+
+def test_every_command_of_the_service_has_an_example_and_a_summary_that_fits() -> None:
+    for command in app.registered_commands:
+        said = str(command.callback.__doc__)
+        assert "\n    Example: " in said
+        assert len(said.partition("\n")[0]) <= 65

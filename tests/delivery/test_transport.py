@@ -241,5 +241,8 @@ def test_a_request_that_cannot_be_made_is_refused_without_its_headers() -> None:
 def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         free = listener.getsockname()[1]
-    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{free}")
-    assert isinstance(post("https://sink.invalid/"), Retry)
+    monkeypatch.setenv("https_proxy", f"http://me:not-a-word@127.0.0.1:{free}")
+    verdict = post("https://sink.invalid/")
+    assert isinstance(verdict, Retry)
+    assert "the proxy cannot be reached" in verdict.reason
+    assert "not-a-word" not in verdict.reason

@@ -14,7 +14,7 @@ from tests.build import Home
 from tests.e2e.test_secrets import SHAPES, Planter, fill
 from tests.sink import Sink
 
-SCHEMA = json.loads(Path(collector.__file__).parent.joinpath("flow", "event.schema.json").read_bytes())
+SCHEMA = json.loads(Path(collector.__file__).parent.joinpath("flow", "event.strict.schema.json").read_bytes())
 
 
 def assert_valid(sink: Sink) -> None:

@@ -14,6 +14,11 @@ from typing import Any
 
 import pytest
 
+from collector import settings
+from collector.assembly import scope_of
+from collector.delivery.sinks.registry import SINKS
+from collector.inspection.doctor import STEPS
+from collector.reading.discover import discover
 from tests.agent import Agent
 from tests.build import Home
 from tests.faults.test_files_changes import records, run
@@ -180,6 +185,22 @@ def test_an_unreadable_file_costs_itself_only_and_is_read_when_it_may_be(reachab
     path.chmod(0o600)
     assert run_as_nobody(world, reachable)["delivered"] == 1
     assert world.settled() == {"m1", "m2"}
+
+
+def test_doctor_names_what_it_may_not_read_and_what_is_no_root(reachable: Path) -> None:
+    """As `collector doctor` does, in a process that can become somebody else for a moment."""
+    world = World(reachable)
+    path = world.root / "projects" / "-work-a" / "s.jsonl"
+    path.write_bytes(records(1))
+    path.chmod(0)
+    (world.root / "projects" / "-work-b" / "t.jsonl").write_bytes(records(2))
+    roots = [str(world.root), str(path.parents[1])]
+    with as_nobody(reachable):
+        chosen = settings.load(None, {"roots": roots}, sinks=SINKS)
+        told = [each.finding for each in STEPS["root"](chosen, discover(scope_of(chosen)))]
+    no_root = f"{path.parents[1]} is not a directory of Claude Code: it holds nothing that Claude Code writes."
+    expected = [f"{world.root}: 2 sources", f"{no_root} Did you mean {world.root}?"]
+    assert told[:3] == [*expected, f"{path} cannot be read: Permission denied"]
 
 
 def test_a_file_that_loses_its_permission_goes_on_where_it_was(reachable: Path) -> None:

@@ -1,4 +1,4 @@
-"""Writes what is made from the definition of the event: the JSON Schema in the package, and docs/events.md.
+"""Writes what is made from the definition of the event: the JSON Schemas in the package, and docs/events.md.
 
     python -m tests.flow.event_pages
 
@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from collector.agents.claude_code import places
-from collector.flow.event import KINDS, json_schema
+from collector.flow.event import KINDS, json_schema, open_schema
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from tests.agents.claude_code.reader import context, normalized, outcome
+from tests.agents.claude_code.record_types import SEEN
 from tests.agents.claude_code.samples import (
     ALL_RECORDS,
     HISTORY_LINES,
@@ -28,16 +29,17 @@ from tests.agents.claude_code.samples import (
 )
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SCHEMA_PATH = REPOSITORY / "collector" / "flow" / "event.schema.json"
+STRICT_PATH = REPOSITORY / "collector" / "flow" / "event.strict.schema.json"
+OPEN_PATH = REPOSITORY / "collector" / "flow" / "event.schema.json"
 PAGE_PATH = REPOSITORY / "docs" / "events.md"
 TEXT_PATH = REPOSITORY / "tests" / "flow" / "events_page.md"
 
 PARTS = ("usage", "usage.iterations", "tool", "blocks", "source", "client", "host")
 
 
-def schema_text() -> str:
-    """The JSON Schema as a file."""
-    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+def schema_text(schema: dict[str, Any]) -> str:
+    """A JSON Schema as a file."""
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def page_text() -> str:
@@ -49,6 +51,7 @@ def page_text() -> str:
         ("fields", fields_table(json_schema())),
         ("parts", parts_tables()),
         ("records", records_table()),
+        ("versions", versions_table()),
         ("example", example()),
     ):
         text = text.replace(f"<!-- {mark} -->", "\n".join(lines))
@@ -122,6 +125,19 @@ def records_table() -> Iterator[str]:
     yield from (f"| `{kind} | {', '.join(found)} |" for kind, found in names.items())
 
 
+def versions_table() -> Iterator[str]:
+    """Which versions write which record types, and what becomes of each: from what the samples became."""
+    kinds: dict[str, dict[str, None]] = {}
+    where = context()
+    for record in ALL_RECORDS.values():
+        made = outcome(record, where)
+        kind = f"skipped: {made.reason}" if isinstance(made, Skip) else f"`{made['kind']}`"
+        kinds.setdefault(str(record.get("type")), {})[kind] = None
+    yield from table(
+        ("record type", "seen in", "becomes"), ((name, seen, ", ".join(kinds[name])) for name, seen in SEEN.items())
+    )
+
+
 def name_of(record: dict[str, Any]) -> str:
     """How the table calls a record: its type, and the subtype where that decides."""
     kind = record.get("type")
@@ -138,8 +154,9 @@ def example() -> Iterator[str]:
 
 
 def main() -> None:
-    """Writes both files."""
-    SCHEMA_PATH.write_text(schema_text())
+    """Writes all three files."""
+    OPEN_PATH.write_text(schema_text(open_schema()))
+    STRICT_PATH.write_text(schema_text(json_schema()))
     PAGE_PATH.write_text(page_text())
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import jsonschema
 
-from collector.flow.event import KINDS, SCHEMA, json_schema
-from tests.flow.event_pages import PAGE_PATH, SCHEMA_PATH, page_text, schema_text
+from collector.flow.event import KINDS, SCHEMA, json_schema, open_schema
+from tests.agents.claude_code.reader import normalized
+from tests.agents.claude_code.samples import ALL_RECORDS
+from tests.flow.event_pages import OPEN_PATH, PAGE_PATH, STRICT_PATH, page_text, schema_text
 
 
 def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -21,8 +23,21 @@ def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from objects(schema["items"])
 
 
-def test_the_schema_in_the_package_is_current() -> None:
-    assert SCHEMA_PATH.read_text() == schema_text(), "run: python -m tests.flow.event_pages"
+def test_the_schemas_in_the_package_are_current() -> None:
+    assert STRICT_PATH.read_text() == schema_text(json_schema()), "run: python -m tests.flow.event_pages"
+    assert OPEN_PATH.read_text() == schema_text(open_schema()), "run: python -m tests.flow.event_pages"
+
+
+def test_the_open_schema_takes_what_later_versions_add_and_nothing_that_is_wrong() -> None:
+    today = normalized(ALL_RECORDS["assistant_tool_call"])
+    tomorrow = today | {"kind": "dream", "origin": "moon", "mood": {"is": "new"}, "quality": ["imagined"]}
+    tomorrow |= {"usage": today["usage"] | {"dreamt_tokens": 7}, "host": today["host"] | {"os": "linux"}}
+    check, strict = jsonschema.Draft202012Validator(open_schema()), jsonschema.Draft202012Validator(json_schema())
+    assert check.is_valid(today)
+    assert check.is_valid(tomorrow)
+    assert not strict.is_valid(tomorrow)
+    for wrong in ({"schema": "collector.event/2"}, {"usage": {"output_tokens": "9"}}, {"time": "now"}, {"id": 7}):
+        assert not check.is_valid(today | wrong)
 
 
 def test_the_page_about_events_is_current() -> None:
@@ -31,6 +46,7 @@ def test_the_page_about_events_is_current() -> None:
 
 def test_the_schema_is_a_valid_one() -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
+    jsonschema.Draft202012Validator.check_schema(open_schema())
 
 
 def test_every_field_has_a_description() -> None:

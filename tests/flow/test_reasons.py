@@ -62,4 +62,4 @@ def test_what_is_left_behind_is_what_a_scan_ends_with_three_for() -> None:
 
 
 def test_what_is_not_opened_again_before_it_changes() -> None:
-    assert {"warmup", "incomplete", "too_large"} == reasons.UNTIL_CHANGED
+    assert {"warmup", "too_large"} == reasons.UNTIL_CHANGED

@@ -31,6 +31,27 @@ events = st.dictionaries(
 )
 
 
+def test_what_stores_refuse_is_replaced_and_counted_at_every_level() -> None:
+    inner = {"a\0": "x\0\0y", "a\ufffd": 1, "list": ["\0", ["\0", {"deep": "\0"}]], "escape": "\x1b[31m"}
+    made = orjson.loads(shorten.fit({"id": "a", "text": "one\0two", "attributes": inner}, 1000))
+    assert made == {
+        "id": "a",
+        "text": "one\ufffdtwo",
+        "attributes": {
+            "a\ufffd": "x\ufffd\ufffdy",
+            "a\ufffd'": 1,
+            "list": ["\ufffd", ["\ufffd", {"deep": "\ufffd"}]],
+            "escape": "\x1b[31m",
+        },
+        "replaced": {"nul": 7},
+    }
+
+
+def test_text_that_merely_names_such_a_character_stays() -> None:
+    event = {"id": "a", "text": "print('\\u0000')"}
+    assert orjson.loads(shorten.fit(dict(event), 1000)) == event
+
+
 def test_an_event_that_fits_is_not_touched() -> None:
     event = {"id": "a", "text": "b" * 100}
     before = copy.deepcopy(event)

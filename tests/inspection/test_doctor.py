@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,7 @@ import pytest
 
 from collector.delivery import sink as sink_seam
 from collector.flow.event import json_schema
-from collector.inspection.doctor import clock
-from collector.install.installed import service_files
-from collector.install.plans import Person
+from collector.inspection.doctor import clock, of_services
 from tests.agent import Agent, Result
 from tests.build import Home
 from tests.sink import Answer, Sink, redirect, rejecting
@@ -69,13 +66,38 @@ def test_where_all_is_well_it_says_so_and_changes_nothing(home: Home, sink: Sink
     assert files(agent) == before
 
 
-def test_a_service_that_is_installed_is_named(home: Home, agent: Agent) -> None:
-    person = Person("alice", os.getuid(), str(home.path))
-    unit = service_files(person, sys.platform)[0]
-    unit.parent.mkdir(parents=True)
-    unit.touch()
-    checks, _ = examine(agent)
-    assert checks["service"] == [{"name": "service", "level": "ok", "finding": str(unit), "advice": ""}]
+OWN = {"unit": "collector.service", "state": "running", "says": "nothing waits"}
+SYSTEM = {"unit": "collector@alice.service", "state": "running", "says": "nothing waits"}
+
+
+@pytest.mark.parametrize(
+    ("services", "is_running", "expected"),
+    [
+        ([OWN], True, ["ok collector.service: running: nothing waits"]),
+        ([OWN | {"says": "halted since noon: HTTP 401"}], True, ["fail collector.service: running: halted since noon"]),
+        (
+            [SYSTEM | {"state": "inactive (dead)", "next": "collector service start --system --for alice"}],
+            False,
+            ["fail collector@alice.service is installed, but inactive (dead)"],
+        ),
+        (
+            [OWN | {"state": "failed (failed)", "ended": "exit-code, exit code 78", "next": "collector service logs"}],
+            False,
+            ["fail collector.service is installed, but failed (failed): exit-code, exit code 78"],
+        ),
+        ([OWN, SYSTEM], True, ["ok ", "ok ", "warn collector.service and collector@alice.service read the same"]),
+        ([], True, ["ok not installed, but the agent is running"]),
+        ([], False, ["warn not installed"]),
+    ],
+)
+def test_an_installed_service_is_judged_by_how_it_is(
+    services: list[dict[str, str]], is_running: bool, expected: list[str]
+) -> None:
+    found = list(of_services(services, is_agent_running=is_running))
+    assert [check.level for check in found] == [line.partition(" ")[0] for line in expected]
+    for check, line in zip(found, expected, strict=True):
+        assert f"{check.level} {check.finding}".startswith(line)
+        assert (check.level == "ok") == (not check.advice)
 
 
 def test_the_sink_gets_one_harmless_event(sink: Sink, agent: Agent) -> None:

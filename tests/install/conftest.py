@@ -32,5 +32,6 @@ def machine(tmp_path: Path) -> Machine:
         packaged_units=tmp_path / "package",
         local_units=tmp_path / "etc",
         lingering=tmp_path / "linger",
+        booted_by_systemd=tmp_path,
         no_namespaces=((tmp_path / "restrict_userns", "1"),),
     )

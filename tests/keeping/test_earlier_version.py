@@ -155,6 +155,7 @@ def test_what_is_held_now_could_be_read_by_it(tmp_path: Path) -> None:
         expected = json.loads(INDEX % (place.known | {"size": size, "unsent": unsent}))
         expected["files"][0]["source"][0][1] = place.home.root.name.lstrip(".")
         assert [entry.pop("agent") for entry in written["files"]] == [FORM.name]
+        assert [entry.pop("sinks") for entry in written["files"]] == [[f"http {sink.url}"]]
         assert written == expected
 
 

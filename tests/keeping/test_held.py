@@ -219,9 +219,9 @@ def test_nothing_is_held_where_there_is_no_directory(tmp_path: Path) -> None:
 
 def test_what_is_in_the_index_comes_back_as_it_was(shelf: Shelf) -> None:
     odd = shelf.write(os.fsdecode(b"s\xff.jsonl"), b"1\n")
-    shelf.hold(odd, start=Position(5, "h", "t", odd.stamp))
+    shelf.hold(odd, start=Position(5, "h", "t", odd.stamp, "3 - "))
     [file] = look_into(shelf.directory, FORM.companion).files
-    assert file == HeldFile(1, odd, Position(5, "h", "t"), 2)
+    assert file == HeldFile(1, odd, Position(5, "h", "t", anchor="3 - "), 2)
     assert json.loads((shelf.directory / "index.json").read_bytes())["version"] == 1
 
 

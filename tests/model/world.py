@@ -31,7 +31,7 @@ from collector.flow.source import FINGERPRINT_BYTES, digest
 from collector.keeping.commit import Committer
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
-from collector.keeping.state import State
+from collector.keeping.state import JOURNAL_FROM_BYTES, State
 from collector.pipeline import Flow, run_pass
 from collector.reading.scope import Scope
 from collector.redact import Options, Redactor
@@ -156,6 +156,8 @@ class MoodySink:
 class World:
     """The home, the sink, and what the agent left on disk."""
 
+    journal_from = JOURNAL_FROM_BYTES
+
     def __init__(self, directory: Path, redactor: Redactor = REDACTOR) -> None:
         self.redactor = redactor
         self.root = directory / ".claude"
@@ -180,7 +182,7 @@ class World:
         observer: Observer = UNOBSERVED,
     ) -> Flow:
         """A newly started agent; `answer` stands between it and the sink."""
-        state = State(self.state_path, FORM.name).load()
+        state = State(self.state_path, FORM.name, self.journal_from).load()
         mock = httpx.MockTransport(answer or self.sink)
         channel = Channel(HttpSink(), Transport(self.sink_settings, "http://localhost/", None, mock))
         retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)

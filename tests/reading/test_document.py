@@ -111,6 +111,23 @@ def test_a_half_written_document_is_left_for_later(path: Path, data: bytes, reas
     assert caught.value.reason == reason
 
 
+@pytest.mark.parametrize("age", [document.HALF_WRITTEN_SECONDS, 1e9, -1.0], ids=["a minute", "years", "in the future"])
+def test_a_document_that_stays_broken_is_one_line_with_a_problem_until_it_changes(path: Path, age: float) -> None:
+    path.write_bytes(b'{"version":1,"ent')
+    source = source_of(path, places.SESSION_INDEX)
+
+    def wall() -> float:
+        return source.stamp.mtime_ns / 1e9 + age
+
+    line, end = document.read(source, None, FORM, wall)
+    assert isinstance(line, Line)
+    assert isinstance(end, End)
+    assert (line.record, line.problem, line.raw, line.is_safe) == (None, "damaged file", b'{"version":1,"ent', False)
+    after = position_after(end)
+    assert (after.offset, after.stamp) == (source.stamp.size, source.stamp)
+    assert list(document.read(source, after, FORM, wall)) == [end]
+
+
 def test_a_document_of_absurd_size_is_not_read(path: Path) -> None:
     path.touch()
     with path.open("r+b") as file:

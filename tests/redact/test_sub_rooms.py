@@ -16,7 +16,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "own_rules": {"rule", "scan"},
     "exempt": set(),
     "findings": {"marker"},
-    "copies": {"exempt", "findings", "marker", "scan.segments"},
+    "copies": {"exempt", "findings", "marker", "scan.segments", "words.distinctive"},
     "redactor": {"rule", "marker", "all_rules", "scan", "own_rules", "exempt", "findings", "copies"},
     "withhold": set(),
     "seal": {"redactor", "withhold"},

@@ -50,7 +50,12 @@ def serving(home: Home, sink: Sink, *, given: dict[str, Any] | None = None, **pa
     """The service in a thread of this process, with settings and parts of our own."""
     state = home.path.parent / "agent" / "state.json"
     places = {"roots": [str(home.root)], "sink": {"url": sink.url}, "state": {"path": str(state)}}
-    quick = {"redaction": {"engine": "python"}, "batch": {"linger": 0.0}, "run": {"nice": 0}}
+    quick = {
+        "redaction": {"engine": "python"},
+        "batch": {"linger": 0.0},
+        "run": {"nice": 0},
+        "heartbeat": {"interval": 0},
+    }
     chosen = settings.load(None, {**places, **quick, **(given or {})}, sinks=SINKS)
     service = Service(chosen, lambda: chosen, **parts)
     thread = threading.Thread(target=service.run)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from collector import settings
+from collector.delivery.sinks.registry import SINKS
 from collector.flow.event import json_schema
+from collector.service.figures import Problem
+from tests.agent import Agent
 from tests.build import Home
+from tests.service.process import serving
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Event, Sink
 
@@ -36,10 +42,10 @@ def test_a_heartbeat_is_sent_every_interval_and_says_how_the_agent_is(
     session.prompt(f"{WORD} AWS_SECRET_ACCESS_KEY=" + "wJalrXUtnFEMI" + "K7MDENGbPxRfiCYzKq93vQ2x")
     session.path.write_bytes(session.path.read_bytes() + b"not json\n")
     beating.until_idle()
-    assert beats(sink) == []
+    assert len(beats(sink)) == 1, "the first comes at once"
     clock.forward(INTERVAL)
     beating.until_idle()
-    (beat,) = beats(sink)
+    _, beat = beats(sink)
     jsonschema.validate(beat, json_schema())
     assert beat["installation_id"] == beating.service.flow.frame.installation_id
     assert beat["labels"] == {"team": "platform"}
@@ -50,7 +56,93 @@ def test_a_heartbeat_is_sent_every_interval_and_says_how_the_agent_is(
     assert WORD not in json.dumps(beat)
     clock.forward(INTERVAL)
     beating.until_idle()
-    assert len({beat["id"] for beat in beats(sink)}) == 2
+    assert len({beat["id"] for beat in beats(sink)}) == 3
+
+
+def test_a_fleet_sees_what_runs_where_and_what_it_keeps_back(
+    home: Home, sink: Sink, beating: Steps, clock: Clock
+) -> None:
+    session = home.session()
+    session.prompt("one")
+    session.path.write_bytes(session.path.read_bytes() + b"not json\n")
+    beating.until_idle()
+    clock.forward(INTERVAL)
+    beating.until_idle()
+    said = beats(sink)[-1]["attributes"]
+    assert (said["command"], said["capture_level"], said["quarantine"], said["held"]) == ("run", "full", 1, 0)
+    assert said["withheld"] == 0
+    assert re.fullmatch("[0-9a-f]{16}", said["configuration"])
+    written = next(event for event in sink.events if event["kind"] == "user_prompt")
+    assert said["writers"] == {"claude_code": [written["client"]["version"]]}
+
+
+def test_a_configuration_has_one_name_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def named(home: str, level: str) -> str:
+        monkeypatch.setenv("HOME", home)
+        given = {"sink": {"url": "https://sink.test", "token_file": "~/token"}, "capture": {"level": level}}
+        return settings.fingerprint(settings.load(None, given, sinks=SINKS))
+
+    assert named("/home/alice", "full") == named("/home/bob", "full") != named("/home/bob", "metadata")
+
+
+def test_a_long_first_pass_does_not_keep_it_waiting(home: Home, sink: Sink, clock: Clock) -> None:
+    given = {"heartbeat": {"interval": INTERVAL}, "batch": {"max_events": 1, "linger": 0.5}, "sink": {"url": sink.url}}
+    session = home.session()
+    for number in range(20):
+        session.prompt(f"prompt {number}")
+    with Steps(home, sink, clock, given=given) as steps:
+        steps.service.step()
+    kinds = [event["kind"] for event in sink.events]
+    assert kinds.index("heartbeat") < len(kinds) - 1
+    first = beats(sink)[0]["attributes"]
+    assert 0 < first["lag"] < session.path.stat().st_size
+
+
+def test_one_is_sent_while_offsets_cannot_be_saved(home: Home, sink: Sink, beating: Steps, clock: Clock) -> None:
+    """The sink is up, and nobody else would tell its owner."""
+    beating.until_idle()
+    beating.service.passes.problem = Problem("state", "no space left", clock.wall())
+    beating.service.passes.retry_at = clock.now + 10 * INTERVAL
+    clock.forward(INTERVAL)
+    assert beating.until_idle() == pytest.approx(INTERVAL)
+    assert [beat["attributes"].get("problem") for beat in beats(sink)] == [None, "state"]
+
+
+def test_the_last_error_is_forgotten_once_things_are_well(home: Home, sink: Sink, beating: Steps, clock: Clock) -> None:
+    beating.until_idle()
+    sink.then = Answer(401)
+    home.session().prompt("one")
+    beating.service.wake.doubt()
+    clock.forward(1)
+    beating.until_idle()
+    assert beating.service.describe()["last_error"] == "SinkHalted"
+    sink.then = Answer()
+    clock.forward(INTERVAL)
+    beating.until_idle()
+    assert beating.service.describe()["last_error"] is None
+    assert "last_error" not in beats(sink)[-1]["attributes"]
+
+
+def test_a_short_life_ends_with_one_that_counts_beside_the_first(home: Home, sink: Sink) -> None:
+    home.session().prompt("one")
+    with serving(home, sink, given={"heartbeat": {"interval": INTERVAL}}):
+        sink.wait_for(lambda: len(sink.events) >= 2)
+    first, last = beats(sink)
+    assert first["id"] != last["id"]
+    assert (first["attributes"].get("is_last"), last["attributes"]["is_last"]) == (None, True)
+    assert last["attributes"]["delivered"] == 1
+
+
+def test_a_scan_ends_with_one(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("one")
+    for _ in range(2):
+        assert agent.scan(COLLECTOR_HEARTBEAT__INTERVAL="300").code == 0
+    for beat in beats(sink):
+        jsonschema.validate(beat, json_schema())
+    said = beats(sink)[0]["attributes"]
+    assert (said["command"], said["delivered"], said["lag"], said["sources"]) == ("scan", 1, 0, 1)
+    assert agent.scan("--dry-run", COLLECTOR_HEARTBEAT__INTERVAL="300").code == 0
+    assert len(beats(sink)) == 2
 
 
 def test_a_restart_within_the_interval_does_not_count_twice(home: Home, sink: Sink, clock: Clock) -> None:
@@ -58,7 +150,6 @@ def test_a_restart_within_the_interval_does_not_count_twice(home: Home, sink: Si
         with Steps(home, sink, clock, given={"heartbeat": {"interval": INTERVAL}}) as steps:
             steps.service.flow.frame = steps.service.flow.frame._replace(installation_id="the same")
             steps.until_idle()
-            steps.service.passes.beat(steps.service.describe(), 1.0, INTERVAL)
     first, second = beats(sink)
     assert first["id"] == second["id"]
 

@@ -148,7 +148,7 @@ def taken_over(steps: Steps, **changed: object) -> None:
     steps.given |= changed
     with ExitStack() as parts:
         steps.service.reload()
-        steps.service._do_reload(steps.state, parts)
+        steps.service._do_reload(parts)
         steps.until_idle()
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+import pytest
+
+from collector import settings
 from tests.build import Home
 from tests.service.steps import Clock, Steps
+from tests.sink import Sink
 
 
 def test_a_new_configuration_keeps_what_waits_for_the_quarantine(home: Home, steps: Steps, clock: Clock) -> None:
@@ -20,9 +24,54 @@ def test_a_new_configuration_keeps_what_waits_for_the_quarantine(home: Home, ste
     assert steps.saved()[session.path.name] < session.path.stat().st_size
     with ExitStack() as parts:
         steps.service.reload()
-        steps.service._do_reload(steps.state, parts)
+        steps.service._do_reload(parts)
         steps.until_idle()
         committer = steps.service.flow.committer
         committer.save()
         assert steps.saved()[session.path.name] == session.path.stat().st_size
         assert [entry["reason"] for entry in committer.quarantine.entries()] == ["torn line"]
+
+
+def test_the_status_says_what_a_lock_overrules(
+    home: Home, sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = settings.user_config()
+    path.parent.mkdir(parents=True)
+    path.write_text('locked = ["batch"]\n[batch]\nmax_events = 7\n')
+    monkeypatch.setenv("COLLECTOR_BATCH__MAX_EVENTS", "8")
+    with Steps(home, sink, clock, given={"batch": {}}) as steps:
+        told = steps.service.describe()
+    where = "in the environment variable COLLECTOR_BATCH__MAX_EVENTS"
+    said = f"batch.max_events ({where}) has no effect: {path} locks batch"
+    assert (told["locked"], told["overruled"]) == ({"batch": str(path)}, [said])
+    assert steps.service.flow.limits.max_events == 7
+
+
+def test_another_sink_in_a_new_configuration_has_offsets_of_its_own(home: Home, steps: Steps, clock: Clock) -> None:
+    session = home.session()
+    session.prompt("one")
+    steps.until_idle()
+    with Sink() as other, ExitStack() as parts:
+        for sink, delivered in ((other, ["one", "two"]), (steps.sink, ["one", "two", "three"])):
+            steps.given["sink"] = {"url": sink.url}
+            session.prompt("two" if sink is other else "three")
+            steps.service.reload()
+            steps.service._do_reload(parts)
+            steps.until_idle()
+            clock.forward(1)
+            steps.until_idle()
+            assert [event["text"] for event in sink.events] == delivered
+
+
+def test_another_sink_waits_until_the_offsets_of_the_one_before_are_on_disk(home: Home, steps: Steps) -> None:
+    home.session().prompt("one")
+    steps.until_idle()
+    flow = steps.service.flow
+    with Sink() as other, ExitStack() as parts:
+        flow.state.path.with_name("state.json.new").mkdir()
+        flow.state.is_dirty = True
+        steps.given["sink"] = {"url": other.url}
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        assert steps.service.flow is flow
+        assert other.posts == []

@@ -89,6 +89,7 @@ def test_the_one_line_says_what_matters_first() -> None:
         "last_acknowledged": "2026-03-01T10:00:00Z",
         "problem": {"kind": "halted", "since": "2026-03-01T09:00:00Z", "reason": "HTTP 401"},
         "watcher": {"mode": "polling", "reason": "limit reached"},
+        "roots": [{"path": "/home/alice/.claude", "is_there": True}],
     }
     assert one_line(report) == (
         "halted since 2026-03-01T09:00:00Z: HTTP 401; lag 1.5 kB in 2 sources; "
@@ -96,3 +97,5 @@ def test_the_one_line_says_what_matters_first() -> None:
     )
     calm = report | {"lag": 0, "problem": None, "last_acknowledged": None, "watcher": {"mode": "events", "reason": ""}}
     assert one_line(calm) == "nothing waits"
+    early = calm | {"roots": [{"path": "/home/alice/.claude", "is_there": False}]}
+    assert one_line(early) == "waiting for /home/alice/.claude, which does not exist yet"

@@ -29,6 +29,13 @@ def complaint(path: Path | None = None, flags: dict[str, object] | None = None) 
     return str(caught.value)
 
 
+def test_a_user_without_a_home_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may run any number as its user, and set no HOME: then `~` stands for itself."""
+    monkeypatch.setenv("HOME", "~")
+    with pytest.raises(ConfigurationError, match="no home directory"):
+        load()
+
+
 def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

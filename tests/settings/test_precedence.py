@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -256,7 +257,11 @@ def test_the_command_shows_where_each_value_is_from_and_what_has_no_effect(
     assert lines["sink.url"] == f'"http://127.0.0.1:9/"  ({main}, locked by {main})'
     assert lines["sink.timeout"] == f"30.0  (default, locked by {main})"
     assert lines["batch.linger"] == f"2.0  ({main})"
+    assert lines["host.name"] == f'"{socket.gethostname()}"  (default)'
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/a")
     told_all = json.loads(run("config", "show", "--json")[1])
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+    assert told_all["options"]["roots"]["from"] == "the environment variable CLAUDE_CONFIG_DIR"
     assert told_all["files"] == [main, mine]
     assert told_all["options"]["sink.url"] == {"value": "http://127.0.0.1:9/", "from": main, "locked_by": main}
     assert told_all["options"]["batch.max_events"] == {"value": 1000, "from": "default", "locked_by": None}

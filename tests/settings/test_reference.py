@@ -10,11 +10,14 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+from collector import cli, errors
 from collector.delivery.sinks.registry import SINKS
+from collector.errors import EXIT_CODES
 from collector.settings import with_sinks
 from collector.settings.model import section_of
 from collector.settings.options import SinkSettings
 from collector.settings.reference import Whereabouts, commented
+from tests.settings.configuration_page import PAGE_PATH, exit_codes, page_text
 from tests.settings.test_sinks import PAINTED
 
 ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[[\w.]+\])$")
@@ -75,3 +78,19 @@ def test_the_shipped_file_is_the_commented_one() -> None:
     """`collector config init - > config/collector.toml` makes it so."""
     shipped = Path(__file__).parents[2] / "config" / "collector.toml"
     assert shipped.read_text() == commented(SINKS, AGENT)
+
+
+def test_the_page_on_configuration_is_current() -> None:
+    """`python -m tests.settings.configuration_page` makes it so."""
+    assert PAGE_PATH.read_text() == page_text()
+
+
+def test_the_readme_has_the_exit_codes_that_there_are() -> None:
+    assert "\n".join(exit_codes()) in (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def test_every_error_ends_in_a_code_that_is_explained() -> None:
+    raised = [
+        each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.CollectorError)
+    ]
+    assert {each.exit_code for each in raised} | {cli.FAULT, cli.NO_MEMORY, cli.NO_PERMISSION} <= set(EXIT_CODES)

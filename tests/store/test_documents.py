@@ -1,4 +1,4 @@
-"""docs/receiver.md and docs/sql say what the program does."""
+"""docs/receiver.md and docs/store.md say what the program does."""
 
 from __future__ import annotations
 
@@ -33,16 +33,6 @@ def fill(database: Path) -> None:
     ]
     with closing(Writer(database)) as writer:
         writer.store(map(row_of, rows))
-
-
-def test_the_sql_for_other_stores_gives_the_figures_of_the_report(database: Path) -> None:
-    fill(database)
-    with closing(sqlite3.connect(database)) as connection:
-        connection.row_factory = sqlite3.Row
-        rows = [dict(row) for row in connection.execute((DOCS / "sql" / "tokens.sql").read_text())]
-    expected = [{name: row[name] for name in rows[0]} for row in summarize(database)["tokens"]]
-    assert rows == expected
-    assert sum(row["output_tokens"] for row in rows) == 84
 
 
 def test_every_statement_of_the_page_runs(database: Path) -> None:

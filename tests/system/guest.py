@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pwd
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -89,8 +91,11 @@ class Unit:
         return command("journalctl", "--no-pager", f"{'USER_UNIT' if self.user else 'UNIT'}={self.name}")
 
 
+LIBRARY = Path("/usr/lib/collector")
+TOKEN = Path("/etc/credstore/collector.sink-token")
 USER_UNIT = Unit("collector.service", "alice", Path("/home/alice/.local/state/collector"))
 SYSTEM_UNIT = Unit("collector@alice.service", "", Path("/var/lib/collector/alice"))
+BOBS_UNIT = Unit("collector@bob.service", "", Path("/var/lib/collector/bob"))
 
 
 class Alice:
@@ -131,6 +136,13 @@ class Alice:
         release = threading.Event()
         self.sink.clear_script(then=Answer(503, held=release))
         return release
+
+
+@functools.cache
+def alice() -> Alice:
+    """The one person; made when the package is there, because the sink uses its libraries."""
+    sys.path[1:1] = [str(LIBRARY / "site"), f"{LIBRARY}/cp{sys.version_info.major}{sys.version_info.minor}"]
+    return Alice()
 
 
 def owned_by_alice() -> None:

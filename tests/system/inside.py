@@ -22,18 +22,22 @@ from typing import Any
 
 sys.path.insert(0, "/tree")
 
-from tests.system.guest import CONFIGURATION, SYSTEM_UNIT, USER_UNIT, Alice, Unit, command, owned_by_alice, wait_for
+from tests.system import rollout
+from tests.system.guest import (
+    BOBS_UNIT,
+    CONFIGURATION,
+    LIBRARY,
+    SYSTEM_UNIT,
+    TOKEN,
+    USER_UNIT,
+    Unit,
+    alice,
+    command,
+    owned_by_alice,
+    wait_for,
+)
 
 EXCHANGE = Path("/exchange")
-LIBRARY = Path("/usr/lib/collector")
-TOKEN = "/etc/credstore/collector.sink-token"
-
-
-@functools.cache
-def alice() -> Alice:
-    """The one person; made when the package is there, because the sink uses its libraries."""
-    sys.path[1:1] = [str(LIBRARY / "site"), f"{LIBRARY}/cp{sys.version_info.major}{sys.version_info.minor}"]
-    return Alice()
 
 
 def the_machine_is_up() -> None:
@@ -63,7 +67,8 @@ def the_package_installs_and_starts_nothing() -> None:
 
 
 def the_units_are_sound() -> None:
-    for unit in ("/usr/lib/systemd/system/collector@.service", "/usr/lib/systemd/user/collector.service"):
+    units = ("system/collector@.service", "system/collector-wait@.service", "user/collector.service")
+    for unit in (f"/usr/lib/systemd/{each}" for each in units):
         complaints = command("systemd-analyze", "verify", "--man=no", unit).splitlines()
         expected = re.compile(r"Unknown key (name )?'Restart(Steps|MaxDelaySec)'")  # younger than systemd 252
         assert not [line for line in complaints if not expected.search(line)], complaints
@@ -152,9 +157,9 @@ def the_system_unit_starts_and_ships() -> None:
     from tests.sink import only_with_token
 
     alice().sink.clear_script(then=only_with_token("from-the-credential"))
-    Path(TOKEN).parent.mkdir(mode=0o700, exist_ok=True)
-    Path(TOKEN).write_text("from-the-credential\n")
-    Path(TOKEN).chmod(0o600)
+    TOKEN.parent.mkdir(mode=0o700, exist_ok=True)
+    TOKEN.write_text("from-the-credential\n")
+    TOKEN.chmod(0o600)
     Path("/etc/collector/collector.toml").write_text(CONFIGURATION.format(url=alice().sink.url))
     Path("/home/alice/.config/collector/collector.toml").unlink()
     alice().writes(3)
@@ -178,16 +183,6 @@ def the_frozen_system_unit_is_restarted() -> None:
     _frozen(SYSTEM_UNIT)
 
 
-def the_token_is_optional_and_a_home_may_come_late() -> None:
-    Path(TOKEN).unlink()
-    unit = Unit("collector@bob.service", "", Path("/var/lib/collector/bob"))
-    unit.drop_in("quick", "RestartSec=1")
-    unit.control("start", unit.name, fails=True)
-    command("mkdir", "/home/bob/.claude", user="bob")
-    wait_for(unit.is_active, "the agent of bob, whose ~/.claude appeared after the first try")
-    unit.control("stop", unit.name)
-
-
 def an_upgrade_restarts_what_ran_and_nothing_else() -> None:
     """Both kinds at once, each with its own state; the agent of bob was stopped and stays so."""
     alice().sink.clear_script()
@@ -200,7 +195,7 @@ def an_upgrade_restarts_what_ran_and_nothing_else() -> None:
     command("dpkg", "--install", str(EXCHANGE / "collector.deb"))
     for unit, process in before.items():
         wait_for(functools.partial(_is_another, unit, process), f"the new {unit.name}")
-    assert not Unit("collector@bob.service", "", Path("/var/lib/collector/bob")).is_active()
+    assert not BOBS_UNIT.is_active()
     alice().writes()
     alice().expects_everything()
     command("collector", "service", "uninstall", user="alice")
@@ -257,7 +252,12 @@ CHECKS: list[Callable[[], None]] = [
     the_system_unit_is_sandboxed,
     the_system_unit_stopped_mid_batch_loses_nothing,
     the_frozen_system_unit_is_restarted,
-    the_token_is_optional_and_a_home_may_come_late,
+    rollout.a_token_is_replaced_while_the_system_unit_runs,
+    rollout.one_token_file_serves_both_kinds_of_service_and_is_replaced,
+    rollout.the_token_is_optional_and_a_root_may_come_late,
+    rollout.waiting_for_a_root_is_quiet,
+    rollout.a_root_that_was_deleted_is_found_again,
+    rollout.people_hear_of_the_system_service_whoever_asks,
     an_upgrade_restarts_what_ran_and_nothing_else,
     a_user_without_namespaces_is_told_and_helped,
     removal_leaves_nothing_but_state,
@@ -347,5 +347,5 @@ def run() -> None:
 if __name__ == "__main__":
     runner = threading.Thread(target=run, daemon=True)
     runner.start()
-    runner.join(280)
+    runner.join(400)
     os._exit(0)  # the sink's threads may still be waiting

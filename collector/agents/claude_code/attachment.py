@@ -12,7 +12,7 @@ from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit, plain
 from collector.agents.claude_code.identity import canonical
-from collector.agents.claude_code.message import ORIGINS
+from collector.agents.claude_code.origin import PROMPTS, kind_of
 from collector.agents.claude_code.rendered import put_rendered
 
 Record = dict[str, Any]
@@ -21,7 +21,8 @@ HOOK_KINDS = frozenset(
     {
         "async_hook_response", "async_hook_response_batch", "hook_additional_context", "hook_blocking_error",
         "hook_cancelled", "hook_deferred_tool", "hook_error_during_execution", "hook_non_blocking_error",
-        "hook_permission_decision", "hook_stopped_continuation", "hook_success", "hook_system_message",
+        "hook_permission_decision", "hook_plugin_listing", "hook_stopped_continuation", "hook_success",
+        "hook_system_message",
     }
 )  # fmt: skip
 # What another session or an agent said to this one.
@@ -43,7 +44,7 @@ PLAIN_KINDS = frozenset(
         "batching_reminder_sent", "budget_usd", "claude_app_notice", "command_permissions",
         "compact_file_reference", "context_efficiency", "context_sections", "cowork_memory_context",
         "credential_org", "critical_system_reminder", "date", "date_change", "deferred_tools_delta",
-        "deferred_tools_record", "diagnostics", "directory", "dynamic_skill", "edited_image_file",
+        "deferred_tools_record", "diagnostics", "dir_sync_notice", "directory", "dynamic_skill", "edited_image_file",
         "edited_text_file", "elapsed_time_reminder", "environment", "file", "goal_status", "goals",
         "inlined_image_paths", "instruction_files_not_loaded", "instructions", "invoked_skills", "language",
         "linked_plugin_tools_note", "max_turns_reached", "mcp_dropped_tools_delta", "mcp_instructions_delta",
@@ -140,11 +141,10 @@ def body_text(event: Record, body: Record) -> None:
 def queued(event: Record, body: Record, context: Context) -> None:
     """A prompt or notification that reached the model while it was busy: no user record repeats it."""
     mode = text_of(body, "commandMode")
-    said = text_of(body.get("origin"), "kind")
-    origin = ORIGINS.get(said, "meta") if said else ("human" if mode in PROMPT_MODES else "task")
+    origin = kind_of(body.get("origin")) or ("human" if mode in PROMPT_MODES else "task")
     if origin == "human" and event.get("sidechain"):
         origin = "task"
-    event["kind"] = "user_prompt" if origin == "human" else "user_context"
+    event["kind"] = PROMPTS.get(origin, "user_context")
     event["origin"] = origin
     event["role"] = "user"
     text, blocks = read_content(event, body.pop("prompt", None), context)

@@ -15,6 +15,7 @@ Handler = Callable[[Record, Record, Record, Context], Any]
 
 SYSTEM_KINDS = {
     "api_error": "api_error",
+    "api_retry": "api_error",
     "away_summary": "summary",
     "compact_boundary": "compaction",
     "init": "session",

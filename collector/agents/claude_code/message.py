@@ -7,6 +7,7 @@ from typing import Any
 from collector.agents.claude_code.content import read_content
 from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
+from collector.agents.claude_code.origin import PROMPTS, origin_of
 from collector.agents.claude_code.tool import tool_of_call, tool_of_result
 from collector.agents.claude_code.usage import flag_usage, put_usage
 from collector.flow import reasons
@@ -15,27 +16,6 @@ from collector.flow.outcome import Skip
 Record = dict[str, Any]
 
 MESSAGE_PLACES = {"id": "message_id", "model": "model", "stop_reason": "stop_reason", "role": "role"}
-# Who is behind a message, as newer versions say it in origin.kind.
-ORIGINS = {
-    "human": "human",
-    "task-notification": "task",
-    "peer": "peer",
-    "coordinator": "peer",
-    "channel": "peer",
-}
-# How the program's own words in the user's role begin, for the versions that do not say so.
-OPENINGS = (
-    ("<task-notification>", "task"),
-    ("<teammate-message", "peer"),
-    ("<local-command-stdout>", "meta"),
-    ("<local-command-stderr>", "meta"),
-    ("<bash-stdout>", "meta"),
-    ("<bash-stderr>", "meta"),
-    ("<system-reminder>", "meta"),
-    ("Caveat: The messages below were generated", "meta"),
-    ("[Request interrupted by user", "meta"),
-    ("[SYSTEM NOTIFICATION", "meta"),
-)
 
 
 def put_message(event: Record, message: Any, rest: Record, context: Context) -> list[Record]:
@@ -84,38 +64,9 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
         return
     origin = origin_of(event, record, rest)
     event["origin"] = origin
-    event["kind"] = "user_prompt" if origin == "human" else "user_context"
+    event["kind"] = PROMPTS.get(origin, "user_context")
     if result is not None:
         rest["toolUseResult"] = result
-
-
-def origin_of(event: Record, record: Record, rest: Record) -> str:
-    """Who is behind a message in the user's role; what the record says comes before any guess."""
-    is_meta = rest.get("isMeta")
-    if type(is_meta) is bool:
-        del rest["isMeta"]
-    # Before `isMeta`, which is absent where it would be expected.
-    if rest.get("isCompactSummary") is True:
-        del rest["isCompactSummary"]
-        return "compaction"
-    said = record.get("origin")
-    kind = text_of(said, "kind")
-    if kind:
-        if said == {"kind": kind}:
-            rest.pop("origin", None)
-        return ORIGINS.get(kind, "meta")
-    if is_meta is True:
-        return "meta"
-    # From here on it is a guess, for versions that say nothing. The first letter decides quickly for most prompts.
-    text = event.get("text", "")
-    if text[:1] in ("<", "[", "C"):
-        for opening, origin in OPENINGS:
-            if text.startswith(opening):
-                return origin
-    if record.get("promptSource") == "system":
-        return "meta"
-    # Nobody types in a subagent's conversation: what stands there is the task it was given.
-    return "task" if event.get("sidechain") else "human"
 
 
 def assistant(event: Record, record: Record, rest: Record, context: Context) -> None:

@@ -94,8 +94,17 @@ def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, A
             left = without_copies(event, value, told, key, 0)
             if left is not None:
                 details[name_of(key)] = left
+    if result.get("type") == "create" and "lines_added" not in tool:
+        put_created_lines(tool, result.get("content"))
     if details:
         tool["details"] = details
+
+
+def put_created_lines(tool: dict[str, Any], content: Any) -> None:
+    """The lines of a file that was created, which has no patch. Claude Code's own totals (`cost-state`) count what
+    follows the last line break as a line, too."""
+    if type(content) is str and content:
+        tool["lines_added"], tool["lines_removed"] = content.count("\n") + 1, 0
 
 
 def is_image(result: dict[str, Any]) -> bool:

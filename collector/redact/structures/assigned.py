@@ -9,14 +9,38 @@ from __future__ import annotations
 
 import re
 
-from collector.redact.marker import SHIELD, SHIELDED
+from collector.redact.marker import SHIELDED, is_shielded
 from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
-from collector.redact.structures.not_a_name import is_no_name, is_one_of_several, is_taken_out
-from collector.redact.structures.value_end import WIDEST_VALUE, bare_span, cut_end, listed, quoted_end, whole_end
+from collector.redact.structures.not_a_name import (
+    closes_a_string,
+    is_no_assignment,
+    is_no_name,
+    is_of_a_template,
+    is_one_of_several,
+    is_taken_out,
+)
+from collector.redact.structures.value_end import (
+    WIDEST_VALUE,
+    bare_span,
+    cut_end,
+    listed,
+    quoted_end,
+    several_words,
+    whole_end,
+)
+from collector.redact.words.code import is_name_in_code
+from collector.redact.words.labels import is_joined, is_result
+from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Notation, app_password, has_random_part, is_salt, is_secret, looks_random
+from collector.redact.words.values import (
+    Notation,
+    has_random_part,
+    is_key_in_hex,
+    is_salt,
+    is_secret,
+)
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
 
@@ -96,9 +120,8 @@ _escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
 _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
-_phrase_name = re.compile("(?i)phrase|mnemonic|seed")
-_phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
+_pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _VAGUE_ALONE = frozenset([b"", b",", b"("])
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
@@ -126,13 +149,15 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         return _quoted(text, match, stop, name, promised)
     if b"==" in separator or b"!=" in separator:
         return []
+    if is_of_a_template(text, match, begin, len(name)):
+        return []
     if separator.isspace():
         return _adjacent(text, first, stop, promised, name)
     if separator.startswith(b">"):
         return _in_element(text, first, stop, promised)
-    if text.startswith(SHIELDED, first):
+    if text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name):
         return []
-    if several := _several_words(text, first, stop, promised, name):
+    if several := several_words(text, first, stop, promised, name):
         return several
     notation = _notation(text, name, match, stop)
     promised = min(promised, Promise.KEY) if is_taken_out(text, match) else promised
@@ -144,19 +169,13 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first, last = bare_span(text, first, stop)
     if text[last : last + 1] in (b"(", b"[") and notation is Notation.BARE:
         return []
-    if separator.endswith(b"- ") and b":" in separator:
-        promised = min(promised, Promise.KEY)  # just as likely a list of names
+    is_list_of_names = separator.endswith(b"- ") and b":" in separator
+    is_alternative = separator == b"|"  # in a pattern; a table has blanks there
+    if is_list_of_names or is_alternative or text[begin : begin + 1] == b"/":
+        promised = min(promised, Promise.KEY)
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
-    return _judge(text, first, last, promised, notation, stop)
-
-
-def _several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
-    """A password of four times four letters, or a phrase of words that stands for a key."""
-    if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
-        return [groups]
-    phrase = _phrase.match(text, first, stop) if _phrase_name.search(name) else None
-    return [phrase.span()] if phrase else []
+    return _judge(text, first, last, promised, notation, stop, name)
 
 
 def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
@@ -183,28 +202,26 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
     """What follows a name without any separator: only what nobody would write as a word, and rarely a hash."""
     first, last = bare_span(text, first, stop)
     value = text[first:last].decode("latin-1")
-    if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and _is_key_in_hex(value)):
+    if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and is_key_in_hex(value)):
+        return []
+    if _pair.match(value):  # `type=session id=1f0c...`: the next field
         return []
     return _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE)
-
-
-def _is_key_in_hex(value: str) -> bool:
-    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
-    return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The value of a dict key, all of it, however long."""
     first = match.start("first")
     end = text.rfind(b"\x91", start, first)
-    promised = promise(text[max(start, end - 161) : end].decode("latin-1"))  # `promise` looks at the last 160
+    name = text[max(start, end - 161) : end].decode("latin-1")  # `promise` looks at the last 160
+    promised = promise(name)
     if promised is Promise.NOTHING:
         return []
     if promised is Promise.COOKIE:
         return cookie_spans(text, first, stop)
     spans: Spans = []
     for part in _parts.finditer(text, first, stop):
-        spans += _judge(text, part.start(), part.end(), promised, Notation.DICT_VALUE)
+        spans += _judge(text, part.start(), part.end(), promised, Notation.DICT_VALUE, name=name)
     return [*spans, (stop, stop)]
 
 
@@ -212,6 +229,8 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     separator, first = match["sep"], match.end("open")
     end = quoted_end(text, first, stop, match["open"].rstrip())
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
+        return []
+    if closes_a_string(text, match, stop):
         return []
     is_call = separator.strip().startswith(b"(")
     if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
@@ -225,7 +244,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     )
     if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
-    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop)
+    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop, name)
     if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
         last = quoted_end(text, change.end(), stop, match["open"].rstrip())
         is_near = 0 <= last <= first + WIDEST_VALUE
@@ -243,7 +262,9 @@ def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
         return False
     if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
         return not has_random_part(decoded)
-    if promised <= Promise.OWNED or name.lower() == "pass":
+    if promised <= Promise.OWNED or name.lower() == "pass" or (decoded.islower() and is_joined(decoded)):
+        return True
+    if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
         return True
     return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)
 
@@ -261,7 +282,9 @@ def _name(text: bytes, begin: int, last: int, start: int) -> str:
     return text[at:last].decode("latin-1")
 
 
-def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0) -> Spans:
+def _judge(
+    text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0, name: str = ""
+) -> Spans:
     """The value, if it is a secret; with all the rest of it, up to `stop`, if it is longer than what is judged."""
     while first < end and text[first] == 0x20:
         first += 1
@@ -271,14 +294,11 @@ def _judge(text: bytes, first: int, end: int, promised: Promise, notation: Notat
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if _is_shielded(text, first, end) or not is_secret(value, promised, notation):
+    if is_shielded(text, first, end) or not is_secret(value, promised, notation):
+        return []
+    if name.lower() == "pass" and is_result(value):
         return []
     return [(first, whole_end(text, first, end, stop))]
-
-
-def _is_shielded(text: bytes, first: int, end: int) -> bool:
-    """Whether a marker stands in a value. The search for one byte is ten times faster than for two."""
-    return text.find(SHIELD, first, end) >= 0 and SHIELDED in text[first:end]
 
 
 def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Notation:

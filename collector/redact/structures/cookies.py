@@ -6,6 +6,7 @@ import re
 
 from collector.redact.marker import SHIELDED
 from collector.redact.rule import Spans
+from collector.redact.words.code import is_program, looks_like_code
 from collector.redact.words.placeholders import is_placeholder
 
 SHORTEST = 8
@@ -32,7 +33,8 @@ def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
             and not value.startswith(SHIELDED)
         ):
             is_word = value.isalpha() and len(value) < 16
-            if not is_word and not is_placeholder(value.decode("latin-1")):
+            decoded = value.decode("latin-1")
+            if not is_word and not is_placeholder(decoded) and not is_program(decoded) and not looks_like_code(decoded):
                 spans.append(part.span(2))
         if not part[3]:
             break

@@ -11,6 +11,8 @@ import re
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
+from collector.redact.words.code import is_code_word
+from collector.redact.words.labels import is_joined, is_label
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
@@ -24,6 +26,8 @@ _header = re.compile(
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
 _url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
 _port = re.compile(r"\d{1,5}/")
+_machine = re.compile(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
+_account = re.compile(rb"(?i)\b(?:create|alter|grant|set|drop)\s")
 _COMMON_USERS = frozenset(b"user username usr root admin me foo name login u".split())
 
 
@@ -39,6 +43,7 @@ def _to_end_of_token(text: bytes, match: re.Match[bytes], start: int, stop: int)
         is_token = not is_word and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
     else:
         is_token = len(value) >= 16 and not is_placeholder(value) and looks_random(value)
+        is_token = is_token and not is_joined(value) and not is_label(value)
     return [(first, end)] if is_token else []
 
 
@@ -61,11 +66,16 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
         at = text.rfind(b"@", first, end)
         if at < 0 or text.count(b"/", first, at) > 8 or b"://" in text[first:at]:
             return []
-    value = text[first:at].decode("latin-1")
     user = match["user"]
+    if user.rfind(b"{") > user.rfind(b"}"):  # the colon is one of `${USER:-app}`: the password stands behind its end
+        closed = text.find(b"}:", first, at)
+        if closed < 0:
+            return []
+        first = closed + 2
+    value = text[first:at].decode("latin-1")
     if _port.match(value):
         return []
-    if not value or is_placeholder(value) or value.startswith("[REDACTED:"):
+    if not value or is_placeholder(value.strip("[]()<>")) or value.startswith("[REDACTED:"):
         return []
     if value.encode("latin-1") == user or (
         user in _COMMON_USERS and value.isalpha() and value.islower() and len(value) < 8
@@ -93,14 +103,6 @@ def is_basic(value: str) -> bool:
     )
 
 
-def _user_and_password(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    value = match["secret"].decode("latin-1").rstrip(",;)")
-    if is_placeholder(value) or not is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT):
-        return []
-    first = match.start("secret")
-    return [(first, first + len(value))]
-
-
 def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     """The group `secret`, if it may be a password."""
     value = match["secret"].decode("latin-1")
@@ -110,8 +112,20 @@ def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spa
 def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """A password behind an account. In prose about accounts and passwords, a word follows instead."""
     word = match["secret"].decode("latin-1").rstrip(".,;:)")
-    is_prose = not match[0].startswith(b"login") and word.isalpha() and word.islower()
-    return [] if is_prose else chosen(text, match, start, stop)
+    before = text[max(start, match.start() - 100) : match.start()]
+    is_netrc = match[0].startswith(b"login") and (not before.strip() or bool(_machine.search(before)))
+    is_prose = not is_netrc and word.isalpha() and word.islower()
+    is_flag = word.startswith("--")  # of the next line, in the help of a program
+    return [] if is_prose or is_flag else chosen(text, match, start, stop)
+
+
+def _of_sql(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """A password in SQL; in prose, what something is `identified by` is a word in quotes."""
+    word = match["secret"].decode("latin-1")
+    is_prose = match[0][:10].lower() == b"identified" and is_code_word(word)
+    if is_prose and not _account.search(text, max(start, match.start() - 160), match.start()):
+        return []
+    return chosen(text, match, start, stop)
 
 
 def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
@@ -183,28 +197,6 @@ CREDENTIAL_RULES = (
         near_misses=("eyJ.eyJ.sig", "eyJhbGciOi"),
     ),
     Rule(
-        id="user-and-password",
-        provider="structure",
-        pattern=r"""(?:-[uU](?:\s{1,3}|=)?|(?:--user|--?auth|--proxy-user|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=))\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
-        locate=_user_and_password,
-        around=0,
-        before="0-9A-Za-z-",
-        after="",
-        examples=("curl -u admin:{A-Za-z0-9:14} https://host/",),
-        near_misses=("docker run -u 1000:1000 image", "curl -u user:$PASSWORD https://host/"),
-    ),
-    Rule(
-        id="user-as-key",
-        provider="structure",
-        pattern=r"""(?:-u|--user|--userpwd)(?:\s{1,3}|=)?\\{0,3}["']?(?P<secret>[A-Za-z0-9_.!@$%+-]{12,200}):""",
-        check=lambda secret: looks_random(secret) and not is_placeholder(secret),
-        before="0-9A-Za-z-",
-        after="0-9A-Za-z!@#$%^&*_.+/='-",
-        about="a key in place of the user, with no password",
-        examples=("curl -u {A-Za-z0-9:32}: https://host/",),
-        near_misses=("curl -u administrator: https://host/",),
-    ),
-    Rule(
         id="cookie-argument",
         provider="structure",
         pattern=r"(?:-b|--cookie)[ =]{1,2}\\{0,7}[\"'](?P<first>[A-Za-z0-9_.-]{1,60}=)",
@@ -257,7 +249,7 @@ CREDENTIAL_RULES = (
         provider="structure",
         pattern=r"(?:login|user|account)(?:\s|\\{1,3}[nrt]){1,9}[^\s\\\x91\x90]{1,80}(?:\s|\\{1,3}[nrt]){1,9}(?:password|passwd)(?:\s|\\{1,3}[nrt]){1,9}(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
         locate=_of_login,
-        around=0,
+        around=(100, 0),
         after="",
         examples=("machine host login ci password {A-Za-z0-9:16}",),
         near_misses=(
@@ -286,8 +278,8 @@ CREDENTIAL_RULES = (
             r"|(?:alter|create) (?:role|user|login)\s[^\n;\x91\x90]{1,120}?password|password for [^\n]{1,40}(?:=|to))"
             r"\s{1,4}(?i:password\s?\()?\\{0,7}['\"](?P<secret>[^'\"\\\x91\x90]{4,200})"
         ),
-        locate=chosen,
-        around=0,
+        locate=_of_sql,
+        around=(160, 0),
         after="",
         examples=(
             "CREATE USER app IDENTIFIED BY '{A-Za-z0-9:16}'",

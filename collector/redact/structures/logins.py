@@ -1,6 +1,7 @@
-"""The rules for logins as people tell them: `login is bob / X`, `creds are root X`, `admin:X`, `u: bob p: X`.
+"""The rules for command lines that log in: which flag of which program is followed by a password.
 
-Prose is full of these words, so what follows must look chosen: letters and digits, or a sign no word has.
+`-u a:b` is a login for curl and an owner, a date or a branch for others; `-p` is a password for one program and a port,
+a path or a question for the next. What follows a program that is not known must look drawn.
 """
 
 from __future__ import annotations
@@ -8,120 +9,134 @@ from __future__ import annotations
 import re
 
 from collector.redact.rule import Rule, Spans
-from collector.redact.words.letter_pairs import is_made_of_words
+from collector.redact.structures.credentials import BARE
+from collector.redact.words.labels import is_joined
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Notation, is_secret
+from collector.redact.words.values import Notation, is_secret, looks_random
 
-_USER = r"[A-Za-z0-9_.@-]{1,60}"
-_TOLD = r"(?P<secret>[^\s\"'`<>\\\x90\x91]{6,100})"
-_line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
-_letter, _digit = re.compile("[^\\W\\d_]"), re.compile(r"\d")
-_dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
-_word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
-_no_password = re.compile(
-    r"https?:|[\w.-]{1,80}/[\w./-]{1,80}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
+_BEFORE = 300  # how far back the program of a flag is looked for
+_LINE = 260  # how far a command is read
+_TELLING_FLAGS = (b"--userpwd", b"-auth", b"--auth", b"--proxy-user", b"--basic-auth", b"--http-user")
+_log_in = re.compile(
+    rb"\b(?:curl|curlie|wget|http|https|xh|httpie|ab|siege|lftp|ncftp\w*|aria2c|elasticsearch\w*|es|jf|jfrog|couchdb|cadaver|nexus"
+    rb"|skopeo|buildah|rclone|impacket-\w+|crackmapexec|nxc|ffuf|hey|bombardier|k6|jenkins-cli\S*|jira|kcadm\S*|restic|mosquitto_\w+"
+    rb"|proxychains|hurl|wfuzz|davfs|artifactory|grafana-cli|rabbitmqadmin|influx|clickhouse\S*|opensearch\S*|nats)(?![\w-])"
 )
+_quoted = re.compile(rb"(\\{0,7}[\"'])(?:(?!\1).){0,200}?\1")
+_boundary = re.compile(rb"(?<!\\)\n|(?<!\\)\\{1,2}n|(?<!\\)\\{4}n|[;|&`\x90\x91]|\$\(")
+_program = re.compile(rb"(?:^|[\s(/\"'+>$?])([A-Za-z][\w.-]*)")
+
+# The programs that take a password, and how: behind which flags, glued to them or not.
+_APART, _GLUED, _EITHER = "{}[ =]", "{}", "{}[ =]?"
+_PROGRAMS: tuple[tuple[str, str, str], ...] = (
+    (r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli", "-p", _GLUED),
+    ("sshpass", "-p", _EITHER),
+    ("redis-cli", "-a|--pass", _APART),
+    (r"(?:docker|podman|az|oc|nerdctl|helm registry|buildah|skopeo|oras|crane auth) login", "-p|--password", _APART),
+    ("mongo(?:sh|dump|restore|import|export)?", "-p", _APART),
+    ("sqlcmd|bcp|ipmitool|tsql|isql", "-P", _EITHER),
+    ("ldap(?:search|add|modify|whoami|passwd|delete)", "-w", _EITHER),
+    ("keytool|jarsigner", r"-(?:src|dest)?storepass|-(?:dest)?keypass|-new", _APART),
+    ("smbclient", "-p", _APART),
+    ("zip|unzip", "-P|--password", _APART),
+    ("7z[az]?|rar|unrar", "-h?p", _GLUED),
+    ("rabbitmqadmin|twine upload|cqlsh", "-p", _APART),
+    ("openssl", r"-pass(?:in|out|word)? pass:|-pass(?:in|out)?=pass:", _GLUED),
+    ("influx", "-password|-p", _APART),
+    ("wget|aria2c", "--(?:http|ftp|proxy)-passw(?:or)?d", _APART),
+    ("gpg2?", "--passphrase", _APART),
+    ("plink|pscp|psftp|putty", "-pw", _APART),
+    ("security add-(?:generic|internet)-password", "-w|-p", _APART),
+    ("net use", r"/user:\S{1,60}", _APART),
+)
+_TOOLS = "|".join(f"(?:{names})" for names, _, _ in _PROGRAMS)
+_FLAGS = "|".join(f"(?:{flags})" for _, flags, _ in _PROGRAMS)
+_SECRET = rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
+_arguments = tuple(
+    (re.compile(f"(?:{names})$".encode()), re.compile(rf"\s(?:{form.format(f'(?:{flags})')}){_SECRET}".encode()))
+    for names, flags, form in _PROGRAMS
+)
+_flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?")
 
 
-def looks_told(value: str) -> bool:
-    """Whether somebody who tells a login in prose would mean this by the password."""
-    if _no_password.fullmatch(value) or is_placeholder(value) or not (_letter.search(value) and _digit.search(value)):
-        return False
-    digits = len(_digit.findall(value))
-    if value[0] in ":/.,;)]}>=|" or (digits < 3 and value.islower() and not value.isalnum()):
-        return False
-    if _dashed_words.fullmatch(value) or _word_and_number.fullmatch(value):
+def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
+    """The password of `-u user:password`, judged by the program that is given it."""
+    value = match["secret"].decode("latin-1").rstrip(",;)")
+    if is_placeholder(value) or value.startswith("%"):
+        return []
+    if _logs_in(text, match, start):
+        is_one = is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
+    else:
+        is_one = len(value) >= 10 and is_secret(value, Promise.KEY, Notation.BARE) and not is_joined(value)
+    first = match.start("secret")
+    return [(first, first + len(value))] if is_one else []
+
+
+def _logs_in(text: bytes, match: re.Match[bytes], start: int) -> bool:
+    """Whether the flag says so by its name, or belongs to a program that logs in, or to none that can be seen."""
+    if match[0].startswith(_TELLING_FLAGS):
         return True
-    is_word = value.islower() and is_made_of_words(value) and digits < 3
-    return not is_word and is_secret(value, Promise.PASSWORD, Notation.BARE)
+    before = text[max(start, match.start() - _BEFORE) : match.start()]
+    if _log_in.search(_boundary.split(before)[-1]):
+        return True
+    command = _boundary.split(_quoted.sub(b"Q", before))[-1]
+    return bool(_log_in.search(command)) or not _program.search(command)
 
 
-def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    first, last = match.span("secret")
-    while last > first and text[last - 1] in b",;.)]}:":
-        last -= 1
-    return [(first, last)] if last - first >= 6 and looks_told(text[first:last].decode("latin-1")) else []
-
-
-def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """`admin:X`, with nothing else on the line."""
-    is_alone = match.start() == start or text[match.start() - 1] in b"\n\x91"
-    return _told(text, match, start, stop) if is_alone and _line_end.match(text, match.end("secret"), stop) else []
+def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """What follows the flag with which just this program takes a password."""
+    tool = match["tool"]
+    arguments = next(arguments for names, arguments in _arguments if names.match(tool))
+    line_end = min(stop, match.end("tool") + _LINE)
+    newline = text.find(b"\n", match.end("tool"), line_end)
+    spans: Spans = []
+    for argument in arguments.finditer(text, match.end("tool"), newline if newline >= 0 else line_end):
+        value = argument["secret"].decode("latin-1")
+        is_flag = _flag_or_hint.fullmatch(value)
+        if not is_flag and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT):
+            spans.append(argument.span("secret"))
+    return spans
 
 
 LOGIN_RULES = (
     Rule(
-        "structure",
-        "told-login",
-        rf"(?i:logins?|credentials?|creds?|sign[- ]?in|account)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
-        r"(?:\S\s)?"
-        rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:\s?[/|:,]\s?|\s{{1,3}}){_TOLD}",
-        locate=_told,
-        around=0,
+        id="user-and-password",
+        provider="structure",
+        pattern=r"""(?:-[uU](?:\s{1,3}|=)?|(?:--user|--?auth|--proxy-user|--userpwd|--basic-auth|--http-user)(?:\s{1,3}|=))\\{0,3}["']?[A-Za-z0-9_.@+%-]{0,80}:\\{0,3}["']?(?P<secret>[^\s"'`<>\x91\x90]{3,200})""",
+        locate=_user_and_password,
+        around=(_BEFORE, 0),
+        before="0-9A-Za-z-",
         after="",
-        about="a user and a password, told in a sentence",
-        examples=("login is bob / {a-z:6}{0-9:4}X", "creds are root {A-Za-z0-9:12}7", "creds: admin / {A-Za-z0-9:12}7"),
-        near_misses=("login is required / optional2", "account is locked since yesterday", "creds: user / password"),
+        examples=("curl -u admin:{A-Za-z0-9:14} https://host/",),
+        near_misses=(
+            "docker run -u 1000:1000 image",
+            "curl -u user:$PASSWORD https://host/",
+            "ps -u root:wheel",
+            "date -u +%H:%M:%S",
+        ),
     ),
     Rule(
-        "structure",
-        "told-pair",
-        rf"(?i:u|user|usr|login|username)\s?[:=]\s?{_USER}[ \t,;/|]{{1,4}}(?i:p|pw|pass|pwd|password)\s?[:=]\s?{_TOLD}",
-        locate=_told,
-        around=0,
-        after="",
-        about="a user and a password, one behind the other",
-        examples=("u: bob p: {A-Za-z0-9:12}7", "user: bob, p: {A-Za-z0-9:12}7"),
-        near_misses=("u: bob p: ${{PASSWORD}}", "user: x p: optional"),
+        id="user-as-key",
+        provider="structure",
+        pattern=r"""(?:-u|--user|--userpwd)(?:\s{1,3}|=)?\\{0,3}["']?(?P<secret>[A-Za-z0-9_.!@$%+-]{12,200}):""",
+        check=lambda secret: looks_random(secret) and not is_placeholder(secret),
+        before="0-9A-Za-z-",
+        after="0-9A-Za-z!@#$%^&*_.+/='-",
+        about="a key in place of the user, with no password",
+        examples=("curl -u {A-Za-z0-9:32}: https://host/",),
+        near_misses=("curl -u administrator: https://host/",),
     ),
     Rule(
-        "structure",
-        "told-password",
-        rf"(?i:passwords?|passwd|passwort|passphrase|pwd|contrase\S{{1,2}}a|senha)[ ]"
-        rf"(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:(?i:ist|es|\S{{1,2}}|is|now|of)[ ])?"
-        rf"(?:\S[ ])?{_TOLD}",
-        locate=_told,
-        around=0,
-        before="0-9A-Za-z$",
+        id="password-argument",
+        provider="structure",
+        pattern=rf"(?P<tool>{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?\\{{0,3}}[\"']?{BARE}{{4}}",
+        locate=_argument,
+        around=(8, _LINE),
+        before="0-9A-Za-z_.-",
         after="",
-        about="a password told in a sentence",
-        examples=("ssh bob@host password {A-Za-z0-9:12}7", "the new password {a-z:6}#{A-Z:2}{0-9:3}"),
-        near_misses=("password 12345678 lines", "password reset-link-2 is", "the password policy2.md"),
-    ),
-    Rule(
-        "structure",
-        "told-token",
-        rf"(?i:this|the|my|new|your)[ ](?i:token|key|secret)(?::[ ]|[ ](?:(?i:is)[ ])?){_TOLD}",
-        locate=_told,
-        around=0,
-        after="",
-        about="a token told in a sentence",
-        examples=("use this token {A-Za-z0-9:14}7 to deploy",),
-        near_misses=("use this token {a-z:12} to deploy", "the key utf8mb4_unicode_ci"),
-    ),
-    Rule(
-        "structure",
-        "client-login",
-        r"(?:xhs?|https?|httpie|hurl|siege|ab|lftp|mosquitto_[ps]ub|smbmap|nxc)\s(?:[^\n|;\x90\x91]{0,100}?\s)?"
-        rf"(?:-a|-A|--auth|-u)[ =]\\{{0,3}}[\"']?{_USER}:{_TOLD}",
-        locate=_told,
-        around=0,
-        after="",
-        about="the login that a client of the command line is given",
-        examples=("xh -a bob:{A-Za-z0-9:14}7 post :3000/login",),
-        near_misses=("xh -a bob:$PASS get host/login", "http -a bob:password :3000"),
-    ),
-    Rule(
-        "structure",
-        "bare-login",
-        r"(?:admin|root|administrator|postgres|ubuntu|user|deploy|pi|guest|demo|test|sa|oracle|jenkins|ec2-user):"
-        r"(?P<secret>[^\s\"'`<>\\:/\x90\x91]{7,60})",
-        locate=_pair_alone,
-        around=(2, 16),
-        after="",
-        about="a user and a password alone on a line",
-        examples=("admin:{a-z:6}{0-9:4}&X", "root:{A-Za-z0-9:12}7"),
-        near_misses=("root:x:0:0:root:/root:/bin/bash", "user:password1", "postgres:16-alpine"),
+        about="the password argument of a command known to take one",
+        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
+        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host", "openssl enc -aes-256-cbc -in a"),
     ),
 )

@@ -10,6 +10,9 @@ import re
 _commit = re.compile(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
 _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 
+_after_string = re.compile(rb"\s{0,4}[,)\]};:+]|\s{0,4}(?:[\r\n]|\\+[nr])|\s{1,4}[%.+]")
+_pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
+
 
 def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """Whether what looks like a name is part of a path, of the subject of a commit or of a test's output."""
@@ -48,3 +51,33 @@ def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
     quote = text[max(0, begin - 1) : begin]
     is_quoted = quote in (b'"', b"'") and text[match.end("name") : match.end("name") + 1] in (quote, b"\\")
     return is_quoted and (match["sep"].strip() == b"|" or text[max(0, begin - 3) : begin - 1] == b"? ")
+
+
+def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
+    """`pass to x`, and the `.user-secret:before` of a style sheet."""
+    separator = match["sep"]
+    if name.lower() == "pass" and separator.strip().isalpha():
+        return True
+    return separator == b":" and name.startswith(".") and bool(_pseudo_class.match(text, match.start("first")))
+
+
+def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: int) -> bool:
+    """`${NAME:?what is said without it}`, `${NAME:+x}` and `{{ name | filter }}`."""
+    before = match.end("name") - length
+    first = text[match.start("first") : match.start("first") + 1]
+    if text[max(0, before - 2) : before] == b"${" and first in (b"?", b"+"):
+        return True
+    line = text[max(0, begin - 100) : begin + 1]
+    opened = line.rfind(b"${")
+    if opened > line.rfind(b"}") and b":?" in line[opened:]:
+        return True
+    return match["sep"].strip() == b"|" and line.rfind(b"{{") > line.rfind(b"}}")
+
+
+def closes_a_string(text: bytes, match: re.Match[bytes], stop: int) -> bool:
+    """Whether the quote behind a name ends a string that began before it: `prompt("Your password: ")`."""
+    quote = match["open"].rstrip()[-1:]
+    if not _after_string.match(text, match.end("open"), stop):
+        return False
+    line = text[max(0, match.start() - 120) : match.start("open")]
+    return line[line.rfind(b"\n") + 1 :].count(quote) % 2 == 1

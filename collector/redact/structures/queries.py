@@ -5,7 +5,9 @@ Whoever holds a signed URL may do what it was signed for; a code in a redirect's
 
 from __future__ import annotations
 
-from collector.redact.rule import Rule
+import re
+
+from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import chosen
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import looks_random
@@ -16,6 +18,14 @@ _VALUE = r"""[^\s"'`<>\\\x91\x90]"""
 
 def _is_random(secret: str) -> bool:
     return looks_random(secret) and not is_placeholder(secret)
+
+
+def whole_input(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """A quoted input without a blank in it: more words than one are a query, or what a program is to do."""
+    is_quoted = text[match.start("secret") - 1 : match.start("secret")] in (b'"', b"'")
+    if is_quoted and text[match.end() : match.end() + 1] == b" ":
+        return []
+    return chosen(text, match, start, stop)
 
 
 QUERY_RULES = (
@@ -91,8 +101,8 @@ QUERY_RULES = (
             rf"(?:--with-token|--password-stdin|--stdin|sudo -S|passwd)[^\n|<\x91\x90]{{0,120}}<<<\s?\\{{0,3}}[\"']?"
             rf"(?P<secret>{_VALUE}{{6,200}})"
         ),
-        locate=chosen,
-        around=0,
+        locate=whole_input,
+        around=4,
         after="",
         about="the input of a command that reads a password",
         examples=('gh auth login --with-token <<< "{A-Za-z0-9:32}"',),

@@ -11,7 +11,9 @@ import re
 from collector.redact.formats.shapes import A_UUID, UUID
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import BARE, chosen
+from collector.redact.structures.queries import whole_input
 from collector.redact.words.drawn import has_digit_and_letter
+from collector.redact.words.labels import is_joined
 from collector.redact.words.letter_pairs import is_made_of_words
 from collector.redact.words.names import Promise
 from collector.redact.words.values import Notation, is_secret, looks_random
@@ -20,16 +22,6 @@ _LINE = 240  # how far a command is read
 _QUOTE = r"\\{0,7}[\"']"
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
-_TOOLS = (
-    r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli|sshpass|redis-cli"
-    r"|(?:docker|podman|az|oc|nerdctl) login"
-    r"|helm registry login|mongo(?:sh|dump|restore|import|export)?|sqlcmd|bcp|ldap(?:search|add|modify|whoami|passwd)"
-    r"|keytool|smbclient|zip|unzip|7z|rar|rabbitmqctl|twine upload|openssl|cqlsh|influx|wget|net use|ansible-vault|gpg"
-    r"|ipmitool|plink|pscp|psftp|security add-(?:generic|internet)-password"
-)
-_FLAGS = (
-    r"-pw |-p|-P|-a|-w|-(?:src|dest)?storepass |-keypass |-pass(?:in|out)? pass:|-pass:|--passphrase |--http-password"
-)
 _BREAK = r"(?:\r?\n|\\{1,3}n)"
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
 _line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
@@ -54,28 +46,13 @@ def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int
     return chosen(text, match, start, stop) if b"SecureString" in around else []
 
 
-def _argument(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A password argument; `-P 3306` and `redis-cli -p 6379` are ports."""
-    first = match.start("secret")
-    is_port = match["secret"].isdigit() and (b"-P" in text[first - 4 : first] or text[first - 4 : first] == b" -p ")
-    return [] if is_port else chosen(text, match, start, stop)
+def _written(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """What is put into a store of secrets; what `vault write` sets may just as well be the type of a key."""
+    is_setting = b"write" in match[0] and is_joined(match["secret"].decode("latin-1"))
+    return [] if is_setting else chosen(text, match, start, stop)
 
 
 TOOL_RULES = (
-    Rule(
-        id="password-argument",
-        provider="structure",
-        pattern=(
-            rf"(?:{_TOOLS})(?:\s[^\n\x91\x90]{{0,200}}?)?\s(?:{_FLAGS})[ =]?"
-            rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
-        ),
-        locate=_argument,
-        around=8,
-        after="",
-        about="the password argument of a command known to take one",
-        examples=("mysql -u root -p{A-Za-z0-9:12} app", "sshpass -p {A-Za-z0-9:12} ssh host"),
-        near_misses=("mysql -u root -p app", "mysql -P 3306 -h host"),
-    ),
     Rule(
         id="piped-password",
         provider="structure",
@@ -155,7 +132,7 @@ TOOL_RULES = (
         "vault-write",
         rf"(?:vault|bao) (?:kv (?:put|patch)|write)[^\n=|;&\x90\x91]{{1,120}}=(?P<secret>{_VALUE}{{6,200}})",
         trigger="(?:vault|bao) (?:kv (?:put|patch)|write)",
-        locate=chosen,
+        locate=_written,
         around=0,
         after="",
         about="a value written to a store of secrets",
@@ -210,8 +187,8 @@ TOOL_RULES = (
         rf"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{{0,120}}<<<[ ]?(?:{_QUOTE})?"
         rf"(?P<secret>{_VALUE}{{4,200}})",
         trigger=r"(?:secrets? (?:put|set|create|add|versions add)|env add)[^\n<|;&\x90\x91]{0,120}<<<",
-        locate=chosen,
-        around=0,
+        locate=whole_input,
+        around=4,
         before="",
         after="",
         about="the input of a command that stores a secret",

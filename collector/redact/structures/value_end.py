@@ -9,15 +9,19 @@ from __future__ import annotations
 import re
 
 from collector.redact.rule import Spans
+from collector.redact.words.names import Promise
+from collector.redact.words.values import app_password
 
 WIDEST_VALUE = 768
 MOST_LISTED = 50
 
-_bare = re.compile(rb"[^\s\"'`<>\x8f-\x91]*")
+_phrase_name = re.compile("(?i)phrase|mnemonic|seed")
+_phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
+_bare = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91]*")
 _SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # the first of what may end a bare value
-_bare_without_signs = re.compile(rb"[^\s\"'`<>\x8f-\x91\\&;,%\x1b]*")
+_bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
-    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z]+:)"
+    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z_]{1,40}:)"
     rb"|&(?:amp|quot|#34);|%26|\x1b"
 )
 _long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
@@ -92,3 +96,11 @@ def listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
             break
         spans.append((following.end(), end))
     return spans
+
+
+def several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
+    """A password of four times four letters, or a phrase of words that stands for a key."""
+    if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
+        return [groups]
+    phrase = _phrase.match(text, first, stop) if _phrase_name.search(name) else None
+    return [phrase.span()] if phrase else []

@@ -31,8 +31,8 @@ def share_of_words(value: str) -> float:
     return words / max(1, len(value[:128]))
 
 
-def reads_like_words(letters: str) -> bool:
-    """Whether at least three in five pairs of letters are common in words."""
+def reads_like_words(letters: str, in_five: float = 3) -> bool:
+    """Whether at least three (or so many) in five pairs of letters are common in words."""
     lower = letters[:64].lower()
     pairs = len(lower) - 1
-    return pairs < 1 or sum(lower[at : at + 2] in _COMMON for at in range(pairs)) * 5 >= pairs * 3
+    return pairs < 1 or sum(lower[at : at + 2] in _COMMON for at in range(pairs)) * 5 >= pairs * in_five

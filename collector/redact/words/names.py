@@ -107,7 +107,7 @@ _CREDENTIALS = frozenset(["credential", "credentials", "cred", "creds"])
 _COOKIES = frozenset(["cookie", "cookies", "setcookie"])
 _WEAK = word_set(
     """
-    key auth authorization authentication sig sas salt dsn webhook sid session sessionid otp
+    key auth authorization authentication sig sas salt dsn webhook sid session sessionid otp phpsessid jsessionid sessid
     """
 )
 _QUALIFIERS = word_set(
@@ -127,6 +127,7 @@ _DESCRIBERS = word_set(
     placeholder label hint rule rules policy field column regex pattern format prefix suffix ref arn path file
     filename dir image idempotency cache hash hashed digest fingerprint checksum primary_key first second third
     by compass bypass surpass object device routing row hot shortcut keyboard press code event websocket
+    dedupe dedup lookup
     """
 )
 # Their keys are places in a structure, in a program or on a keyboard, and open no door.
@@ -144,6 +145,7 @@ _PLACES = word_set(
     language wheel debounce throttle rate limiter counter semaphore mutex lease leader election actor swr
     rowgroup join bloom hll geo zset hset stream subscription namespace resource entity model doc document property
     symbol cell sheet pivot facet filter lru weak strong cert certificate x509 ca thumbprint
+    action sccache ccache gradle bazel turbo turborepo nx gems dedup idempotency sstable s3 block compaction upload
     """
 )
 _END_IN_KEY = word_set("monkey donkey turkey whiskey hockey jockey hotkey passkey lackey smokey mickey rickey dickey")

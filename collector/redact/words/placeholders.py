@@ -8,10 +8,12 @@ from collector.redact.words.names import word_set
 
 # A reference to a value that is kept somewhere else.
 _reference = re.compile(
-    r"""^(?:<[^<>]*>?$|\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\{[A-Za-z_ ][\w. ]*\}|\[[A-Za-z_ -]+\]?$
-    |\#\{|@\{|@[A-Z]\w+$|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
+    r"""^(?:<[^<>]*>?$|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
+    |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$
+    |\#\{|@\{|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
     |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
-    |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
+    |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf])+$|HTTP/\d
+    |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
     |\(sensitive|\(known\ after
     )""",
     re.VERBOSE,
@@ -66,6 +68,8 @@ _WORDS = word_set(
     current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning
     authorization authentication credentials credential webhook is was are not the for and with from that this
     attribute attributes successful field fields
+    unless given also instead when if as by the an be which that takes used only requires needs then else but so because
+    since while via into over than until without within both either neither such such_as is_used before after hover
     should must will can may has have been options option flag flags argument arguments parameter and or in on to
     """
 )

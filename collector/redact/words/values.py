@@ -11,6 +11,17 @@ import re
 from collections import Counter
 from enum import IntEnum
 
+from collector.redact.words.code import (
+    call,
+    chain,
+    index,
+    is_name_in_code,
+    is_nested,
+    is_pattern,
+    is_program,
+    looks_like_code,
+)
+from collector.redact.words.labels import is_joined, is_label, is_of_a_file
 from collector.redact.words.letter_pairs import is_made_of_words, reads_like_words, share_of_words
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
@@ -27,15 +38,10 @@ class Notation(IntEnum):
 
 
 _identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
-_chain = re.compile(
-    r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
-)
-_call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
 _type_name = re.compile(
     r"(?:[A-Z][a-z]+)+|(?:Big)?(?:Ui|I)nt(?:8|16|32|64)(?:Clamped)?Array|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*"
 )
 _typed = re.compile(r"(?:[A-Z]+[a-z]+|V\d{1,2}(?=[A-Z])|[A-Z]\d(?=[A-Z])){2,}")  # SecretV3Raw, TMsSQLCredentials
-_index = re.compile(r"^[A-Za-z_][\w.]*\[")
 _key_letters = re.compile(r"[\w.,~+/=:|@!#$%^&*?-]+")
 _letter = re.compile(r"[^\W\d_]")
 _digit = re.compile(r"\d")
@@ -55,7 +61,7 @@ _passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
-_digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)[-:=]", re.IGNORECASE)
+_digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
 # words-joined/like.these2, and the rules of validators: required|min:8
 _words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
 _sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
@@ -66,7 +72,6 @@ _setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
 _telling_end = re.compile(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
-_closing = {"(": ")", "[": "]", "{": "}"}
 _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
 )
@@ -99,7 +104,17 @@ def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
     if _is_path(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
     is_one = _is_password(value, notation) if promise is Promise.PASSWORD else _is_key(value, promise, notation)
-    return is_one and not is_placeholder(value)
+    return is_one and not is_placeholder(value) and not _is_something_else(value, promise, notation)
+
+
+def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool:
+    """A version, a pattern, part of a program; beside anything but a password also a label of words and numbers."""
+    if is_of_a_file(value) or is_pattern(value):
+        return True
+    may_be_code = notation is not Notation.DICT_VALUE and (notation is not Notation.QUOTED or len(value) >= 12)
+    if may_be_code and is_program(value):
+        return True
+    return (promise is not Promise.PASSWORD and is_joined(value)) or (promise <= Promise.OWNED and is_label(value))
 
 
 def _is_path(value: str) -> bool:
@@ -127,9 +142,9 @@ def _is_password(value: str, notation: Notation) -> bool:
         return _looks_chosen(value)
     if _is_jumble(value):
         return True
-    if notation is Notation.CONFIGURATION and (_index.match(value) or _names_a_type(value)):
+    if notation is Notation.CONFIGURATION and (index.match(value) or _names_a_type(value)):
         return False
-    if _looks_like_code(value, notation) or _type.match(value):
+    if _is_code(value, notation) or _type.match(value):
         return False
     if _words_joined.fullmatch(value) or _version.match(value):
         return False
@@ -154,7 +169,7 @@ def _is_passphrase(value: str) -> bool:
 def _is_jumble(value: str) -> bool:
     """Letters whose case changes too often, and that go together too oddly, for words and for names in code."""
     turns = len(_turn.findall(value[:128]))
-    if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or _call.match(value) or "a-z" in value:
+    if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or call.match(value) or "a-z" in value:
         return False
     parts = [part for part in re.split("[^A-Za-z]+", value[:128]) if len(part) >= 8] or [re.sub("[^A-Za-z]", "", value)]
     return not is_made_of_words(value) and not all(map(reads_like_words, parts))
@@ -169,33 +184,21 @@ def _is_phrase(value: str) -> bool:
         and len(parts) in (12, 15, 18, 21, 24)
     ):
         return True
-    return len(parts) <= 4 and any(_mixes(part) and len(part) >= 4 for part in parts) and not _looks_like_code(value)
+    return len(parts) <= 4 and any(_mixes(part) and len(part) >= 4 for part in parts) and not _is_code(value)
 
 
 def _names_a_type(value: str) -> bool:
     return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
 
 
-def _looks_like_code(value: str, notation: Notation = Notation.BARE) -> bool:
-    if _chain.match(value) and not has_random_part(value):
-        return True
-    is_cut = notation >= Notation.ENVIRONMENT and value.count("(") > value.count(")")  # at a blank or a quote
-    return bool(_call.match(value)) and (value[-1] in ")]}>;,`(" or is_cut) and _is_nested(value)
-
-
-def _is_nested(value: str) -> bool:
-    """Whether every closing bracket matches the one opened last."""
-    opened: list[str] = []
-    for character in value:
-        if character in _closing:
-            opened.append(_closing[character])
-        elif character in ")]}" and (not opened or opened.pop() != character):
-            return False
-    return True
+def _is_code(value: str, notation: Notation = Notation.BARE) -> bool:
+    return looks_like_code(value, is_cut=notation >= Notation.ENVIRONMENT)
 
 
 def has_random_part(value: str) -> bool:
-    return any(len(part) >= 12 and looks_random(part) for part in re.split(r"[\W_]+", value))
+    """Whether one of the parts of a value was drawn: `imageRuntimeJoin2` was not, although it has a digit."""
+    parts = re.split(r"[\W_]+", value)
+    return any(len(part) >= 12 and looks_random(part) and not is_name_in_code(part) for part in parts)
 
 
 def _has_long_part(value: str) -> bool:
@@ -214,9 +217,9 @@ def _looks_chosen(value: str) -> bool:
     """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
     if len(value) >= 12 and _is_jumble(value):
         return True
-    if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _looks_like_code(value):
+    if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _is_code(value):
         return False
-    if (_call.match(value) or _index.match(value)) and _is_nested(value):
+    if (call.match(value) or index.match(value)) and is_nested(value):
         return False
     if _names_a_type(value):
         return False
@@ -243,17 +246,18 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
         return False
     if value.isupper() and _constant.fullmatch(value) and _telling_end.search(value) and not has_random_part(value):
         return False
-    is_code = _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
+    is_constant = _constant.fullmatch(value) and not has_random_part(value)
+    is_code = _names_a_type(value) or is_name_in_code(value) or is_constant
     if notation >= Notation.CONFIGURATION and is_code:
         return False
-    if notation is Notation.BARE and (_call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
+    if notation is Notation.BARE and (call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
         return False
-    if _looks_like_code(value, notation) or (_plain_number.match(value) and not value.isdigit()):
+    if _is_code(value, notation) or (_plain_number.match(value) and not value.isdigit()):
         return False
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY
     if not _key_letters.fullmatch(value):
-        is_odd = not _is_nested(value) or (len(value) >= 32 and entropy(value) >= 4.5 and has_random_part(value))
+        is_odd = not is_nested(value) or (len(value) >= 32 and entropy(value) >= 4.5 and has_random_part(value))
         return notation <= Notation.QUOTED and len(value) >= 16 and _mixes(value) and is_odd
     if len(value) < 16 and _hex.fullmatch(value):
         return False
@@ -280,7 +284,7 @@ def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
         return True
     if _uuid.fullmatch(value) or _hex.fullmatch(value):
         return not is_owned and notation in (Notation.BARE, Notation.CONFIGURATION)  # just as likely a hash
-    return is_made_of_words(value) or (notation is Notation.BARE and ("(" in value or bool(_chain.match(value))))
+    return is_made_of_words(value) or (notation is Notation.BARE and ("(" in value or bool(chain.match(value))))
 
 
 def is_salt(value: str) -> bool:
@@ -322,3 +326,8 @@ def _shuffled(value: str) -> bool:
     if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # few letters cannot have more
         return False
     return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))
+
+
+def is_key_in_hex(value: str) -> bool:
+    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
+    return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)

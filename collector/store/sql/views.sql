@@ -8,7 +8,7 @@ SELECT
     context.session_id AS session_id, context.agent_id AS agent_id, context.agent_type AS agent_type,
     context.copied_from AS copied_from, context.project AS project, context.cwd AS cwd,
     context.git_branch AS git_branch, context.host_id AS host_id, context.host_name AS host_name,
-    context.user AS user, context.root AS root, context.client_version AS client_version,
+    context.user AS user, context.user AS user_name, context.root AS root, context.client_version AS client_version,
     context.entrypoint AS entrypoint, context.labels AS labels, row.origin AS origin, row.model AS model,
     CASE WHEN substr(row.message, 1, 1) <> '#' THEN row.message END AS message_id,
     row.request_id AS request_id, row.stop_reason AS stop_reason, row.quality AS quality, row.speed AS speed,
@@ -40,7 +40,7 @@ SELECT
     priced.time AS time, substr(priced.time, 1, 10) AS day,
     context.session_id AS session_id, context.agent_id AS agent_id, context.agent_type AS agent_type,
     context.project AS project, context.host_id AS host_id, context.host_name AS host_name, context.user AS user,
-    priced.model AS model, priced.speed AS speed,
+    context.user AS user_name, priced.model AS model, priced.speed AS speed,
     CASE WHEN priced.unknown_output THEN 'output_tokens_unknown' END AS quality,
     priced.messages AS messages, priced.input_tokens AS input_tokens, priced.output_tokens AS output_tokens,
     priced.cache_read_tokens AS cache_read_tokens, priced.cache_creation_tokens AS cache_creation_tokens,
@@ -87,7 +87,7 @@ SELECT
     call.call_id AS call_id, call.name AS name, call.target AS target, call.time AS time,
     substr(call.time, 1, 10) AS day, context.session_id AS session_id, context.agent_id AS agent_id,
     context.agent_type AS agent_type, context.project AS project, context.host_id AS host_id,
-    context.host_name AS host_name, context.user AS user, call.result_time AS result_time, call.ok AS ok,
+    context.host_name AS host_name, context.user AS user, context.user AS user_name, call.result_time AS result_time, call.ok AS ok,
     call.duration_ms AS duration_ms, call.duration_from AS duration_from
 FROM call_totals AS call JOIN contexts AS context ON context.number = call.context;
 
@@ -96,7 +96,7 @@ CREATE VIEW sessions AS
 SELECT
     context.session_id AS session_id, min(activity.first_time) AS time, max(activity.last_time) AS last_time,
     min(context.project) AS project, min(context.host_id) AS host_id, min(context.host_name) AS host_name,
-    min(context.user) AS user, sum(activity.events - activity.mentions) AS events, sum(activity.prompts) AS prompts,
+    min(context.user) AS user, min(context.user) AS user_name, sum(activity.events - activity.mentions) AS events, sum(activity.prompts) AS prompts,
     sum(activity.lines_added) AS lines_added, sum(activity.lines_removed) AS lines_removed,
     (
         SELECT title FROM contexts AS here JOIN event_rows AS row ON row.context = here.number

@@ -15,8 +15,8 @@ ORIGINS = {
     "user_prompt_first_writer": "human",
     "user_prompt_with_image": "human",
     "user_prompt_newest": "human",
-    "user_slash_command": "human",
-    "user_command_output": "meta",
+    "user_slash_command": "local_command",
+    "user_command_output": "local_command",
     "user_meta": "meta",
     "user_skill": "meta",
     "user_interrupt": "meta",
@@ -36,15 +36,51 @@ def test_the_origin_says_whose_words_they_are(name: str, origin: str) -> None:
     assert normalized(ALL_RECORDS[name])["origin"] == origin
 
 
+HUMAN = {"kind": "human"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "origin", "kind"),
+    [
+        ({"turnOrigin": "scheduled", "origin": HUMAN}, "scheduled", "user_context"),
+        ({"turnOrigin": "task_notification"}, "task", "user_context"),
+        ({"turnOrigin": "auto_continuation", "origin": HUMAN}, "meta", "user_context"),
+        ({"turnOrigin": "peer"}, "peer", "user_context"),
+        ({"turnOrigin": "host_synthetic", "origin": HUMAN}, "meta", "user_context"),
+        ({"turnOrigin": "system", "isMeta": True}, "meta", "user_context"),
+        ({"turnOrigin": "human", "promptSource": "typed"}, "human", "user_prompt"),
+        ({"turnOrigin": "sdk", "promptSource": "sdk", "entrypoint": "sdk-cli"}, "sdk", "user_prompt"),
+        ({"turnOrigin": "unknown"}, "human", "user_prompt"),
+        ({"promptSource": "sdk"}, "sdk", "user_prompt"),
+        ({"promptSource": "sdk", "origin": HUMAN, "entrypoint": "claude-vscode"}, "human", "user_prompt"),
+        ({"promptSource": "sdk", "origin": HUMAN, "entrypoint": "sdk-ts"}, "sdk", "user_prompt"),
+        ({"entrypoint": "sdk-cli"}, "sdk", "user_prompt"),
+        ({"entrypoint": "sdk-cli", "isSidechain": True}, "task", "user_context"),
+        ({"entrypoint": "sdk-cli", "promptSource": "typed"}, "human", "user_prompt"),
+        ({"origin": {"kind": "observer"}}, "peer", "user_context"),
+        ({"origin": {"kind": "observer-activity"}}, "peer", "user_context"),
+        ({"origin": {"kind": "slack-ping"}}, "peer", "user_context"),
+        ({"origin": {"kind": "task-notification", "subkind": "scheduled-trigger"}}, "scheduled", "user_context"),
+    ],
+)
+def test_a_machine_is_no_person_whatever_else_the_record_says(keys: Any, origin: str, kind: str) -> None:
+    made = normalized(user("who", "Fix the login bug", **keys))
+    assert (made["origin"], made["kind"]) == (origin, kind)
+
+
+@pytest.mark.parametrize("opening", ["<command-name>", "<bash-input>", "<bash-stdout>", "<local-command-stdout>"])
+def test_what_was_typed_for_the_program_is_no_prompt(opening: str) -> None:
+    made = normalized(user("command", f"{opening}/clear", origin=HUMAN, promptSource="typed"))
+    assert (made["origin"], made["kind"]) == ("local_command", "local_command")
+
+
 @pytest.mark.parametrize(("kind", "origin"), [("human", "human"), ("coordinator", "peer"), ("something-new", "meta")])
 def test_the_records_own_word_goes_before_any_guess(kind: str, origin: str) -> None:
     record = user("own word", "<task-notification>quoted by a person", origin={"kind": kind})
     assert normalized(record)["origin"] == origin
 
 
-@pytest.mark.parametrize(
-    "text", ["<task-notification>\nx", "<teammate-message from='x'>", "<bash-stdout>x</bash-stdout>"]
-)
+@pytest.mark.parametrize("text", ["<task-notification>\nx", "<teammate-message from='x'>", "<system-reminder>x"])
 def test_the_programs_own_words_are_known_where_no_field_says_so(text: str) -> None:
     assert normalized(user("own words", text))["kind"] == "user_context"
 

@@ -153,3 +153,12 @@ def test_the_calling_row_is_named_only_where_it_is_not_the_parent() -> None:
     assert "source_tool_assistant_uuid" in normalized(record)["attributes"]
     record = record | {"parentUuid": record["sourceToolAssistantUUID"]}
     assert "source_tool_assistant_uuid" not in normalized(record)["attributes"]
+
+
+def test_the_lines_of_a_created_file_are_those_of_claude_codes_own_totals() -> None:
+    """Measured: 2.1.327 counts two for a file of one line and its line break, and none for an empty file."""
+    record = ALL_RECORDS["tool_result_write"]
+    for content, lines in (("print('hi')\n", 2), ("a\r\nb", 2), ("", None)):
+        made = normalized(record | {"toolUseResult": record["toolUseResult"] | {"content": content}})
+        assert made["tool"].get("lines_added") == lines
+        assert made["tool"].get("lines_removed") == (None if lines is None else 0)

@@ -125,6 +125,11 @@ def test_the_calls_of_a_message_keep_their_models_and_counts() -> None:
     bare = normalized(assistant("advised", "x", usage=usage(51) | {"iterations": [ADVISOR]}), context(level="metadata"))
     assert bare["usage"]["iterations"][0]["output_tokens"] == 900
     assert "attributes" not in bare["usage"]["iterations"][0]
+    said = normalized(
+        assistant("said", "x", usage=usage(51) | {"iterations": [ADVISOR | {"type": "what was said"}]}),
+        context(level="metadata"),
+    )
+    assert said["usage"]["iterations"][0]["type"] == "unknown"
 
 
 def test_a_message_of_one_call_does_not_say_it_twice() -> None:

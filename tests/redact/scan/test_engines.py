@@ -10,7 +10,7 @@ from collector.redact import Redactor
 from collector.redact.all_rules import RULES
 from collector.redact.rule import AT_KEYS, WIDEST, sample, width
 from collector.redact.scan.matching import scan_pattern
-from tests.redact.harmless import HARMLESS
+from tests.redact.harmless.templates import HARMLESS
 from tests.redact.secrets import secret
 from tests.redact.structures.contexts import CONTEXTS
 from tests.redact.structures.test_private_keys import SHAPES, key_lines

@@ -10,7 +10,7 @@ from collector.redact import Redactor
 from collector.redact.all_rules import STRUCTURAL_RULES
 from collector.redact.rule import Rule, Sample, sample
 from collector.redact.scan.segments import KEY_END
-from tests.redact.harmless import HARMLESS
+from tests.redact.harmless.templates import HARMLESS
 from tests.redact.secrets import secret
 from tests.redact.structures.contexts import CONTEXTS
 

@@ -5,7 +5,7 @@ Written from what tools print and people write; no row comes from a real transcr
 
 from __future__ import annotations
 
-from tests.redact.harmless_lines import LINES
+from tests.redact.harmless.lines import LINES
 
 UUID = "{0-9a-f:8}-{0-9a-f:4}-4{0-9a-f:3}-a{0-9a-f:3}-{0-9a-f:12}"
 

@@ -1,0 +1,107 @@
+"""Who is behind a message in the user's role: what the record says comes before any guess.
+
+The rules stand in the order of `origin_of`; docs/events.md ("Who spoke") has them as a table. The words are those of
+the program itself: the newest `turnOrigin` says what started a turn, the older `origin.kind` who wrote the message.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collector.agents.claude_code.context import text_of
+
+Record = dict[str, Any]
+
+# Machines go first: a continuation of the program's own has `origin.kind` human.
+TURNS = {
+    "scheduled": "scheduled",
+    "task_notification": "task",
+    "auto_continuation": "meta",
+    "peer": "peer",
+    "host_synthetic": "meta",
+    "system": "meta",
+}
+KINDS = {
+    "human": "human",
+    "task-notification": "task",
+    "peer": "peer",
+    "coordinator": "peer",
+    "channel": "peer",
+    "observer": "peer",
+    "observer-activity": "peer",
+    "slack-ping": "peer",
+}
+SUBKINDS = {"scheduled-trigger": "scheduled", "peer-send-message": "peer", "projects-relay": "peer"}
+# Typed by a person, but for the program rather than the model; and what the program answered.
+COMMANDS = (
+    "<command-name>",
+    "<command-message>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+)
+# How the program's own words begin, for the versions that do not say whose they are.
+OPENINGS = (
+    ("<task-notification>", "task"),
+    ("<teammate-message", "peer"),
+    ("<system-reminder>", "meta"),
+    ("Caveat: The messages below were generated", "meta"),
+    ("[Request interrupted by user", "meta"),
+    ("[SYSTEM NOTIFICATION", "meta"),
+)
+PROGRAMS = frozenset({"sdk-cli", "sdk-ts", "sdk-py"})
+PROMPTS = {"human": "user_prompt", "sdk": "user_prompt", "local_command": "local_command"}
+
+
+def origin_of(event: Record, record: Record, rest: Record) -> str:
+    """The origin of a user record; takes out of `rest` what it says completely."""
+    is_meta = rest.get("isMeta")
+    if type(is_meta) is bool:
+        del rest["isMeta"]
+    # Before `isMeta`, which is absent where it would be expected.
+    if rest.get("isCompactSummary") is True:
+        del rest["isCompactSummary"]
+        return "compaction"
+    said = record.get("origin")
+    kind = text_of(said, "kind")
+    if kind and said == {"kind": kind}:
+        rest.pop("origin", None)
+    origin = TURNS.get(text_of(record, "turnOrigin")) or kind_of(said)
+    if origin is not None and origin != "human":
+        return origin
+    if is_meta is True and origin is None:
+        return "meta"
+    text = event.get("text", "")
+    if text[:1] == "<" and text.startswith(COMMANDS):
+        return "local_command"
+    source = record.get("promptSource")
+    if source == "sdk" or text_of(record, "turnOrigin") == "sdk":
+        return "human" if origin == "human" and text_of(record, "entrypoint") not in PROGRAMS else "sdk"
+    return origin or guess(event, record, text)
+
+
+def guess(event: Record, record: Record, text: str) -> str:
+    """For versions that say nothing. The first letter decides quickly for most prompts."""
+    if text[:1] in ("<", "[", "C"):
+        for opening, origin in OPENINGS:
+            if text.startswith(opening):
+                return origin
+    source = record.get("promptSource")
+    if source == "system":
+        return "meta"
+    # Nobody types in a subagent's conversation: what stands there is the task it was given.
+    if event.get("sidechain"):
+        return "task"
+    return "sdk" if source is None and text_of(record, "entrypoint") in PROGRAMS else "human"
+
+
+def kind_of(said: Any) -> str | None:
+    """What an `origin` says; None where it says nothing. A kind that nobody knows is not a person's."""
+    kind = text_of(said, "kind")
+    if not kind:
+        return None
+    if kind == "task-notification":
+        return SUBKINDS.get(text_of(said, "subkind"), "task")
+    return KINDS.get(kind, "meta")

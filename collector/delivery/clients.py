@@ -1,0 +1,163 @@
+"""Clients: the HTTP clients of one sink, made from what proves who is sending, and anew when the files of that change.
+
+In: the sink's settings and its credentials. Out: httpx clients that carry them. Invariant: a token or certificate that
+is replaced counts from the next request on, without a restart; one that cannot be used leaves the old one in force,
+because it may be half written.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from collector import __version__
+from collector.delivery.credentials import Credentials, proof_files
+from collector.errors import ConfigurationError
+from collector.log import get_logger
+from collector.settings.options import SinkSettings, is_loopback
+
+log = get_logger()
+SHORTEST_IN_QUERY = 8  # characters that a key has at least; `v=1` is not one
+# Trusts nobody; for URLs where nothing is encrypted. httpx would load every root certificate: 1 to 3 MB a connection.
+NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+class Clients:
+    """Used by several threads at once. `generation` grows when something was renewed: older clients are done with."""
+
+    def __init__(
+        self,
+        settings: SinkSettings,
+        url: str,
+        credentials: Credentials | None,
+        transport: httpx.BaseTransport | None,
+        renewed: Callable[[], Credentials | None] | None,
+    ) -> None:
+        self.generation = 0
+        self.has_credentials = False
+        self._settings, self._url, self._transport, self._renewed = settings, url, transport, renewed
+        self._secrets: set[str] = set()
+        self._lock = threading.Lock()
+        # Before anything is read: what is replaced in between then counts as changed.
+        self._seen = self._tried = self._stamps()
+        self._new = self._maker(credentials)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not be repeated, the longest first, because one may contain another. What was in force before a
+        change may still be in an answer."""
+        return sorted(self._secrets, key=len, reverse=True)
+
+    def new(self) -> httpx.Client:
+        """A client with one connection."""
+        try:
+            return self._new()
+        except (ValueError, ImportError, httpx.InvalidURL) as error:  # their texts may quote the proxy's password
+            why = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
+            raise ConfigurationError(
+                f"A proxy variable in the environment cannot be used{why}. Nothing was sent. Write https_proxy, "
+                "http_proxy and all_proxy as http://host:port, and no_proxy as names with commas between them."
+            ) from None
+
+    def renew(self) -> bool:
+        """Takes over what has been replaced; returns whether anything was. Costs a stat for each file."""
+        if self._renewed is None or self._stamps() == self._seen:
+            return False
+        with self._lock:
+            stamps = self._stamps()
+            if stamps == self._seen:  # another thread was first
+                return False
+            try:
+                self._new = self._maker(self._renewed())
+            except ConfigurationError as error:
+                if stamps != self._tried:
+                    log.warning("token or certificate not taken over, keeping the old one", reason=str(error))
+                self._tried = stamps
+                return False
+            self._seen = self._tried = stamps
+            self.generation += 1
+        log.info("token or certificate changed, using the new one")
+        return True
+
+    def _stamps(self) -> list[tuple[int, ...]]:
+        if self._renewed is None:
+            return []
+        return [_stamp(path) for path in proof_files(self._settings)]
+
+    def _maker(self, credentials: Credentials | None) -> Callable[[], httpx.Client]:
+        settings = self._settings
+        headers = {
+            "User-Agent": f"collector/{__version__}",
+            "Accept": "application/json, */*;q=0.1",
+            # An encoded answer is not read (see `Exchange.post`), so the events it rejects would be missed.
+            "Accept-Encoding": "identity",
+            **settings.headers,
+        }
+        if credentials:
+            mine = credentials.header.lower()  # of two headers with one name, a receiver may take either
+            headers = {name: value for name, value in headers.items() if name.lower() != mine}
+            headers[credentials.header] = credentials.value
+        # http:// is allowed to loopback because nothing leaves this machine; a proxy would carry it elsewhere.
+        may_use_proxy = not is_loopback(self._url)
+        is_encrypted = self._transport is None and httpx.URL(self._url).scheme == "https"
+        trust = _trust(settings) if is_encrypted else NO_TRUST
+        queried = _queried_secrets(self._url)
+        self._secrets |= {*queried, *(credentials.secrets if credentials else ())}
+        named = {name.lower() for name in settings.headers}
+        self.has_credentials = bool(credentials or queried or "authorization" in named)
+
+        def client() -> httpx.Client:
+            return httpx.Client(
+                headers=headers,
+                timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
+                verify=trust,
+                trust_env=may_use_proxy,
+                follow_redirects=False,
+                limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
+                transport=self._transport,
+            )
+
+        return client
+
+
+def _stamp(path: Any) -> tuple[int, ...]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+def _queried_secrets(url: str) -> list[str]:
+    """What a query may hold in secret: only values as short as in `v=1` count as harmless."""
+    return [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
+
+
+def _trust(settings: SinkSettings) -> ssl.SSLContext:
+    """The system's trust store, or sink.ca_file instead of it; with the client certificate, if there is one."""
+    try:
+        if settings.ca_file is None and sys.platform == "darwin":
+            import truststore
+
+            context: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        else:
+            context = ssl.create_default_context(cafile=str(settings.ca_file) if settings.ca_file else None)
+        if settings.client_cert is not None:
+            key = str(settings.client_key) if settings.client_key else None
+            context.load_cert_chain(str(settings.client_cert), key, password=_no_passphrase)
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise ConfigurationError(
+            f"The certificates of the sink cannot be used: {error}. "
+            "sink.ca_file, sink.client_cert and sink.client_key must be unencrypted PEM files."
+        ) from None
+    return context
+
+
+def _no_passphrase() -> str:
+    raise ValueError("the private key is encrypted")

@@ -1,0 +1,57 @@
+"""What it means that an exchange failed before there was an answer: a person must act, or it may pass.
+
+In: what the HTTP library raised, the sink's settings, the proxy in use. Out: a verdict that names what failed: the
+sink's certificate, ours, the proxy. Never a credential: a proxy is named by its variable and its address.
+"""
+
+from __future__ import annotations
+
+import ssl
+
+import httpx
+
+from collector.delivery.sink import Halt, Retry
+from collector.settings.environment import Proxy
+from collector.settings.options import SinkSettings
+
+CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
+CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
+CHECK_OWN_CERTIFICATE = (
+    "Check sink.client_cert and sink.client_key: the certificate must be valid now, and be issued by an authority that "
+    "the sink trusts."
+)
+NAME_A_CERTIFICATE = "If it asks for a client certificate, name it in sink.client_cert, and its key in sink.client_key."
+# Of the alerts a server may send during the handshake, those that are about what the client showed.
+ABOUT_THE_CLIENT = ("CERTIFICATE", "UNKNOWN_CA", "HANDSHAKE_FAILURE", "ACCESS_DENIED", "DECRYPT_ERROR")
+
+
+def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None) -> Retry | Halt:
+    """What a failed exchange means: a bad certificate, proxy or URL needs a person, anything else may pass."""
+    reason = f"{type(error).__name__}: {error}"[:200]
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Halt(f"the certificate was not accepted ({cause.verify_message})", CHECK_CERTIFICATE)
+        if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            return _tls_failure(str(cause.reason or cause), settings)
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ProxyError):
+        refusal = f"the proxy refused ({error})"[:200] + (f"; {proxy}" if proxy else "")
+        return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
+    if isinstance(error, httpx.ConnectError) and proxy is not None:
+        return Retry(f"the proxy cannot be reached ({error}); {proxy}"[:400])
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
+        return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
+    # A server, or a filter in front of it, may hang up because of what it was sent.
+    has_hung_up = isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
+    return Retry(reason, may_be_poison=has_hung_up)
+
+
+def _tls_failure(reason: str, settings: SinkSettings) -> Halt:
+    """A server says why only by an alert; if that is about the client's side, our certificate is what it saw."""
+    if "ALERT" in reason and any(word in reason for word in ABOUT_THE_CLIENT):
+        if settings.client_cert is not None:
+            refusal = f"it did not accept the client certificate {settings.client_cert} ({reason})"
+            return Halt(refusal, CHECK_OWN_CERTIFICATE)
+        return Halt(f"TLS failed ({reason}), and no client certificate is set", NAME_A_CERTIFICATE)
+    return Halt(f"TLS failed ({reason})", CHECK_CERTIFICATE)

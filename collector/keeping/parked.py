@@ -1,0 +1,99 @@
+"""Parked offsets: those of sinks other than the one in force, in the same state file, for when they are used again.
+
+In: the document of a state, or the sections of the sink that is no longer in force. Out: the parked sinks, and their
+part of the next state. They are kept as bytes: as entries they would take four times the memory, for nothing.
+Invariant: exactly one sink's offsets are in force, and changing which is one write of the whole file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import orjson
+
+from collector.flow.sink_identity import SinkIdentity
+
+SINK, OTHERS = "sink", "other_sinks"
+MOST = 8  # sinks of the past; one that comes back after so many others is a new one
+
+
+class Parked(NamedTuple):
+    """A sink that is not in force: what is said about it, and its sections as they stand in the file."""
+
+    about: dict[str, Any]
+    sections: bytes
+
+    @property
+    def text(self) -> str:
+        """Which sink it is."""
+        return text_of(self.about)
+
+    def files(self) -> dict[str, Any]:
+        """Its sections, by agent."""
+        sections: dict[str, Any] = orjson.loads(self.sections)
+        return sections
+
+    def encoded(self) -> bytes:
+        """Its element of the list in the state."""
+        separator = b"," if len(self.sections) > len(b"{}") else b""
+        return orjson.dumps({SINK: self.about})[:-1] + separator + self.sections[1:]
+
+
+def introduced(identity: SinkIdentity) -> dict[str, Any]:
+    """What a state says about a sink that it meets for the first time."""
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {"type": identity.type, "address": identity.address, "since": since}
+
+
+def text_of(about: dict[str, Any]) -> str:
+    """The name of the sink that this is about; empty if it names none."""
+    named = about.get("type"), about.get("address")
+    return " ".join(map(str, named)) if all(named) else ""
+
+
+def joined(identity: SinkIdentity, said: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the state says about a sink from now on, after what it said about it under each of its addresses."""
+    about, former = introduced(identity), dict[str, None]()
+    for each in said:
+        about |= {name: value for name, value in each.items() if name not in (*about, "formerly")}
+        about["since"] = min(about["since"], each.get("since", about["since"]))
+        former |= dict.fromkeys(each.get("formerly", ()))
+        former |= {} if text_of(each) in ("", identity.text) else {each["address"]: None}
+    return about | ({"formerly": list(former)} if former else {})
+
+
+def divided(identity: SinkIdentity, parked: list[Parked]) -> tuple[list[Parked], list[Parked]]:
+    """Those that are this very sink, perhaps under a former address, and the others."""
+    own = [each for each in parked if identity.is_named(each.text)]
+    return own, [each for each in parked if each not in own][-MOST:]
+
+
+def told(about: dict[str, Any], parked: list[Parked], *, is_new: bool) -> dict[str, Any]:
+    """What `status` says about a sink besides its address, and which others have offsets of their own."""
+    said: dict[str, Any] = {
+        name: about[name] for name in ("since", "formerly", "left_out") if name in about and not is_new
+    }
+    return {"is_new": is_new, **said, "others": [each.text for each in parked]}
+
+
+def taken_out(document: dict[str, Any]) -> tuple[dict[str, Any], list[Parked]]:
+    """What a state says about its sink, and which sinks are parked in it; both are removed from the document."""
+    about, others = document.pop(SINK, None), document.pop(OTHERS, None)
+    parked = []
+    for other in others if isinstance(others, list) else ():
+        if isinstance(other, dict) and isinstance(other.get(SINK), dict) and text_of(other[SINK]):
+            said = other.pop(SINK)
+            parked.append(Parked(said, orjson.dumps(other)))
+    return about if isinstance(about, dict) else {}, parked
+
+
+def written(parked: Iterable[Parked]) -> Iterator[bytes]:
+    """The parked sinks as they stand at the end of a state, piece by piece."""
+    between = b',"%s":[' % OTHERS.encode()
+    for each in parked:
+        yield between + each.encoded()
+        between = b","
+    if between == b",":
+        yield b"]"

@@ -1,0 +1,29 @@
+"""Whether a directory that was named as a root can be one: the coding agent leaves marks in its own.
+
+In: a root and the format of its agent. Out: what is wrong, in a sentence that names what may have been meant.
+"""
+
+from __future__ import annotations
+
+import os
+
+from collector.agents.format import AgentFormat
+from collector.flow.source import Root
+
+
+def doubt(root: Root, form: AgentFormat) -> str:
+    """Why this is no root; empty if it may be one. An empty directory may become one."""
+    try:
+        is_strange = bool(os.listdir(root.path)) and not _has_marks(root.path, form)
+    except OSError:  # missing, or not to be listed: the walk says so
+        return ""
+    if not is_strange:
+        return ""
+    inside = [os.path.join(root.path, os.path.basename(usual)) for usual in form.usual_roots]
+    meant = next((path for path in (os.path.dirname(root.path), *inside) if _has_marks(path, form)), "")
+    advice = f"Did you mean {meant}?" if meant else f"{form.title} creates its own when it first starts; name that one."
+    return f"{root.path} is not a directory of {form.title}: it holds nothing that {form.title} writes. {advice}"
+
+
+def _has_marks(path: str, form: AgentFormat) -> bool:
+    return any(os.path.exists(os.path.join(path, name)) for name in form.root_marks)

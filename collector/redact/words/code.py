@@ -1,0 +1,114 @@
+"""What is code, a template or a pattern: calls, chains of attributes, minified programs, alternations for grep.
+
+A password may hold any sign, so nothing that looks drawn is taken for code, whatever stands around it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.words.letter_pairs import reads_like_words
+from collector.redact.words.names import word_set
+
+chain = re.compile(
+    r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
+)
+call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
+index = re.compile(r"^[A-Za-z_][\w.]*\[")
+_cut_index = re.compile(r"^[A-Za-z_][\w.]*\[(?:[0-9]{1,3}|[A-Za-z_]\w*|$)")
+_in_braces = re.compile(r"\{[A-Za-z_$][\w$.\[\]'\"()!?: ]*\}?")  # value={password}
+_closing = {"(": ")", "[": "]", "{": "}"}
+_signs = re.compile(r"[(){}\[\];=<>,|&*\\/]")
+_part = re.compile(r"[^\W_]+")
+_code_word = re.compile(r"[A-Za-z]+\d{0,3}|\d{1,6}|0x[0-9a-f]+")
+_regular_case = re.compile(
+    r"(?:[A-Z]{0,6}[a-z]{2,}|[a-z]|[A-Z]{2,5}(?=[A-Z][a-z]))(?:[A-Z]{1,5}[a-z]{2,})*(?:[A-Z]{2,5})?|[A-Z]+s?"
+)
+_hump = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_numbered_word = re.compile(
+    r".*(?:Uint8Array|latin1).*|(?i:ed|x|curve)(?:25519|448)|(?i:sha|md|utf|base|aes|rsa|p)\d{1,4}\w{0,3}"
+)
+_identifier = re.compile(r"[A-Za-z_$]+\d{0,2}")
+_telling = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|keys?|cred(?:ential)?s?|auth|cookies?|session)\d?"
+)
+KEYWORDS = word_set(
+    """
+    function return var let const new null void await async this class typeof yield throw delete case break else if for
+    while switch default import export from require lambda def self None True False true false undefined static public
+    private final String get set in of not and or end do then fi nil
+    """
+)
+# What only a program has: a call that is closed, a block, a statement's end before another statement, an arrow.
+_statement = re.compile(
+    r"\)[;})\].,{?:]|[;,{}]\w{1,40}[.=(\[]|\}[,;)\]]|=>|\(\)|&&|\|\||[!=]=|\w\.\w+\(|\(\w+\)|\]\.|\)\.|[;}{]\s?(?:var|let|const"
+    r"|return|if|else|for|function|this|get|set|class)\b|^(?:function|return|new|typeof|void|await)\b|\+=|\?\w+:|=\w+[;}]"
+)
+# What only a pattern has: any character, a class of characters, a group that is not kept.
+_pattern = re.compile(
+    r"\.[*+]|\[\^|\[[a-zA-Z]-[a-zA-Z]|\[0-9|\(\?[:iP<=!]|\\[sSwWdb](?![a-z])|\][*+?{]|[)\]]\?|\)\$|\*\|\*|\*\*/"
+)
+_joined_names = re.compile(r"[*^(]{0,3}[\w.$-]*\\?[|)*/(].*", re.DOTALL)
+
+
+def looks_like_code(value: str, is_cut: bool = False) -> bool:
+    """A chain of attributes or a call; one that is cut off at a blank or a quote where that may be."""
+    if chain.match(value) and not has_odd_part(value):
+        return True
+    is_open = is_cut and value.count("(") > value.count(")")
+    return bool(call.match(value)) and (value[-1] in ")]}>;,`(" or is_open) and is_nested(value)
+
+
+def is_nested(value: str) -> bool:
+    """Whether every closing bracket matches the one opened last."""
+    opened: list[str] = []
+    for character in value:
+        if character in _closing:
+            opened.append(_closing[character])
+        elif character in ")]}" and (not opened or opened.pop() != character):
+            return False
+    return True
+
+
+def is_program(value: str) -> bool:
+    """Part of a program, however short the names are that a minifier left in it: `e.token},t.session=n`."""
+    if value in KEYWORDS:
+        return True
+    if not _signs.search(value) or has_odd_part(value):
+        return False
+    return bool(_statement.search(value) or _cut_index.match(value) or _in_braces.fullmatch(value))
+
+
+def is_pattern(value: str) -> bool:
+    """A pattern for a search, or one of several words to look for: `.*|token=[^`, `secret\\|password`."""
+    if _pattern.search(value):
+        return not has_odd_part(_pattern.sub(" ", value).replace("A-Za-z0-9", " ").replace("a-z0-9", " "))
+    if not _signs.search(value):
+        return False
+    parts = _part.findall(value)
+    tells = any(_telling.fullmatch(part) for part in parts)
+    return tells and bool(_joined_names.fullmatch(value)) and not has_odd_part(value)
+
+
+def has_odd_part(value: str) -> bool:
+    """Whether some part is neither a word, a name in code nor a small number."""
+    return any(not is_code_word(part) for part in _part.findall(value))
+
+
+def is_code_word(part: str) -> bool:
+    """A word or a name in code, perhaps numbered: `e`, `value1`, `imageRuntimeJoin2`, `HTTP`, `42`."""
+    if part.isdigit():
+        return len(part) <= 6
+    if not _code_word.fullmatch(part):
+        return bool(_numbered_word.fullmatch(part))
+    letters = part.rstrip("0123456789")
+    if len(letters) > 2 and not _regular_case.fullmatch(letters):
+        return False
+    return all(len(hump) <= 6 or reads_like_words(hump, in_five=2) for hump in _hump.findall(letters))
+
+
+def is_name_in_code(value: str) -> bool:
+    """One name of several words, perhaps numbered: `networkStepTenant2`, `max_items_3`."""
+    humps = _hump.findall(value)
+    is_long = len(humps) >= 2 and sum(map(len, humps)) >= 3 * len(humps)
+    return is_long and bool(_identifier.fullmatch(value)) and all(reads_like_words(hump, in_five=2) for hump in humps)

@@ -1,0 +1,88 @@
+"""What names a thing in a cache, a package, a test or a file: words, numbers, versions and hashes joined by signs.
+
+Such a label may be as long and as odd as a key, but nobody has drawn it: `Linux-gems-<sha>`, `jjwt-api:0.11.5`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.words.code import has_odd_part, is_code_word, is_name_in_code
+from collector.redact.words.letter_pairs import reads_like_words
+
+_between = re.compile(r"[^\W_]+")
+_number = re.compile(r"v?\d{1,10}(?:[a-z]{1,2}\d?)?")
+_hash = re.compile(r"[0-9a-f]{6,64}|[0-9A-F]{6,64}")
+_size = re.compile(r"(?:^|[/_-])\d{2,5}x\d{2,5}(?:[/_.-]|$)")
+_ending = re.compile(r"\.(?:[a-z]{2,5}\d?|7z)$")
+_coordinate = re.compile(
+    r"[A-Za-z][\w.-]*(?::(?:jar|pom|war|aar|[a-z][\w.-]*))*:v?\d+(?:\.[\w-]+)+(?::\w+)*"
+    r"|(?:npm|workspace|file|link|catalog|patch|portal|github|git\+\w{2,5}):.*"
+    r"|@?[A-Za-z][\w./-]*@[v^~]?\d+\.\d+[\w.+-]*"
+)
+_line_of_a_file = re.compile(r"[\w./@-]*/[\w./-]+\.[a-z]{1,4}:\d+(?:\D.*)?")
+_package_file = re.compile(r"[\w.+~%:-]+\.(?:deb|rpm|whl|apk|jar|tgz|tar\.gz|exe|dmg|msi)")
+_environment_name = re.compile(
+    r"[A-Z][A-Z0-9]{0,20}(?:_[A-Z0-9]{1,20}){0,5}_(?:PASSWORD|PASS|SECRET|TOKEN|KEY)(?:_[A-Z]{1,12})?"
+)
+_names_one = re.compile(
+    r"(?:[A-Za-z]+\d{0,2}[_-])*(?:pass(?:word|wd|phrase)?|secret|token)\d{0,2}(?:[_-][A-Za-z]+\d{0,2})*", re.IGNORECASE
+)
+_debian_version = re.compile(r"(?:\d+:)?\d+(?:\.\d+)+(?:[+~-][A-Za-z0-9.+~-]*)?|(?:amd|arm|i)\d{2,3}(?:el|hf)?")
+_media = re.compile(
+    r"[\w./@+ -]*/[\w.@+-]+\.(?:png|jpe?g|gif|webp|svg|heic|mp[34]|mov|pdf|csv|parquet|tar|t?gz|zip|jsonl?|wasm|log|db)"
+)
+_account_line = re.compile(r"(?:\d+:)?[A-Za-z_][\w.$-]*:(?:x|\*|!{1,2}|):\d*")
+_hex_number = re.compile(r"-?0x[0-9a-fA-F_]{1,16}[uUlL]{0,3}")
+
+
+def is_joined(value: str) -> bool:
+    """Words and numbers, joined by signs, and at least one of them a word: `checkpoint-2026-01-15-shard-60`."""
+    parts = _between.findall(value)
+    return len(parts) > 1 and _has_word(parts) and all(_number.fullmatch(part) or is_code_word(part) for part in parts)
+
+
+def is_label(value: str) -> bool:
+    """Words and numbers joined to a hash, a size or the ending of a file."""
+    parts = _between.findall(value)
+    if len(parts) < 2:
+        return False
+    if _size.search(value) or (_ending.search(value) and _has_word(parts)):
+        return True
+    is_named = all(_number.fullmatch(part) or _hash.fullmatch(part) or is_code_word(part) for part in parts)
+    return is_named and _has_word(parts[:-1], 4)
+
+
+def is_of_a_file(value: str) -> bool:
+    """A package with its version, a line of /etc/passwd, a number in hex digits: no secret beside any name."""
+    return bool(
+        _coordinate.fullmatch(value)
+        or _debian_version.fullmatch(value)
+        or _account_line.match(value)
+        or _media.fullmatch(value)
+        or _package_file.fullmatch(value)
+        or _line_of_a_file.fullmatch(value)
+        or _environment_name.fullmatch(value)
+        or (("_" in value or "-" in value) and _names_one.fullmatch(value) and not has_odd_part(value))
+        or _hex_number.fullmatch(value)
+    )
+
+
+_RESULTS = frozenset(["scan", "fail", "warn", "skip", "pass"])
+
+
+def is_result(value: str) -> bool:
+    """What stands behind `pass` in the report of a test: a count, the name of a test, the file it is in."""
+    is_count = bool(re.fullmatch(r"[\d/.,%]+", value))
+    return (
+        is_count
+        or value in _RESULTS
+        or is_joined(value)
+        or is_name_in_code(value)
+        or bool(re.search(r"[/|(\[]|::", value))
+    )
+
+
+def _has_word(parts: list[str], shortest: int = 3) -> bool:
+    letters = [part.rstrip("0123456789") for part in parts]
+    return any(len(part) >= shortest and part.isalpha() and reads_like_words(part, in_five=2) for part in letters)

@@ -1,0 +1,75 @@
+"""Resend: what the embedded store has, to the sink in force, which may have come too late for the transcripts.
+
+In: a flow, and the store's database. Out: receipts, counted in a ledger. Events pass the one gate out again: marks stay
+as they are, and what today's rules, level and project filter keep back is kept back. No offset moves. How far it has
+come is kept with the sink's offsets, so a second call goes on where the first one was stopped.
+Crash window: what was acknowledged since the last save of that number is sent again, under the same ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from collector.agents.registry import AGENTS
+from collector.delivery.gather import batches
+from collector.flow import reasons
+from collector.flow.batch import Batch
+from collector.flow.ledger import Ledger
+from collector.flow.line import Line, Reading
+from collector.flow.metadata import to_metadata
+from collector.flow.outcome import Item, Outcome, Skip
+from collector.flow.source import Root, Source, SourceKind, Stamp
+from collector.pipeline import Flow
+from collector.redact import seal
+from collector.settings import state_key
+from collector.store.outgoing import Stored, stored_events
+
+SAVE_EVERY = 20  # batches: each save writes the whole state
+IN_STORE = SourceKind("store", 2)
+
+
+def resend(flow: Flow, database: Path, ledger: Ledger, *, since: str = "", is_again: bool = False) -> None:
+    """Sends what is in the store, from where the last call for this sink ended, or from the start if `is_again`."""
+    name = state_key(str(database)) + (f" since {since}" if since else "")
+    start = 0 if is_again else int(flow.state.about.get("resent", {}).get(name, 0))
+    made = batches(_items(flow, stored_events(database, after=start, since=since), database), flow.limits)
+    through = start
+    try:
+        for receipt in flow.deliverer.deliver(made):
+            flow.committer.commit(receipt, ledger)
+            flow.observer.receipt(ledger)
+            through = max(through, _last_of(receipt.batch))
+            if ledger.batches % SAVE_EVERY == 0:
+                flow.committer.note_resent(name, through)
+    finally:
+        # What was quarantined is written before the number that passes it: both in one save, in that order.
+        flow.committer.note_resent(name, through)
+    flow.committer.finish()
+
+
+def _last_of(batch: Batch) -> int:
+    return max((number for _, number in batch.places), default=0)
+
+
+def _items(flow: Flow, events: Iterator[Stored], database: Path) -> Iterator[Item]:
+    place = Root(str(database.parent), "store", next(iter(AGENTS)))
+    source = Source(place, str(database), state_key(str(database)), IN_STORE, "", "", "", Stamp(0, 0, 0))
+    reading = Reading(source, b"", source.stamp)
+    for number, body in events:
+        # It moves no offset: a number in the store is no place in a transcript.
+        line = Line(reading, number, number, None, "", b"", b"", is_safe=False)
+        yield Item(line, _outcome(flow, orjson.loads(body)))
+
+
+def _outcome(flow: Flow, event: dict[str, Any]) -> Outcome:
+    if not flow.scope.takes_event(event):
+        return Skip(reasons.LINE_OF_A_PROJECT.name)
+    client = event.get("client")
+    form = AGENTS.get(str(client.get("name")) if isinstance(client, dict) else "", next(iter(AGENTS.values())))
+    if flow.level != "full":
+        event = to_metadata(event, form.word_attributes)
+    return seal(event, flow.redactor, flow.max_event_bytes, form.shapes)

@@ -1,0 +1,20 @@
+"""A short name for the configuration in force, so that a fleet sees which machines run which.
+
+In: the settings. Out: 16 hex digits, the same wherever the same is configured: paths below the home directory count as
+`~`, and what names one machine does not count. Nothing can be read back from it.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from collector.settings.environment import home
+from collector.settings.model import Settings
+
+OF_ONE_MACHINE = {"host", "labels"}
+
+
+def fingerprint(settings: Settings) -> str:
+    """The name of these settings."""
+    told = settings.model_dump_json(exclude=OF_ONE_MACHINE).replace(home(), "~")
+    return blake2b(told.encode(), digest_size=8).hexdigest()

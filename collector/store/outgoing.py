@@ -1,0 +1,42 @@
+"""Events on their way out of the store again, in the order in which they came in.
+
+In: a database, the number after which to go on, and a time. Out: numbers and events as they were received. Nothing is
+changed. Read in pages, so that no page holds up whoever writes to the database meanwhile.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from collector.store.database import explain_read_failure, open_to_read
+
+PAGE = 500
+# Heartbeats say how an agent was doing at a time that is over.
+NEXT_PAGE = """
+SELECT row.number, body FROM event_rows AS row JOIN bodies ON bodies.number = row.number
+WHERE row.number > :after AND (:since = '' OR row.time >= :since) AND row.kind != 'heartbeat'
+ORDER BY row.number LIMIT :page
+"""
+
+
+class Stored(NamedTuple):
+    """An event in the store; its number says only when it came in."""
+
+    number: int
+    body: str
+
+
+def stored_events(path: Path, *, after: int = 0, since: str = "", page: int = PAGE) -> Iterator[Stored]:
+    """The events with higher numbers, of this time (RFC 3339) or later; raises StoreError."""
+    connection = open_to_read(path)
+    try:
+        while found := connection.execute(NEXT_PAGE, {"after": after, "since": since, "page": page}).fetchall():
+            yield from (Stored(*row) for row in found)
+            after = found[-1][0]
+    except sqlite3.Error as error:
+        raise explain_read_failure(path, error) from error
+    finally:
+        connection.close()

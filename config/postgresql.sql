@@ -1,0 +1,385 @@
+-- Events in PostgreSQL (12 or newer): tables, loading, prices, and the views that count right.
+--
+--     createdb collected && psql -v ON_ERROR_STOP=1 -d collected -f postgresql.sql -f prices.sql
+--
+-- Loading: one event a line goes into `incoming` as it stands, then load_events() moves it into `events`, which may be
+-- done again and again with any events, in any order. The delimiter and the quote are control characters, because JSON
+-- holds none, and PostgreSQL's own text format would take backslashes apart:
+--
+--     psql -d collected -c "\copy incoming (line) from 'events.ndjson' with (format csv, delimiter E'\x1f', quote E'\x1e')"
+--     psql -d collected -c "select load_events()"
+--
+-- What PostgreSQL cannot store in jsonb, \u0000 and halves of surrogate pairs, becomes U+FFFD; nothing else changes.
+-- questions.sql holds the questions that people ask. Made by `python -m tests.store.shipped_sql`.
+
+CREATE TABLE incoming (line text NOT NULL);
+
+CREATE FUNCTION mended(line text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    -- Two backslashes and whole surrogate pairs are put out of the way, so that what is left over stands alone.
+    SELECT CASE WHEN line !~ '\\u(0000|[dD][89a-fA-F])' THEN line ELSE replace(
+        regexp_replace(
+            regexp_replace(
+                regexp_replace(
+                    replace(line, '\\', chr(1)),
+                    '\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})', chr(2) || '\1' || chr(3) || '\2', 'g'
+                ),
+                '\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\ufffd', 'g'
+            ),
+            chr(2) || '([0-9a-fA-F]{4})' || chr(3), '\\u\1\\u', 'g'
+        ),
+        chr(1), '\\'
+    ) END
+$$;
+
+-- One row an event, with what reports ask for, and the event as it was sent.
+CREATE TABLE events (
+    id text PRIMARY KEY,
+    kind text NOT NULL,
+    record_type text,
+    time text,
+    day text,
+    session_id text,
+    agent_id text,
+    agent_type text,
+    copied_from text,
+    project text,
+    cwd text,
+    git_branch text,
+    host_id text,
+    host_name text,
+    user_name text,
+    client_version text,
+    origin text,
+    model text,
+    message_id text,
+    stop_reason text,
+    quality text,
+    speed text,
+    service_tier text,
+    inference_geo text,
+    input_tokens bigint,
+    output_tokens bigint,
+    cache_read_tokens bigint,
+    cache_creation_tokens bigint,
+    cache_creation_5m_tokens bigint,
+    cache_creation_1h_tokens bigint,
+    thinking_tokens bigint,
+    web_search_requests bigint,
+    web_fetch_requests bigint,
+    reported_cost bigint,
+    lines_added bigint,
+    lines_removed bigint,
+    title text,
+    event jsonb NOT NULL,
+    has_calls integer NOT NULL
+);
+
+-- What models cost: prices.sql fills these, and may be run again whenever it has changed.
+CREATE TABLE prices (model text NOT NULL, starts text NOT NULL, ends text NOT NULL, speed text NOT NULL, prompt_over bigint NOT NULL, input bigint NOT NULL, output bigint NOT NULL, cache_read bigint NOT NULL, cache_write_5m bigint NOT NULL, cache_write_1h bigint NOT NULL, web_search bigint NOT NULL);
+CREATE TABLE price_names (name text PRIMARY KEY, model text NOT NULL);
+
+CREATE FUNCTION load_events() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE loaded bigint;
+BEGIN
+    WITH found AS (SELECT mended(line)::jsonb AS event FROM incoming WHERE trim(line) <> ''),
+    fresh AS (
+        SELECT
+    event->>'id' AS id,
+    event->>'kind' AS kind,
+    event->>'record_type' AS record_type,
+    event->>'time' AS time,
+    substr(event->>'time', 1, 10) AS day,
+    event->>'session_id' AS session_id,
+    event->>'agent_id' AS agent_id,
+    event->>'agent_type' AS agent_type,
+    event->'attributes'->'forked_from'->>'sessionId' AS copied_from,
+    event->>'project' AS project,
+    event->>'cwd' AS cwd,
+    event->>'git_branch' AS git_branch,
+    event->'host'->>'id' AS host_id,
+    event->'host'->>'name' AS host_name,
+    event->>'user' AS user_name,
+    event->'client'->>'version' AS client_version,
+    event->>'origin' AS origin,
+    event->>'model' AS model,
+    event->>'message_id' AS message_id,
+    event->>'stop_reason' AS stop_reason,
+    event->'quality'->>0 AS quality,
+    event->'usage'->>'speed' AS speed,
+    event->'usage'->>'service_tier' AS service_tier,
+    event->'usage'->>'inference_geo' AS inference_geo,
+    CAST(event->'usage'->>'input_tokens' AS bigint) AS input_tokens,
+    CAST(event->'usage'->>'output_tokens' AS bigint) AS output_tokens,
+    CAST(event->'usage'->>'cache_read_tokens' AS bigint) AS cache_read_tokens,
+    CAST(event->'usage'->>'cache_creation_tokens' AS bigint) AS cache_creation_tokens,
+    CAST(event->'usage'->>'cache_creation_5m_tokens' AS bigint) AS cache_creation_5m_tokens,
+    CAST(event->'usage'->>'cache_creation_1h_tokens' AS bigint) AS cache_creation_1h_tokens,
+    CAST(event->'usage'->>'thinking_tokens' AS bigint) AS thinking_tokens,
+    CAST(event->'usage'->>'web_search_requests' AS bigint) AS web_search_requests,
+    CAST(event->'usage'->>'web_fetch_requests' AS bigint) AS web_fetch_requests,
+    CAST(CAST(event->'attributes'->>(CASE event->>'kind' WHEN 'session_cost' THEN 'total_cost_usd' ELSE 'cost_usd' END)
+        AS decimal(20, 12)) * 100000000000 AS bigint) AS reported_cost,
+    CAST(event->'tool'->>'lines_added' AS bigint) AS lines_added,
+    CAST(event->'tool'->>'lines_removed' AS bigint) AS lines_removed,
+    CASE
+        WHEN event->>'kind' IN ('title', 'summary')
+            OR ((event->>'kind') = 'user_prompt' AND (event->>'origin') = 'human')
+            THEN substr(trim(event->>'text'), 1, 160)
+    END AS title,
+            event
+        FROM found
+    )
+    INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
+    FROM (
+        SELECT DISTINCT ON (id) * FROM fresh
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, event::text
+    ) AS fresh
+    ON CONFLICT (id) DO UPDATE SET (kind, record_type, time, day, session_id, agent_id, agent_type, copied_from, project, cwd, git_branch, host_id, host_name, user_name, client_version, origin, model, message_id, stop_reason, quality, speed, service_tier, inference_geo, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests, web_fetch_requests, reported_cost, lines_added, lines_removed, title, event, has_calls) = (excluded.kind, excluded.record_type, excluded.time, excluded.day, excluded.session_id, excluded.agent_id, excluded.agent_type, excluded.copied_from, excluded.project, excluded.cwd, excluded.git_branch, excluded.host_id, excluded.host_name, excluded.user_name, excluded.client_version, excluded.origin, excluded.model, excluded.message_id, excluded.stop_reason, excluded.quality, excluded.speed, excluded.service_tier, excluded.inference_geo, excluded.input_tokens, excluded.output_tokens, excluded.cache_read_tokens, excluded.cache_creation_tokens, excluded.cache_creation_5m_tokens, excluded.cache_creation_1h_tokens, excluded.thinking_tokens, excluded.web_search_requests, excluded.web_fetch_requests, excluded.reported_cost, excluded.lines_added, excluded.lines_removed, excluded.title, excluded.event, excluded.has_calls)
+    WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL)
+        > (coalesce(events.output_tokens, -1), events.copied_from IS NULL);
+    GET DIAGNOSTICS loaded = ROW_COUNT;
+    DELETE FROM incoming;
+    RETURN loaded;
+END
+$$;
+
+-- The calls that a message consists of, where an event lists them.
+CREATE VIEW event_calls AS
+SELECT
+    events.id, calls.place, calls.call->>'type' AS type, calls.call->>'model' AS model,
+    coalesce((calls.call->>'input_tokens')::bigint, 0) AS input_tokens,
+    coalesce((calls.call->>'output_tokens')::bigint, 0) AS output_tokens,
+    coalesce((calls.call->>'cache_read_tokens')::bigint, 0) AS cache_read_tokens,
+    coalesce((calls.call->>'cache_creation_tokens')::bigint, 0) AS cache_creation_tokens,
+    coalesce((calls.call->>'cache_creation_5m_tokens')::bigint, 0) AS cache_creation_5m_tokens,
+    coalesce((calls.call->>'cache_creation_1h_tokens')::bigint, 0) AS cache_creation_1h_tokens,
+    coalesce((calls.call->>'thinking_tokens')::bigint, 0) AS thinking_tokens,
+    coalesce((calls.call->>'web_search_requests')::bigint, 0) AS web_search_requests,
+    coalesce((calls.call->>'web_fetch_requests')::bigint, 0) AS web_fetch_requests
+FROM events
+CROSS JOIN LATERAL jsonb_array_elements(event->'usage'->'iterations') WITH ORDINALITY AS calls (call, place)
+WHERE has_calls = 1;
+
+-- The tool calls and results in an event. `target` is the MCP server, the skill, or the kind of subagent.
+CREATE VIEW event_tools AS
+SELECT
+    events.id, blocks.place, blocks.block->>'type' AS type,
+    coalesce(blocks.block->>'call_id', events.id || ':' || blocks.place) AS call_id, blocks.block->>'name' AS name,
+    CASE
+        WHEN blocks.block->>'name' LIKE 'mcp\_\_%' THEN split_part(blocks.block->>'name', '__', 2)
+        WHEN blocks.block->>'name' = 'Skill'
+            THEN coalesce(blocks.block->'input'->>'skill', blocks.block->'input'->>'command')
+        WHEN blocks.block->>'name' IN ('Agent', 'Task') THEN blocks.block->'input'->>'subagent_type'
+    END AS target,
+    CASE blocks.block->>'ok' WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS ok,
+    CASE WHEN event->'tool'->>'call_id' = blocks.block->>'call_id'
+        THEN round((event->'tool'->>'duration_ms')::numeric)::bigint END AS duration_ms
+FROM events
+CROSS JOIN LATERAL jsonb_array_elements(event->'blocks') WITH ORDINALITY AS blocks (block, place)
+WHERE event->'blocks' IS NOT NULL AND blocks.block->>'type' IN ('tool_call', 'tool_result');
+
+-- The rows that carry the usage of a message. Running totals are not messages, and neither is what Claude Code makes up.
+CREATE VIEW message_rows AS
+SELECT coalesce(message_id, '#' || id) AS message, events.*
+FROM events
+WHERE coalesce(output_tokens, input_tokens, cache_read_tokens, cache_creation_tokens) IS NOT NULL
+    AND kind NOT IN ('session_cost', 'session', 'session_index', 'stats')
+    AND coalesce(model, '') <> '<synthetic>';
+
+-- Of the rows of a message, the one with the most output is the truth; among equals, one that lists its calls, then one
+-- that says how the cache was written. The message happened when and where its earliest row says. Its output is unknown
+-- if every row says so.
+CREATE VIEW whole_messages AS
+SELECT
+    most.message, most.id AS row_id, most.model, most.speed, most.service_tier, most.inference_geo, most.reported_cost,
+    most.input_tokens, most.output_tokens, most.cache_read_tokens, most.cache_creation_tokens,
+    most.cache_creation_5m_tokens, most.cache_creation_1h_tokens, most.thinking_tokens, most.web_search_requests,
+    most.web_fetch_requests, earliest.message_id, earliest.id AS event_id, earliest.time, earliest.day,
+    earliest.session_id, earliest.agent_id, earliest.agent_type, earliest.project, earliest.host_id,
+    earliest.host_name, earliest.user_name, finals.unknown_output
+FROM (
+    SELECT *, row_number() OVER (
+        PARTITION BY message
+        ORDER BY coalesce(output_tokens, -1) DESC, has_calls DESC,
+            CASE WHEN cache_creation_5m_tokens IS NULL THEN 0 ELSE 1 END DESC, id DESC
+    ) AS place
+    FROM message_rows
+) AS most
+JOIN (
+    SELECT *, row_number() OVER (
+        PARTITION BY message
+        ORDER BY coalesce(time, '9999'), CASE WHEN copied_from IS NULL THEN 0 ELSE 1 END, id
+    ) AS place
+    FROM message_rows
+) AS earliest ON earliest.message = most.message AND earliest.place = 1
+JOIN (
+    SELECT
+        message,
+        min(CASE WHEN quality = 'output_tokens_unknown' THEN 1 ELSE 0 END) AS unknown_output
+    FROM message_rows GROUP BY message
+) AS finals ON finals.message = most.message
+WHERE most.place = 1;
+
+-- What a message is billed as: usually itself. A message that was sampled in several calls is billed call by call, since
+-- a long prompt may cost more, if the calls add up to its figures; and the advisor's calls, which its figures do not
+-- contain, are billed under their own model.
+CREATE VIEW sampled_calls AS
+SELECT calls.*
+FROM event_calls AS calls
+JOIN (
+    SELECT calls.id
+    FROM event_calls AS calls JOIN events ON events.id = calls.id
+    WHERE calls.type = 'message'
+    GROUP BY calls.id
+    HAVING count(*) > 1
+        AND sum(calls.input_tokens) = max(coalesce(events.input_tokens, 0))
+        AND sum(calls.output_tokens) = max(coalesce(events.output_tokens, 0))
+        AND sum(calls.cache_read_tokens) = max(coalesce(events.cache_read_tokens, 0))
+        AND sum(calls.cache_creation_tokens) = max(coalesce(events.cache_creation_tokens, 0))
+        AND sum(calls.cache_creation_1h_tokens) = max(coalesce(events.cache_creation_1h_tokens, 0))
+) AS adding_up ON adding_up.id = calls.id
+WHERE calls.type = 'message';
+
+CREATE VIEW billed AS
+SELECT
+    whole.message, whole.row_id, 0 AS place, whole.model, 1 AS messages, unknown_output, reported_cost,
+    coalesce(input_tokens, 0) AS input_tokens, coalesce(output_tokens, 0) AS output_tokens,
+    coalesce(cache_read_tokens, 0) AS cache_read_tokens, coalesce(cache_creation_tokens, 0) AS cache_creation_tokens,
+    coalesce(cache_creation_5m_tokens, 0) AS cache_creation_5m_tokens,
+    coalesce(cache_creation_1h_tokens, 0) AS cache_creation_1h_tokens,
+    coalesce(thinking_tokens, 0) AS thinking_tokens, coalesce(web_search_requests, 0) AS web_search_requests,
+    coalesce(web_fetch_requests, 0) AS web_fetch_requests
+FROM whole_messages AS whole
+WHERE row_id NOT IN (SELECT id FROM sampled_calls)
+UNION ALL
+SELECT
+    whole.message, whole.row_id, call.place, whole.model, CASE WHEN call.is_first THEN 1 ELSE 0 END,
+    CASE WHEN call.is_first THEN whole.unknown_output ELSE 0 END,
+    CASE WHEN call.is_first THEN whole.reported_cost END,
+    call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_creation_tokens,
+    call.cache_creation_5m_tokens, call.cache_creation_1h_tokens,
+    CASE WHEN call.is_first THEN coalesce(whole.thinking_tokens, 0) ELSE 0 END,
+    CASE WHEN call.is_first THEN coalesce(whole.web_search_requests, 0) ELSE 0 END,
+    CASE WHEN call.is_first THEN coalesce(whole.web_fetch_requests, 0) ELSE 0 END
+FROM whole_messages AS whole
+JOIN (
+    SELECT sampled_calls.*, row_number() OVER (PARTITION BY id ORDER BY place) = 1 AS is_first FROM sampled_calls
+) AS call ON call.id = whole.row_id
+UNION ALL
+SELECT
+    whole.message, whole.row_id, call.place, call.model, 1, 0, NULL,
+    call.input_tokens, call.output_tokens, call.cache_read_tokens, call.cache_creation_tokens,
+    call.cache_creation_5m_tokens, call.cache_creation_1h_tokens, call.thinking_tokens, call.web_search_requests,
+    call.web_fetch_requests
+FROM whole_messages AS whole
+JOIN event_calls AS call ON call.id = whole.row_id
+WHERE call.type = 'advisor_message';
+
+-- One row for each message and each call of the advisor, with its price. `cost_exact` is in hundred-thousandths of a
+-- micro-dollar: add it up, then divide. It is null where the model has no price.
+CREATE VIEW messages AS
+SELECT
+    usage.message_id, usage.event_id, usage.time, usage.day, usage.session_id, usage.agent_id, usage.agent_type,
+    usage.project, usage.host_id, usage.host_name, usage.user_name, usage.model, usage.speed,
+    CASE WHEN usage.unknown_output = 1 THEN 'output_tokens_unknown' END AS quality,
+    usage.messages, usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens,
+    usage.cache_creation_5m_tokens, usage.cache_creation_1h_tokens, usage.thinking_tokens, usage.web_search_requests,
+    usage.web_fetch_requests,
+    CASE WHEN usage.reported_cost IS NOT NULL THEN usage.reported_cost ELSE 
+(
+    usage.input_tokens * price.input
+    + usage.output_tokens * price.output
+    + usage.cache_read_tokens * price.cache_read
+    + (usage.cache_creation_tokens - usage.cache_creation_1h_tokens) * price.cache_write_5m
+    + usage.cache_creation_1h_tokens * price.cache_write_1h
+) * usage.percent
++ usage.web_search_requests * price.web_search * 100
+ END AS cost_exact,
+    CASE
+        WHEN usage.reported_cost IS NOT NULL THEN 'reported'
+        WHEN price.model IS NOT NULL THEN 'computed'
+        ELSE 'unknown'
+    END AS cost_from
+FROM (
+    SELECT
+        billed.*, whole.message_id, whole.event_id, whole.time, whole.day, whole.session_id, whole.agent_id,
+        whole.agent_type, whole.project, whole.host_id, whole.host_name, whole.user_name,
+        CASE WHEN whole.speed = 'fast' THEN 'fast' ELSE 'standard' END AS speed,
+        CASE WHEN whole.service_tier = 'batch' THEN 5 ELSE 10 END
+            * CASE WHEN whole.inference_geo = 'us' THEN 11 ELSE 10 END AS percent,
+        CASE WHEN input_tokens + cache_read_tokens + cache_creation_tokens > 200000 THEN 200000 WHEN input_tokens + cache_read_tokens + cache_creation_tokens > 100000 THEN 100000 ELSE 0 END AS prompt_over
+    FROM (
+        SELECT row_id, message_id, event_id, time, day, session_id, agent_id, agent_type, project, host_id, host_name,
+            user_name, speed, service_tier, inference_geo
+        FROM whole_messages
+    ) AS whole JOIN billed ON billed.row_id = whole.row_id
+) AS usage
+LEFT JOIN price_names AS known ON known.name = usage.model
+LEFT JOIN prices AS price
+    ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
+    AND price.starts <= coalesce(usage.day, '') AND coalesce(usage.day, '') < price.ends;
+
+-- One row for each tool call, at its earliest place, with its earliest result. Where the result holds no duration, it is
+-- computed from the times of call and result, and `duration_from` says so.
+CREATE VIEW tool_calls AS
+SELECT
+    call.call_id, coalesce(call.name, result.name) AS name, call.target, call.time, call.day, call.session_id,
+    call.agent_id, call.agent_type, call.project, call.host_id, call.host_name, call.user_name,
+    result.time AS result_time, result.ok,
+    CASE
+        WHEN result.duration_ms IS NOT NULL THEN result.duration_ms
+        WHEN result.time >= call.time THEN CAST(round(extract(epoch FROM CAST(result.time AS timestamptz) - CAST(call.time AS timestamptz)) * 1000) AS bigint)
+    END AS duration_ms,
+    CASE
+        WHEN result.duration_ms IS NOT NULL THEN 'reported'
+        WHEN result.time >= call.time THEN 'computed'
+    END AS duration_from
+FROM (
+    SELECT
+        tool.call_id, tool.name, tool.target, events.time, events.day, events.session_id, events.agent_id,
+        events.agent_type, events.project, events.host_id, events.host_name, events.user_name,
+        row_number() OVER (
+            PARTITION BY tool.call_id
+            ORDER BY coalesce(events.time, '9999'), CASE WHEN copied_from IS NULL THEN 0 ELSE 1 END, events.id, tool.place
+        ) AS first
+    FROM event_tools AS tool JOIN events ON events.id = tool.id
+    WHERE tool.type = 'tool_call'
+) AS call
+LEFT JOIN (
+    SELECT
+        tool.call_id, tool.name, tool.ok, tool.duration_ms, events.time,
+        row_number() OVER (
+            PARTITION BY tool.call_id
+            ORDER BY coalesce(events.time, '9999'), CASE WHEN copied_from IS NULL THEN 0 ELSE 1 END, events.id, tool.place
+        ) AS first
+    FROM event_tools AS tool JOIN events ON events.id = tool.id
+    WHERE tool.type = 'tool_result'
+) AS result ON result.call_id = call.call_id AND result.first = 1
+WHERE call.first = 1;
+
+-- One row for each session that left a transcript.
+CREATE VIEW sessions AS
+SELECT
+    session_id, min(time) AS time, max(time) AS last_time, min(project) AS project, min(host_id) AS host_id,
+    min(host_name) AS host_name, min(user_name) AS user_name, count(*) AS events,
+    sum(CASE WHEN kind = 'user_prompt' AND origin = 'human' THEN 1 ELSE 0 END) AS prompts,
+    coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed
+FROM events
+WHERE session_id IS NOT NULL AND kind NOT IN ('prompt_history', 'session_index')
+GROUP BY session_id;
+
+-- Bookkeeping that Claude Code writes again whenever a session is opened or quit: the newest of its kind in its session.
+CREATE VIEW bookkeeping AS
+SELECT id, kind, record_type, time, session_id, agent_id, project, host_name, user_name, title, times_written
+FROM (
+    SELECT
+        events.*,
+        count(*) OVER (PARTITION BY session_id, agent_id, kind, record_type) AS times_written,
+        row_number() OVER (
+            PARTITION BY session_id, agent_id, kind, record_type ORDER BY coalesce(time, '') DESC, id DESC
+        ) AS newest
+    FROM events
+    WHERE kind IN ('title', 'mode', 'last_prompt', 'session', 'session_cost', 'link')
+) AS written
+WHERE newest = 1;
+

@@ -1,0 +1,298 @@
+"""What the real Claude Code's program writes that our tables do not name: `make client-diff VERSION=2.1.326,2.1.327`.
+
+In: versions of its npm package (the two newest, without any named) or files. Out: for each vocabulary, the words in the
+program that no table of ours names; exit code 1 where there are any, or where a vocabulary is no longer found.
+
+The program is one minified script inside of a binary. Names in it change with every version, but the words that it
+writes into records do not. So each vocabulary has a few anchors, and every list, table, switch or comparison that holds
+at least two of them is taken to be about that vocabulary. Nothing of the program is kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from collector.agents.claude_code import attachment, bookkeeping, dispatch, origin
+
+PACKAGE = "@anthropic-ai/claude-code-linux-x64"
+LEAST_SCRIPT = 4_096  # bytes without a NUL: shorter ones are no program text
+FURTHEST = 12_000  # characters from an anchor to the beginning of its table
+LEAST_ANCHORS = 2
+MOST_PLACES = 1_500  # of one anchor: a word that stands everywhere is about nothing
+
+WORD = re.compile(r"[a-z][A-Za-z0-9_-]{1,40}")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:[^`\\]|\\.)*`|[{}()\[\],]|[^"\'`{}()\[\],]+')
+KEY = re.compile(r'(?:([\w$]+)|"([^"\\]+)")(?=:)|\.\.\.')
+ITEM = r'(?:"[^"\\]*"|\.{0,3}[\w$][\w$.]*)'
+LIST = re.compile(rf"\[{ITEM}(?:,{ITEM})*\]")
+CHAIN = re.compile(r'(?:[\w$.?]+[!=]=="[\w-]+"(?:\|\||&&)?){2,}')
+STRING = re.compile(r'"([^"\\]+)"')
+
+
+class Vocabulary(NamedTuple):
+    """Words of one place in a record: what to look for, what we name, what was looked at and is none of them."""
+
+    name: str
+    anchors: tuple[str, ...]
+    known: Collection[str]
+    mentions: tuple[str, ...] = ()
+    """Patterns of places that name one such word on their own."""
+    others: Collection[str] = ()
+    is_called: bool = False
+    """Whether the words are given to one function, as `note("enqueue")`, and stand in no table."""
+
+
+# Notices that become `system` with all their fields, and messages to a host that stand in no transcript.
+SYSTEM_NOTICES = frozenset(
+    {
+        "agents_killed", "background_tasks_changed", "bridge_state", "bridge_status", "checkpoint_done",
+        "cloud_session_delta", "cloud_session_status", "code_change_published", "commands_changed",
+        "control_request_progress", "dev_intent", "elicitation_complete", "feedback_draft_queued",
+        "file_attachments_missing", "file_snapshot", "hook_progress", "hook_response", "hook_started",
+        "informational", "inherited_asks_settled", "instruction_size_warning", "late_allow_not_run",
+        "memory_recall", "memory_saved", "mirror_error", "model_consent_fallback", "model_fallback",
+        "model_refusal_fallback", "model_refusal_no_fallback", "notification", "peer_message_hold",
+        "per_turn_effort_changed", "permission_check_status", "permission_denied", "permission_retry", "placed",
+        "plugin_install", "post_turn_summary", "read_divider", "rewind_stand_in", "scheduled_task_fire",
+        "session_metadata", "session_state_changed", "session_title_changed", "session_writes_lost",
+        "shell_cwd", "start_folder", "status", "task_notification", "task_progress", "task_started",
+        "task_summary", "task_updated", "thinking", "thinking_tokens", "tool_host_result",
+        "turn_began_before_init", "turn_handoff_available", "turn_starting", "ui_focus", "ui_invalidate",
+        "ui_log", "ui_notify", "ui_notify_cancel", "ui_panes", "ui_placed", "ui_scroll", "ui_status",
+        "ui_toast", "vcs_state_changed", "voice_call_talk", "worker_shutting_down",
+    }
+)  # fmt: skip
+
+VOCABULARIES = (
+    Vocabulary(
+        "record types",
+        ("file-history-snapshot", "custom-title", "last-prompt", "queue-operation", "ai-title"),
+        dispatch.HANDLERS.keys(),
+        (r'\{type:"([a-z]+(?:-[a-z]+)+)",[^{}]{0,80}\bsessionId\b',),
+    ),
+    Vocabulary(
+        "attachment kinds",
+        ("critical_system_reminder", "deferred_tools_delta", "nested_memory", "todo_reminder", "edited_text_file"),
+        attachment.KINDS,
+        (r'\battachment\??\.type==="(\w+)"',),
+    ),
+    Vocabulary(
+        "origins",
+        ("task-notification", "coordinator", "slack-ping", "voice-call"),
+        origin.KINDS.keys(),
+        others={
+            "establishedAt",
+            "own",
+            "peerInstance",
+            "sidB64",  # of the handshake between two sessions
+            "auto-continuation",
+            "plugin",
+            "unclassified",
+            "voice-call",  # nobody in particular: meta
+        },
+    ),
+    Vocabulary(
+        "origins of a turn",
+        ("task_notification", "auto_continuation", "host_synthetic"),
+        {*origin.TURNS, "human", "sdk", "unknown"},
+    ),
+    Vocabulary(
+        "sources of a prompt",
+        ("typed", "queued", "suggestion_accepted"),
+        {"typed", "queued", "suggestion_accepted", "sdk", "system"},
+    ),
+    Vocabulary(
+        "operations of the queue",
+        ("dequeue", "popAll"),
+        {"enqueue", "dequeue", "remove", "popAll", "popOne"},
+        is_called=True,
+    ),
+    Vocabulary(
+        "calls within a message",
+        ("advisor_message", "fallback_message", "compaction"),
+        {"message", "compaction", "fallback_message", "advisor_message"},
+    ),
+    Vocabulary(
+        "system subtypes",
+        ("stop_hook_summary", "turn_duration", "away_summary", "microcompact_boundary"),
+        bookkeeping.SYSTEM_KINDS.keys(),
+        (r'type:"system",subtype:"(\w+)"',),
+        others=SYSTEM_NOTICES,
+    ),
+    Vocabulary(
+        "states in a workflow's journal",
+        (),
+        dispatch.JOURNAL_TYPES,
+        (r'\{type:"([a-z]+)",key:\w+,agentId:', r'\{type:"([a-z]+)",hiddenScriptSha256:'),
+    ),
+)
+
+
+def scripts(binary: bytes) -> str:
+    """The program text inside of a binary."""
+    runs = (match[0] for match in re.finditer(rb"[^\x00]{%d,}" % LEAST_SCRIPT, binary))
+    return "\n".join(run.decode("utf-8", "replace") for run in runs if b"function" in run)
+
+
+def words_of(vocabulary: Vocabulary, text: str) -> set[str]:
+    """Every word of the program that stands where words of this vocabulary stand."""
+    found: set[str] = set()
+    for word in map(re.escape, vocabulary.anchors):
+        places = re.finditer(rf'"{word}"|(?<![\w"-]){word}(?![\w"-])', text)
+        for match in itertools.islice(places, MOST_PLACES):
+            at = match.start()
+            if vocabulary.is_called:
+                found |= calls_around(text, at)
+                continue
+            for group in groups_around(text, at):
+                if len(group.intersection(vocabulary.anchors)) >= LEAST_ANCHORS:
+                    found |= group
+    for pattern in vocabulary.mentions:
+        found.update(match[1] for match in re.finditer(pattern, text))
+    return {word for word in found if WORD.fullmatch(word)}
+
+
+def groups_around(text: str, at: int) -> Iterator[set[str]]:
+    """The table, the switch, the list and the comparison that hold a word at this place, each as a set of words."""
+    if text[at] == '"' and text.endswith("case", 0, at):
+        yield switch_around(text, at)
+    elif text[at] == '"':
+        yield list_around(text, at)
+        yield chain_around(text, at)
+    if text[at - 1] in "{,":
+        yield table_around(text, at)
+
+
+def beginnings(text: str, at: int, opening: str) -> Iterator[int]:
+    """Where something may begin that holds this place, the nearest first."""
+    start = at
+    while (start := text.rfind(opening, max(0, at - FURTHEST), start)) >= 0:
+        yield start
+
+
+def table_around(text: str, at: int) -> set[str]:
+    """The keys of the object that has one of its keys at this place."""
+    for start in beginnings(text, at, "{"):
+        keys = keys_of(text, start + 1, at)
+        if at in keys:
+            return set(keys.values())
+    return set()
+
+
+def keys_of(text: str, at: int, least: int) -> dict[int, str]:
+    """The keys of an object, with their places; nothing where this is none, or where it ends before `least`."""
+    keys: dict[int, str] = {}
+    depth, is_start = 0, True
+    while match := TOKEN.match(text, at):
+        token = match[0]
+        if token == "}" and depth == 0:
+            return keys if at > least else {}
+        if is_start and depth == 0:
+            key = KEY.match(text, at)
+            if key is None:
+                return {}
+            keys[at] = key[1] or key[2] or "..."
+        is_start = token == "," and depth == 0
+        depth += (token in "{[(") - (token in "}])") if len(token) == 1 else 0
+        at = match.end()
+    return {}
+
+
+def switch_around(text: str, at: int) -> set[str]:
+    """The cases of the switch that has a case at this place."""
+    for start in beginnings(text, at, "switch("):
+        cases = cases_of(text, text.find("{", start) + 1)
+        if at in cases:
+            return set(cases.values())
+    return set()
+
+
+def cases_of(text: str, at: int) -> dict[int, str]:
+    """The cases of a switch whose body begins here, with their places."""
+    cases: dict[int, str] = {}
+    depth, before = 0, ""
+    while match := TOKEN.match(text, at):
+        token = match[0]
+        if token == "}" and depth == 0:
+            return cases
+        if depth == 0 and token[0] == '"' and before.endswith("case"):
+            cases[at] = token[1:-1]
+        depth += (token in "{[(") - (token in "}])") if len(token) == 1 else 0
+        at, before = match.end(), token
+    return {}
+
+
+def list_around(text: str, at: int) -> set[str]:
+    """The words of the list that holds this place."""
+    start = text.rfind("[", max(0, at - FURTHEST), at)
+    match = LIST.match(text, start) if start >= 0 else None
+    return set(STRING.findall(match[0])) if match and match.end() > at else set()
+
+
+def chain_around(text: str, at: int) -> set[str]:
+    """The words that one comparison compares with."""
+    for match in CHAIN.finditer(text, max(0, at - 400), at + 400):
+        if match.start() < at < match.end():
+            return set(STRING.findall(match[0]))
+    return set()
+
+
+def calls_around(text: str, at: int) -> set[str]:
+    """What the function that is given this word is given elsewhere nearby."""
+    before = re.search(r"[\w$]+\($", text[max(0, at - 20) : at])
+    if before is None:
+        return set()
+    call = re.compile(rf'(?<![\w$.]){re.escape(before[0])}"(\w+)"[,)]')
+    return set(call.findall(text, max(0, at - FURTHEST), at + FURTHEST))
+
+
+def differences(text: str) -> Iterator[tuple[Vocabulary, set[str]]]:
+    """Every vocabulary with the words found."""
+    for vocabulary in VOCABULARIES:
+        yield vocabulary, words_of(vocabulary, text)
+
+
+def binary_of(version: str, scratch: Path) -> Path:
+    """The program of one version, from npm."""
+    command = ["npm", "pack", f"{PACKAGE}@{version}", "--silent", "--pack-destination", str(scratch)]
+    name = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1]
+    with tarfile.open(scratch / name) as package:
+        package.extract("package/claude", scratch / version, filter="data")
+    return scratch / version / "package" / "claude"
+
+
+def newest() -> list[str]:
+    """The two newest versions that npm has."""
+    command = ["npm", "view", PACKAGE, "versions", "--json"]
+    versions: list[str] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return versions[-2:]
+
+
+def main(arguments: list[str]) -> int:
+    """Prints what is new in each version or file named."""
+    is_complete = True
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in arguments or newest():
+            path = Path(name) if Path(name).is_file() else binary_of(name, Path(scratch))
+            print(name)
+            for vocabulary, found in differences(scripts(path.read_bytes())):
+                new = sorted(found - set(vocabulary.known) - set(vocabulary.others))
+                if not found:
+                    new = ["not found: its anchors are gone from the program"]
+                is_complete = is_complete and not new
+                print(f"  {vocabulary.name}: {len(found)} found" + (", not named:" if new else ", all named"))
+                print("".join(f"    {word}\n" for word in new), end="")
+    return 0 if is_complete else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(" ".join(sys.argv[1:]).replace(",", " ").split()))

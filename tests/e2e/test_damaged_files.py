@@ -1,0 +1,71 @@
+"""A file that nobody will ever mend is set aside once, and said; it does not make every scan end with 3."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Sink
+
+KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
+
+
+def test_a_damaged_index_is_quarantined_once_and_looked_at_again_when_it_changes(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session = home.session()
+    session.prompt("all is well")
+    index = home.index(session)
+    data = index.read_bytes()
+    damaged = data[:-20] + b" " + KEY.encode()
+    with Sink() as sink:
+        agent = Inside(home, sink)
+        quarantine = agent.state.with_name("state.quarantine.jsonl")
+
+        def scan(content: bytes | None = None, age: int = 3600) -> tuple[int, int, dict[str, int]]:
+            if content is not None:
+                index.write_bytes(content)
+                written = index.stat().st_mtime - age
+                os.utime(index, (written, written))
+            result = agent.scan().assert_balanced()
+            return result.code, result.ledger["quarantined"], result.ledger["files"]["skipped"]
+
+        def status() -> list[str]:
+            return [
+                line for line in agent.run("status", *agent.places()).stdout.splitlines() if line.startswith("damaged")
+            ]
+
+        assert scan(damaged, age=0) == (3, 0, {"incomplete": 1})  # somebody may be writing it at this moment
+        assert scan() == (3, 0, {"incomplete": 1})
+        assert status() == []
+        assert scan(damaged) == (3, 1, {})
+        assert scan() == (0, 0, {})
+        [said] = status()
+        assert "sessions-index.json is not valid JSON" in said
+        entries = [json.loads(line) for line in quarantine.read_text().splitlines()]
+        assert [entry["reason"] for entry in entries] == ["damaged file"]
+        assert KEY not in json.dumps(entries)
+        assert scan(damaged + b"}") == (3, 1, {})  # another damage is another entry
+        assert scan(data) == (0, 0, {})
+        assert status() == []
+        assert any(event["kind"] == "session_index" for event in sink.events)
+
+
+def test_what_an_earlier_version_left_alone_as_incomplete_is_looked_at(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session = home.session()
+    session.prompt("all is well")
+    index = home.index(session)
+    with Sink() as sink:
+        agent = Inside(home, sink)
+        index.write_bytes(b'{"entries": [')
+        os.utime(index, (1_700_000_000, 1_700_000_000))
+        agent.scan()
+        state = json.loads(agent.state.read_bytes())
+        [entry] = [entry for key, entry in state["claude_code"]["files"].items() if key.endswith("index.json")]
+        entry |= {"offset": 0, "head": "", "tail": "", "skip": "incomplete"}
+        agent.state.write_text(json.dumps(state))
+        assert agent.scan().ledger["quarantined"] == 1
+        assert agent.scan().code == 0

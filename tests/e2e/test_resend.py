@@ -1,0 +1,84 @@
+"""`collector resend --from-store`: what was swept before a sink came is in the store, and from there it is sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Answer, Sink
+
+KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
+
+
+class Laptop:
+    """Whose transcripts went into the embedded store, and were swept."""
+
+    def __init__(self, directory: Path) -> None:
+        self.home = Home(directory)
+        self.agent = Inside(self.home, environment={"COLLECTOR_BATCH__MAX_EVENTS": "1", "COLLECTOR_SINK__WINDOW": "1"})
+        sessions = [self.home.session(project) for project in ("-work-app", "-work-secret")]
+        for number, session in enumerate(sessions):
+            session.prompt(f"old {number} {KEY}")
+            session.prompt(f"new {number}")
+        assert self.agent.scan().ledger["delivered"] == 4
+        for session in sessions:
+            session.path.unlink()
+
+    def resend(self, sink: Sink | None, *flags: str, code: int = 0, env: dict[str, str] | None = None) -> int:
+        """How many were delivered."""
+        where = ["--sink-url", sink.url] if sink else []
+        command = ("resend", "--from-store", "--json", "--state", str(self.agent.state), *where, *flags)
+        self.result = self.agent.run(*command, env=env)
+        assert self.result.code == code, self.result.stderr
+        return int(self.result.assert_balanced().ledger["delivered"]) if self.result.stdout else 0
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Laptop:
+    return Laptop(tmp_path)
+
+
+def test_everything_in_the_store_is_sent_once_with_its_marks(laptop: Laptop) -> None:
+    with Sink() as sink:
+        assert laptop.resend(sink) == 4
+        assert {event["text"].split()[0] for event in sink.events} == {"old", "new"}
+        marked = [event for event in sink.events if "[REDACTED:" in event["text"]]
+        assert len(marked) == 2
+        assert KEY not in json.dumps(sink.events)
+        assert {event["redactions"]["aws-access-key-id"] for event in marked} == {1}
+        assert laptop.resend(sink) == 0
+        assert laptop.resend(sink, "--again") == 4
+        assert len({event["id"] for event in sink.events}) == 4
+        laptop.agent.sink = sink
+        assert laptop.agent.scan().ledger["delivered"] == 0
+
+
+def test_a_call_that_was_stopped_is_gone_on_with(laptop: Laptop) -> None:
+    with Sink(Answer(), Answer(), then=Answer(503)) as sink:
+        laptop.resend(sink, "--max-wait", "0", code=75)
+        assert len(sink.events) == 2
+        sink.clear_script()
+        assert laptop.resend(sink) == 2
+        assert len({event["id"] for event in sink.events}) == 4
+
+
+def test_no_means_no_on_this_way_too(laptop: Laptop) -> None:
+    with Sink() as sink:
+        said_no = {"COLLECTOR_PROJECTS__EXCLUDE": "/work/secret", "COLLECTOR_CAPTURE__LEVEL": "metadata"}
+        assert laptop.resend(sink, env=said_no) == 2
+        assert laptop.result.ledger["skipped"] == {"project": 2}
+        assert {event["project"] for event in sink.events} == {"-work-app"}
+        assert [event for event in sink.events if "text" in event] == []
+
+
+def test_only_what_is_asked_for(laptop: Laptop) -> None:
+    with Sink() as sink:
+        assert laptop.resend(sink, "--since", "2100-01-01") == 0
+        assert laptop.resend(sink, "--since", "2000-01-01") == 4
+    laptop.resend(None, code=78)
+    assert "embedded store" in laptop.result.stderr
+    assert laptop.agent.run("resend", "--sink-url", "http://127.0.0.1:9/").code == 2

@@ -1,0 +1,138 @@
+"""Offsets of other sinks, parked in the same file: what becomes of them when the sink changes, and what others read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import orjson
+import pytest
+
+from collector.flow.sink_identity import SinkIdentity
+from collector.flow.source import Entry, Position
+from collector.keeping.parked import MOST
+from collector.keeping.state import State
+
+AGENT = "claude_code"
+OLD, NEW = SinkIdentity("http", "https://old.example/v1"), SinkIdentity("http", "https://new.example/v1")
+MOVED = NEW._replace(formerly=(OLD.address,))
+
+
+def at(offset: int) -> Position:
+    return Position(offset, "h", "t")
+
+
+def offsets(state: State) -> dict[str, int]:
+    return {key: entry.position.offset for key, entry in state.entries.items()}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state.json"
+
+
+def sent(path: Path, sink: SinkIdentity | None, **positions: int) -> State:
+    """After a run that sent this much to this sink."""
+    state = State(path, AGENT, sink=sink).load()
+    state.advance_offsets({key: at(offset) for key, offset in positions.items()})
+    if state.is_dirty:
+        state.save()
+    return state
+
+
+def test_each_sink_goes_on_where_it_was(path: Path) -> None:
+    sent(path, OLD, a=10, b=5)
+    assert sent(path, NEW).entries == {}
+    sent(path, NEW, a=3)
+    assert offsets(State(path, AGENT, sink=OLD).load()) == {"a": 10, "b": 5}
+    assert offsets(State(path, AGENT, sink=NEW).load()) == {"a": 3}
+    sent(path, OLD, a=11)
+    assert offsets(State(path, AGENT, sink=NEW).load()) == {"a": 3}
+
+
+def test_a_state_that_names_no_sink_belongs_to_the_first_that_is_asked_for_and_to_no_other(path: Path) -> None:
+    sent(path, None, a=10)
+    state = State(path, AGENT, sink=OLD).load()
+    assert (offsets(state), state.is_new_sink, state.is_dirty) == ({"a": 10}, False, True)
+    state.save()
+    state = State(path, AGENT, sink=NEW).load()
+    assert (state.entries, state.is_new_sink) == ({}, True)
+
+
+def test_a_sink_is_new_until_something_of_it_is_saved(path: Path) -> None:
+    assert sent(path, OLD).is_new_sink
+    assert sent(path, OLD, a=1).is_new_sink
+    assert not sent(path, OLD).is_new_sink
+    assert sent(path, NEW).is_new_sink
+    assert not State(path, AGENT, sink=OLD).load().is_new_sink
+
+
+def test_a_sink_for_which_nothing_was_left_out_is_not_new_either(path: Path) -> None:
+    """Else the flag in a unit file would leave out, at the second start, what was written since the first."""
+    state = sent(path, OLD)
+    state.note_left_out({"sources": 0, "bytes": 0, "at": "2026-03-01T10:00:00Z"})
+    state.save()
+    assert not State(path, AGENT, sink=OLD).load().is_new_sink
+    sent(path, NEW, a=1)
+    assert not State(path, AGENT, sink=OLD).load().is_new_sink
+
+
+def test_an_earlier_version_reads_the_offsets_of_the_sink_in_force(path: Path) -> None:
+    """It takes every object with `files` in it for the section of an agent, and passes over everything else."""
+    sent(path, OLD, a=10)
+    sent(path, NEW, a=3)
+    document = json.loads(path.read_bytes())
+    sections = {name: each for name, each in document.items() if isinstance(each, dict) and "files" in each}
+    assert (document["version"], list(sections)) == (1, [AGENT])
+    assert sections[AGENT]["files"] == {"a": {"offset": 3, "head": "h", "tail": "t"}}
+
+
+@pytest.mark.parametrize("is_in_force", [True, False], ids=["in force", "parked"])
+def test_a_former_address_is_the_same_sink_and_the_further_offset_counts(path: Path, is_in_force: bool) -> None:
+    sent(path, NEW, a=3, c=7)
+    sent(path, OLD, a=10, b=5, c=1)
+    if not is_in_force:
+        sent(path, NEW, a=4)
+    state = sent(path, MOVED)
+    assert (offsets(state), state.about["formerly"]) == ({"a": 10, "b": 5, "c": 7}, [OLD.address])
+    again = State(path, AGENT, sink=MOVED).load()
+    assert (again.entries, again.about, again.parked, again.is_dirty) == (state.entries, state.about, [], False)
+    assert State(path, AGENT, sink=NEW).load().entries == state.entries  # it need be said only once
+
+
+def test_agents_keep_their_sources_through_a_change_of_sink(path: Path) -> None:
+    state = State(path, AGENT, sink=OLD).load()
+    state.set_owner("theirs", "scribe")
+    state.advance_offsets({"theirs": at(1), "ours": at(2)})
+    state.save()
+    sent(path, NEW, ours=1)
+    back = State(path, AGENT, sink=MOVED).load()
+    assert (offsets(back), back.owners) == ({"theirs": 1, "ours": 2}, {"theirs": "scribe"})
+
+
+def test_the_journal_of_the_sink_before_is_applied_to_its_offsets_only(path: Path) -> None:
+    state = State(path, AGENT, journal_from=1, sink=OLD).load()
+    for offset in (1, 2):
+        state.advance_offsets({"a": at(offset)})
+        state.save()
+    assert not state.is_whole_on_disk
+    assert State(path, AGENT, sink=NEW).load().entries == {}
+    sent(path, NEW, a=1)
+    assert offsets(State(path, AGENT, sink=OLD).load()) == {"a": 2}
+
+
+def test_sinks_of_the_past_are_bounded(path: Path) -> None:
+    for number in range(MOST + 3):
+        sent(path, SinkIdentity("http", f"https://sink-{number}.example"), a=number + 1)
+    parked = [each["sink"]["address"] for each in orjson.loads(path.read_bytes())["other_sinks"]]
+    assert parked == [f"https://sink-{number}.example" for number in range(2, MOST + 2)]
+
+
+def test_what_is_not_a_parked_sink_is_passed_over(path: Path) -> None:
+    odd = [7, {}, {"sink": {}}, {"sink": {"type": "http", "address": "https://x.example"}}]
+    path.write_bytes(orjson.dumps({"version": 1, "sink": 3, AGENT: {"files": {}}, "other_sinks": odd}))
+    state = State(path, AGENT, sink=OLD).load()
+    assert ([each.text for each in state.parked], state.notes) == (["http https://x.example"], [])
+    state.advance_offsets({"a": at(1)})
+    state.save()
+    assert State(path, AGENT, sink=OLD).load().entries == {"a": Entry(at(1))}

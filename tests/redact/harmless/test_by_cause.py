@@ -1,0 +1,47 @@
+"""What looks like a secret for one reason or another stays readable; secrets in the same place do not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from collector.redact import Redactor
+from tests.redact.harmless.beside import BESIDE
+from tests.redact.harmless.causes import CAUSES
+from tests.redact.harmless.filling import filled
+from tests.redact.secrets import secret
+
+LINES_OF_A_TEMPLATE = 5
+SEEDS = range(4)
+
+
+def lines_of(cause: str) -> list[str]:
+    """Some hundred harmless lines."""
+    templates = CAUSES[cause].strip().splitlines()
+    return [filled(template, seed) for template in templates for seed in range(LINES_OF_A_TEMPLATE)]
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_what_only_looks_like_a_secret_stays(redactor: Redactor, cause: str) -> None:
+    lines = lines_of(cause)
+    assert len(lines) > 150
+    assert [(line, redacted) for line in lines if (redacted := redactor.text(line)) != line] == []
+
+
+@pytest.mark.parametrize("cause", BESIDE)
+def test_a_secret_in_the_same_place_is_found(redactor: Redactor, cause: str) -> None:
+    survived = []
+    for row in BESIDE[cause].strip().splitlines():
+        kind, template = row.split(" | ", 1)
+        for seed in SEEDS:
+            value = secret(kind, seed)
+            text = filled(template, seed).replace("@@", f"{value}@", 1)
+            text = text.replace("@", value) if value not in text else text
+            for written in (text, json.dumps({"output": text})):
+                survived += [written] if value in redactor.text(written) else []
+    assert survived == []
+
+
+def test_every_cause_has_secrets_beside_it() -> None:
+    assert set(BESIDE) == set(CAUSES)

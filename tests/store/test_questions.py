@@ -1,0 +1,199 @@
+"""The SQL that the repository ships: the nine questions give the same figures in SQLite, DuckDB and PostgreSQL.
+
+In `make test` they run on the embedded store; `make test-engines` asks DuckDB and PostgreSQL as well, where these are
+installed, and compares. The data is the sample set, loaded in parts, with repeats, and in another order.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.flow.event import json_schema
+from collector.store import prices, queries
+from collector.store.prices import micros
+from collector.store.report import asking
+from collector.store.writer import Writer
+from tests.store.sample_set import SAMPLE, sample_events
+from tests.store.samples import Event, event, reply, row_of
+from tests.store.shipped_sql import CONFIG, FILES, shipped
+
+jsonschema = pytest.importorskip("jsonschema")
+QUESTION = re.compile(r"^-- (\w+): .*\n((?:.+\n)+?.*;)", re.MULTILINE)
+Answers = dict[str, list[tuple[Any, ...]]]
+# What is hard to load: control characters, halves of surrogate pairs, whole pairs, backslashes that look like escapes.
+HARD = (
+    r'"text":"nul \u0000, half \ud800 and \udc00, whole \ud83d\ude00, told \\u0000 \\\u0000 \\ud800, \u001f\u001e \t"',
+    "nul \ufffd, half \ufffd and \ufffd, whole \U0001f600, told \\u0000 \\\ufffd \\ud800, \x1f\x1e \t",
+)
+
+
+def questions() -> dict[str, str]:
+    """The questions by name."""
+    return dict(QUESTION.findall((CONFIG / "questions.sql").read_text()))
+
+
+def sent() -> list[Event]:
+    """The sample set and some of what it does not hold: every price that there is, and messages without one."""
+    usage = {"input_tokens": 70_001, "output_tokens": 333, "cache_read_tokens": 30_000, "cache_creation_tokens": 99}
+    usage |= {"cache_creation_5m_tokens": 0, "cache_creation_1h_tokens": 99, "web_search_requests": 3}
+    rows = []
+    for number, (name, _) in enumerate(prices.load().names[:: len(prices.load().names) // 40]):
+        asked = {"speed": "fast"} if number % 3 else {"inference_geo": "us", "service_tier": "batch"}
+        rows.append(
+            reply(f"price-{number}", 0, model=name, usage=usage | asked, time=f"2026-0{1 + number % 9}-02T00:00:00Z")
+        )
+    sampled = [{"type": "message", **{key: value // 3 for key, value in usage.items()}} for _ in range(3)]
+    whole = {key: 3 * (value // 3) for key, value in usage.items()}
+    rows.append(reply("sampled", 0, model="claude-haiku-5-5", usage=whole | {"iterations": sampled}))
+    rows.append(reply("told", 0, attributes={"cost_usd": 0.012345678}))
+    return [*sample_events(), *rows, *[event("mode", record_type="mode", user="ada") for _ in range(3)]]
+
+
+def ask_the_store(folder: Path, events: list[Event]) -> Answers:
+    with closing(Writer(folder / "events.db", own_prices=None)) as writer:
+        writer.store(map(row_of, events))
+    with asking(folder / "events.db") as connection:
+        answers = {name: connection.execute(text).fetchall() for name, text in questions().items()}
+        view = connection.execute("SELECT sum(cost_exact) FROM messages").fetchone()[0]
+        assert micros(view) == queries.totals(connection)["cost_micros"]
+    return answers
+
+
+def test_the_nine_questions_have_answers(tmp_path: Path) -> None:
+    answers = ask_the_store(tmp_path, sent())
+    assert len(answers) == 9
+    assert all(answers.values())
+    assert sum(row[2] for row in answers["cost_per_user_and_day"] if row[2]) > 10**6
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_shipped_file_is_what_its_parts_make(name: str) -> None:
+    assert (CONFIG / name).read_text() == shipped(name), "run `python -m tests.store.shipped_sql`"
+
+
+def test_the_sample_set_is_of_events() -> None:
+    validator = jsonschema.Draft202012Validator(json_schema())
+    for line in SAMPLE.read_text().splitlines()[::10]:
+        validator.validate(json.loads(line))
+
+
+def unordered(answers: Answers) -> dict[str, list[str]]:
+    """The answers without their order, because databases disagree on where nulls and capitals stand."""
+    return {name: sorted(map(repr, rows)) for name, rows in answers.items()}
+
+
+def loaded_lines(events: list[Event]) -> list[str]:
+    """The events as lines, in two parts of which the second repeats some of the first, and one that is hard to load."""
+    lines = [json.dumps(each) for each in events]
+    random.Random(5).shuffle(lines)
+    hard = json.dumps(event("unknown", user="hard"))[:-1] + "," + HARD[0] + "}"
+    return [hard, *lines, *lines[::7]]
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("engine", ["duckdb", "postgresql"])
+def test_every_engine_gives_the_same_answers(tmp_path: Path, engine: str) -> None:
+    events = sent()
+    ask = {"duckdb": ask_duckdb, "postgresql": ask_postgresql}[engine]
+    answers, text = ask(tmp_path, loaded_lines(events))
+    assert unordered(answers) == unordered(ask_the_store(tmp_path, events))
+    expected = HARD[1]
+    assert text == (
+        expected if engine == "postgresql" else expected.replace("nul \ufffd", "nul \0").replace("\\\ufffd", "\\\0")
+    )
+
+
+def ask_duckdb(folder: Path, lines: list[str]) -> tuple[Answers, str]:
+    duckdb = pytest.importorskip("duckdb")
+    (file := folder / "lines.ndjson").write_text("\n".join(lines) + "\n")
+    (load,) = re.findall(r"^--     (COPY incoming .*?;)$", (CONFIG / "duckdb.sql").read_text(), re.MULTILINE)
+    with duckdb.connect() as connection:
+        for name in ("duckdb.sql", "prices.sql"):
+            connection.execute((CONFIG / name).read_text())
+        for _ in range(2):
+            connection.execute(load.replace("events.ndjson", str(file)))
+            connection.execute((CONFIG / "duckdb-load.sql").read_text())
+        answers = {name: connection.execute(text).fetchall() for name, text in questions().items()}
+        text = connection.execute("SELECT event->>'text' FROM events WHERE user_name = 'hard'").fetchone()[0]
+    return answers, text
+
+
+def ask_postgresql(folder: Path, lines: list[str]) -> tuple[Answers, str]:
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [Path(shutil.which("initdb") or "").parent]
+    if not (programs[-1] / "initdb").exists():
+        pytest.skip("PostgreSQL is not installed")
+    (folder / "lines.ndjson").write_text("\n".join(lines) + "\n")
+    with tempfile.TemporaryDirectory(prefix="collector-pg-", dir="/tmp") as directory:
+        server = Server(programs[-1], Path(directory))
+        try:
+            server.start()
+            for name in ("postgresql.sql", "prices.sql"):
+                server.psql("-f", str(CONFIG / name))
+            (load,) = re.findall(r'-c "(\\copy .*)"$', (CONFIG / "postgresql.sql").read_text(), re.MULTILINE)
+            for _ in range(2):
+                server.psql("-c", load.replace("events.ndjson", str(folder / "lines.ndjson")))
+                server.psql("-c", "select load_events()")
+            answers = {name: server.rows(text) for name, text in questions().items()}
+            ((text,),) = server.rows("SELECT event->>'text' FROM events WHERE user_name = 'hard';")
+        finally:
+            server.stop()
+    return answers, text
+
+
+class Server:
+    """A PostgreSQL of its own in a scratch folder, reached by a socket there; as another user if this one is root."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self.programs, self.folder = programs, folder
+        self.account = "postgres" if os.getuid() == 0 else getpass.getuser()
+        if os.getuid() == 0:
+            shutil.chown(folder, self.account)
+
+    def start(self) -> None:
+        data = self.folder / "data"
+        self._run("initdb", "-D", str(data), "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off"
+        self._run("pg_ctl", "-D", str(data), "-w", "-l", str(self.folder / "log"), "-o", options, "start")
+
+    def stop(self) -> None:
+        if (self.folder / "data" / "postmaster.pid").exists():
+            self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "stop")
+
+    def psql(self, *arguments: str) -> str:
+        command = [
+            str(self.programs / "psql"),
+            "-X",
+            "-q",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-h",
+            str(self.folder),
+            "-U",
+            "owner",
+        ]
+        ended = subprocess.run([*command, "-d", "postgres", *arguments], capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement, with the types they have in JSON."""
+        asked = f"SELECT coalesce(json_agg(to_json(answer)), '[]') FROM ({statement.rstrip().rstrip(';')}) AS answer"
+        return [tuple(row.values()) for row in json.loads(self.psql("-A", "-t", "-c", asked))]
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self.programs / program), *arguments]
+        if os.getuid() == 0:
+            command = ["runuser", "-u", self.account, "--", *command]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder, timeout=60)
