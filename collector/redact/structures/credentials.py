@@ -109,6 +109,12 @@ def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spa
     return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT) else []
 
 
+def _dsn_password(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The password before the host, unless the colon is one of `${USER:-app}:${PASSWORD}`."""
+    is_template = b"${" in match["secret"] or (b"{" in match["secret"] and b"}" in match["secret"])
+    return [] if is_template else chosen(text, match, start, stop)
+
+
 def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """A password behind an account. In prose about accounts and passwords, a word follows instead."""
     word = match["secret"].decode("latin-1").rstrip(".,;:)")
@@ -237,7 +243,7 @@ CREDENTIAL_RULES = (
         pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{BARE}{{3,100}}?)@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
         trigger=r"@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
         reach_back=180,
-        locate=chosen,
+        locate=_dsn_password,
         around=0,
         after="",
         about="a connection string user:password@tcp(host)",
