@@ -18,6 +18,7 @@ from collector.flow.event import KINDS, json_schema, open_schema
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from tests.agents.claude_code.reader import context, normalized, outcome
+from tests.agents.claude_code.record_types import SEEN
 from tests.agents.claude_code.samples import (
     ALL_RECORDS,
     HISTORY_LINES,
@@ -50,6 +51,7 @@ def page_text() -> str:
         ("fields", fields_table(json_schema())),
         ("parts", parts_tables()),
         ("records", records_table()),
+        ("versions", versions_table()),
         ("example", example()),
     ):
         text = text.replace(f"<!-- {mark} -->", "\n".join(lines))
@@ -121,6 +123,19 @@ def records_table() -> Iterator[str]:
     yield "| kind | made from |"
     yield "| --- | --- |"
     yield from (f"| `{kind} | {', '.join(found)} |" for kind, found in names.items())
+
+
+def versions_table() -> Iterator[str]:
+    """Which versions write which record types, and what becomes of each: from what the samples became."""
+    kinds: dict[str, dict[str, None]] = {}
+    where = context()
+    for record in ALL_RECORDS.values():
+        made = outcome(record, where)
+        kind = f"skipped: {made.reason}" if isinstance(made, Skip) else f"`{made['kind']}`"
+        kinds.setdefault(str(record.get("type")), {})[kind] = None
+    yield from table(
+        ("record type", "seen in", "becomes"), ((name, seen, ", ".join(kinds[name])) for name, seen in SEEN.items())
+    )
 
 
 def name_of(record: dict[str, Any]) -> str:

@@ -1,4 +1,7 @@
-"""Promise 4 against the only oracle there is: the totals that Claude Code keeps of itself."""
+"""Promise 4 against the only oracle there is: the totals that Claude Code keeps of itself.
+
+A session is begun, resumed, forked and compacted, one after another, because each asks npm for nothing more.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from collector.agents.claude_code.dispatch import HANDLERS
+from tests.leaves import report as report_of_leaves
+from tests.leaves import sources
 from tests.sink import Sink
 
 pytestmark = pytest.mark.slow
@@ -24,18 +30,31 @@ NAMES = {
     "thinkingTokens": "thinking_tokens",
     "webSearchRequests": "web_search_requests",
 }
+# What must be in an event, whatever else is a copy.
+UNTOUCHED = {
+    "uuid",
+    "sessionId",
+    "agentId",
+    "parentUuid",
+    "timestamp",
+    "message.id",
+    "message.usage.output_tokens",
+    "tail[]",
+}
+Totals = dict[str, dict[str, int]]
 
 
-def own_totals(root: Path) -> dict[str, dict[str, int]]:
-    """The last cost-state of every session, summed by model."""
-    totals: dict[str, dict[str, int]] = {}
+def own_totals(root: Path) -> dict[str, Totals]:
+    """The last cost-state of every session, by model."""
+    totals: dict[str, Totals] = {}
     for path in root.glob("projects/*/*.jsonl"):
         records = [json.loads(line) for line in path.read_bytes().splitlines()]
         states = [record for record in records if record.get("type") == "cost-state"]
-        for model, usage in states[-1]["modelUsage"].items() if states else ():
-            sums = totals.setdefault(model, dict.fromkeys(NAMES.values(), 0))
-            for theirs, ours in NAMES.items():
-                sums[ours] += usage[theirs]
+        if states:
+            totals[path.stem] = {
+                model: {ours: usage[theirs] for theirs, ours in NAMES.items()}
+                for model, usage in states[-1]["modelUsage"].items()
+            }
     return totals
 
 
@@ -50,24 +69,59 @@ def own_lines(root: Path) -> tuple[int, int]:
     return added, removed
 
 
-@pytest.mark.skipif(not WRITER, reason="CLAUDE_CODE_SESSION_WRITER names no program")
-def test_the_report_adds_up_to_what_claude_code_counted_itself(scratch_home: Path, tmp_path: Path) -> None:
-    directory = tmp_path / "real"
-    subprocess.run([WRITER, str(directory)], check=True, timeout=900, stdout=subprocess.DEVNULL)
-    root = directory / "home" / ".claude"
+def collected_lines(root: Path, state: Path) -> tuple[int, int]:
+    """The lines that edits added and removed, over distinct events."""
+    with Sink() as sink:
+        command = [sys.executable, "-m", "collector", "scan", "--root", str(root), "--sink-url", sink.url]
+        subprocess.run([*command, "--state", str(state)], check=True)
+        tools = [event.get("tool", {}) for event in {event["id"]: event for event in sink.events}.values()]
+    return sum(tool.get("lines_added", 0) for tool in tools), sum(tool.get("lines_removed", 0) for tool in tools)
+
+
+def collected(root: Path) -> Totals:
+    """What the report says after a scan that left nothing."""
     command = [sys.executable, "-m", "collector"]
     scanned = subprocess.run([*command, "scan", "--root", str(root), "--json"], check=True, capture_output=True)
     ledger: dict[str, Any] = json.loads(scanned.stdout)
     assert ledger["quarantined"] == 0
     assert ledger["lag"] == 0
     report = json.loads(subprocess.run([*command, "report", "--json"], check=True, capture_output=True).stdout)
-    expected = own_totals(root)
-    assert expected, "the session holds no cost-state"
-    models = report["models"]
-    assert {model: {name: models[model][name] for name in sums} for model, sums in expected.items()} == expected
-    with Sink() as sink:
-        state = ["--state", str(tmp_path / "another" / "state.json")]
-        subprocess.run([*command, "scan", "--root", str(root), "--sink-url", sink.url, *state], check=True)
-        tools = [event.get("tool", {}) for event in {event["id"]: event for event in sink.events}.values()]
-    lines = tuple(sum(tool.get(name, 0) for tool in tools) for name in ("lines_added", "lines_removed"))
-    assert lines == own_lines(root)
+    return {
+        model: {name: sums[name] for name in NAMES.values()}
+        for model, sums in report["models"].items()
+        if any(sums[name] for name in NAMES.values())
+    }
+
+
+@pytest.mark.skipif(not WRITER, reason="CLAUDE_CODE_SESSION_WRITER names no program")
+def test_the_report_adds_up_to_what_claude_code_counted_itself(scratch_home: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "real"
+    root = directory / "home" / ".claude"
+
+    def write(*words: str) -> dict[str, Totals]:
+        given = [*words, "--dangerously-skip-permissions"] if words else []
+        subprocess.run([WRITER, str(directory), *given], check=True, timeout=900, stdout=subprocess.DEVNULL)
+        return own_totals(root)
+
+    (session,) = begun = write()
+    assert collected(root) == begun[session]
+    assert collected_lines(root, tmp_path / "another" / "state.json") == own_lines(root)
+
+    resumed = write("-p", "And now the tests", "--resume", session)
+    assert collected(root) == resumed[session]
+    assert resumed[session] != begun[session]
+
+    forked = write("-p", "Try it another way", "--resume", session, "--fork-session")
+    (fork,) = forked.keys() - resumed.keys()
+    # What the fork was charged holds what its parent was: so does the sum over the messages of both.
+    assert collected(root) == forked[fork]
+
+    compacted = write("-p", "/compact", "--resume", session)
+    # The call that wrote the summary stands in no row, only in the totals.
+    assert collected(root) == forked[fork]
+    assert compacted[session] != forked[session]
+
+    lost, seen, _ = report_of_leaves(sources(root))
+    types = {name.partition("/")[0].partition(" ")[0] for name in seen if ":" not in name}
+    assert types <= HANDLERS.keys()
+    assert {name: set(paths) & UNTOUCHED for name, paths in lost.items() if set(paths) & UNTOUCHED} == {}

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from collector.agents.claude_code import places
+from collector.agents.claude_code.dispatch import HANDLERS
 from collector.flow.event import KINDS
 from collector.flow.outcome import Skip
 from collector.flow.reasons import SKIPPED_LINES
 from collector.flow.source import SourceKind
 from tests.agents.claude_code.reader import SCHEMA, context, normalized, outcome
+from tests.agents.claude_code.record_types import SEEN
 from tests.agents.claude_code.samples import (
     ALL_RECORDS,
     HISTORY_LINES,
@@ -137,6 +139,11 @@ def test_the_samples_reach_every_kind_and_every_skip_of_the_documentation() -> N
     reached |= {"prompt_history", "workflow", "session_index", "stats", "skip project", "skip not_a_record"}
     reached.add("heartbeat")  # of the service, see test_heartbeat.py
     assert reached == set(KINDS) | {f"skip {reason.name}" for reason in SKIPPED_LINES}
+
+
+def test_every_record_type_with_a_handler_has_its_versions_and_a_sample() -> None:
+    assert SEEN.keys() == HANDLERS.keys()
+    assert SEEN.keys() <= {record.get("type") for record in ALL_RECORDS.values()}
 
 
 @pytest.mark.parametrize("record", [None, [], "text", 7, True])
