@@ -139,7 +139,8 @@ def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _is_drawn(value: str) -> bool:
-    return entropy(value) >= 3.0 and not is_placeholder(value)
+    # Without its first sign, as `$y` and `$argon2id` would be references to variables.
+    return entropy(value) >= 3.0 and not is_placeholder(value[1:])
 
 
 BARE = r"""[^\s"'`<>\\\x91\x90]"""
@@ -338,7 +339,12 @@ CREDENTIAL_RULES = (
         pattern=r"\$(?:2[abxy]?\$\d\d\$[A-Za-z0-9./]{53}|[789]\$[A-Za-z0-9./]{10,44}\$[A-Za-z0-9./]{40,50}|[156y]\$(?:rounds=\d{1,9}\$)?[A-Za-z0-9./$]{1,40}\$[A-Za-z0-9./]{22,86}|argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{30,300}|apr1\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{22})",
         check=_is_drawn,
         after="0-9A-Za-z./",
-        examples=("$2b$12${A-Za-z0-9:53}", "$7${A-Za-z0-9:22}${A-Za-z0-9:43}"),
-        near_misses=("$2b$12$short",),
+        examples=(
+            "$2b$12${A-Za-z0-9:53}",
+            "$7${A-Za-z0-9:22}${A-Za-z0-9:43}",
+            "$y$j9T${A-Za-z0-9:22}${A-Za-z0-9:43}",
+            "$argon2id$v=19$m=65536,t=3,p=4${A-Za-z0-9:22}${A-Za-z0-9:43}",
+        ),
+        near_misses=("$2b$12$short", "$y$j9T$short", "$argon2id$v=19$m=65536,t=3,p=4"),
     ),
 )
