@@ -107,8 +107,15 @@ def is_code_word(part: str) -> bool:
     return all(len(hump) <= 6 or reads_like_words(hump, in_five=2) for hump in _hump.findall(letters))
 
 
+def is_numbered_name(value: str) -> bool:
+    """A name in code with one digit at its end, as nobody ends a password of several words: `recordDebug2`."""
+    return value[-1:].isdigit() and not value[-2:-1].isdigit() and is_name_in_code(value)
+
+
 def is_name_in_code(value: str) -> bool:
     """One name of several words, perhaps numbered: `networkStepTenant2`, `max_items_3`."""
     humps = _hump.findall(value)
-    is_long = len(humps) >= 2 and sum(map(len, humps)) >= 3 * len(humps)
-    return is_long and bool(_identifier.fullmatch(value)) and all(reads_like_words(hump, in_five=2) for hump in humps)
+    if len(humps) < 2 or sum(map(len, humps)) < 3 * len(humps) or not _identifier.fullmatch(value):
+        return False
+    is_regular = all(_regular_case.fullmatch(part) for part in re.findall("[A-Za-z]+", value))
+    return is_regular and all(reads_like_words(hump, in_five=2) for hump in humps)
