@@ -13,7 +13,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from collector.delivery.sink import Accepted, Answer, Halt, Sink, TooLarge, Verdict
+from collector.delivery.sink import Accepted, Answer, Halt, Pending, Request, Retry, Sink, TooLarge, Verdict
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Stopped
@@ -58,22 +58,48 @@ class Channel:
         self._lock = threading.Lock()
 
     def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
-        """One request, as soon as the upload ceiling allows. Raises Stopped if by then nobody is waiting for it."""
-        request = self.sink.render(events, idempotency_key(events))
+        """What these events come to, sent as soon as the upload ceiling allows, usually in one request.
+
+        Raises Stopped if by then nobody is waiting for it.
+        """
+        rendered = self.sink.render(events, idempotency_key(events))
+        requests = [rendered] if isinstance(rendered, Request) else rendered
         most = self.sink.limits.body
         # A limit that is known need not be hit: this is what a 413 would say, without the upload.
-        if most is not None and len(request.body) > most:
+        if most is not None and any(len(request.body) > most for request in requests):
             return Posted(TooLarge(f"the sink takes at most {most} bytes"), was_asked=False)
+        said = Posted(Accepted(), was_asked=False)
+        for request in requests:
+            posted = self._post(request, waiting)
+            sent = said.sent + posted.sent
+            if not isinstance(posted.verdict, Accepted) or not isinstance(said.verdict, Accepted):
+                return posted._replace(sent=sent)
+            said = posted._replace(verdict=_both(said.verdict, posted.verdict), sent=sent)
+        return said
+
+    def _post(self, request: Request, waiting: Waiting) -> Posted:
         waiting.pause(self._seconds_until_free(len(request.body)))
+        verdict, sent, answer = self._exchange(request, waiting)
+        asked_since = self._clock()
+        while isinstance(verdict, Pending):
+            if self._clock() - asked_since > verdict.patience:
+                # The same again: what the sink did take of it has the same ids.
+                verdict = Retry(verdict.reason)
+                break
+            waiting.pause(verdict.every)
+            verdict, more, answer = self._exchange(verdict.ask, waiting)
+            sent += more
+        if isinstance(verdict, Halt) and answer and answer.status in ASKS_WHO and not self._transport.has_credentials:
+            verdict = Halt(verdict.reason, NONE_IS_SET + verdict.advice)
+        return Posted(self._cleaned(verdict), sent, answer)
+
+    def _exchange(self, request: Request, waiting: Waiting) -> tuple[Verdict | Pending, int, Answer | None]:
         if waiting.is_over:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
         answer, sent = self._transport.post(request)
         if isinstance(answer, Answer):
-            verdict = self.sink.classify(answer)
-            if isinstance(verdict, Halt) and answer.status in ASKS_WHO and not self._transport.has_credentials:
-                verdict = Halt(verdict.reason, NONE_IS_SET + verdict.advice)
-            return Posted(self._cleaned(verdict), sent, answer)
-        return Posted(self._cleaned(answer), sent)
+            return self.sink.classify(answer), sent, answer
+        return answer, sent, None
 
     def _seconds_until_free(self, size: int) -> float:
         """Keeps the upload below max_rate: a request waits until those before it have used up their time."""
@@ -96,6 +122,10 @@ class Channel:
 
     def _said(self, text: str) -> str:
         return self._clean(self._transport.without_secrets(text))
+
+
+def _both(one: Accepted, other: Accepted) -> Accepted:
+    return Accepted(one.rejected | other.rejected, max(one.duplicates, other.duplicates), one.later | other.later)
 
 
 def idempotency_key(events: Sequence[Sealed]) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import httpx
 import pytest
 
 from collector.delivery.channel import Channel, idempotency_key
 from collector.delivery.credentials import Credentials, basic, bearer
-from collector.delivery.sink import Accepted, Halt, SinkLimits, TooLarge, Verdict
+from collector.delivery.sink import Accepted, Answer, Halt, Pending, Request, Retry, SinkLimits, TooLarge, Verdict
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Stopped
 from collector.flow.interrupt import Interrupt
+from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
 from tests.delivery.sending import sealed
 from tests.delivery.test_waiting import Clock
@@ -106,3 +107,63 @@ def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
     channel = Channel(Small(), transport(lambda _: pytest.fail("it was sent")))
     posted = channel.post([sealed("a", 200)], Waiting(Interrupt()))
     assert posted == (TooLarge("the sink takes at most 100 bytes"), 0, None, False)
+
+
+class InTwo:
+    """A sink whose receiver takes events in two places, and acknowledges only when it is asked again."""
+
+    limits = SinkLimits()
+
+    def render(self, events: Sequence[Sealed], key: str) -> list[Request]:
+        return [Request(key.encode(), {}, "/one"), Request(key.encode(), {}, "/two", method="PUT", names_encoding=True)]
+
+    def classify(self, answer: Answer) -> Verdict | Pending:
+        if answer.status == 202:
+            return Pending(Request(b"", {}, "/done", method="GET"), "it has not said that it is done", patience=3.0)
+        return Accepted(duplicates=1) if answer.status == 200 else Retry(f"{answer.path} {answer.status}")
+
+
+def asked_in_two(*statuses: int) -> tuple[Verdict, list[str]]:
+    """What comes of these answers, and what was asked for them."""
+    seen: list[str] = []
+    said = iter(statuses)
+    clock = Clock()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(f"{request.method} {request.url.path} {request.headers.get('content-encoding', '')}".strip())
+        return httpx.Response(next(said))
+
+    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer))
+    posted = Channel(InTwo(), way, clock=clock).post([sealed("a")], Waiting(Interrupt(lambda: clock), clock))
+    return posted.verdict, seen
+
+
+def test_a_batch_that_takes_several_requests_is_accepted_when_all_of_them_are() -> None:
+    verdict, seen = asked_in_two(200, 200)
+    assert verdict == Accepted(duplicates=1)
+    assert seen == ["POST /in/one gzip", "PUT /in/two.gz gzip"]
+    assert asked_in_two(503) == (Retry("/one 503"), ["POST /in/one gzip"])
+    assert asked_in_two(200, 500)[0] == Retry("/two.gz 500")
+
+
+def test_what_is_taken_but_not_acknowledged_is_asked_after_for_a_while_and_then_sent_again() -> None:
+    verdict, seen = asked_in_two(202, 202, 200, 200)
+    assert verdict == Accepted(duplicates=1)
+    assert seen == ["POST /in/one gzip", "GET /in/done", "GET /in/done", "PUT /in/two.gz gzip"]
+    assert asked_in_two(*[202] * 9)[0] == Retry("it has not said that it is done")
+
+
+def test_a_signed_request_is_signed_as_it_goes_out() -> None:
+    signed: list[tuple[str, str, bytes]] = []
+
+    def sign(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
+        signed.append((method, url, body))
+        return {"Authorization": f"signed {headers['Content-Encoding']}"}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        assert signed[-1] == (request.method, str(request.url), request.content)
+        return httpx.Response(200 if request.headers["authorization"] == "signed gzip" else 403)
+
+    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer), sign=sign)
+    assert Channel(InTwo(), way).post([sealed("a")], Waiting(Interrupt())).verdict == Accepted(duplicates=1)
+    assert len(signed) == 2
