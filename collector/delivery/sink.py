@@ -1,6 +1,6 @@
 """Sinks: how to speak to one kind of receiver, and what a sink says about itself.
 
-In: events, and a receiver's answer. Out: a request, and what the answer means. A sink does no I/O and knows nothing of
+In: events, and a receiver's answer. Out: requests, and what the answer means. A sink does no I/O and knows nothing of
 retries, offsets, credentials, compression or TLS, so values are enough to test it. To add one takes a module in sinks/
 and a line in the registry there. Invariant: other code asks a sink about itself, never which type it is.
 """
@@ -25,21 +25,23 @@ OptionsT = TypeVar("OptionsT", bound=Section)
 
 
 class Request(NamedTuple):
-    """What is POSTed, before compression; `path` and `query` are added to sink.url."""
+    """What is sent, before compression; `path` and `query` are added to sink.url."""
 
     body: bytes
     headers: Mapping[str, str]
     path: str = ""
     query: Mapping[str, str] = NOTHING
+    method: str = "POST"
 
 
 class Answer(NamedTuple):
-    """What came back; a body that is too long is cut."""
+    """What came back; a body that is too long is cut. `path` is that of its request, for a sink that sends several."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     is_cut: bool = False
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,12 @@ class Sink(Protocol):
     def limits(self) -> SinkLimits:
         """Larger requests are halved, and longer events cut, before anything is sent."""
 
-    def render(self, events: Sequence[Sealed], key: str) -> Request:
-        """The request for these events, the same every time. `key` names it, and a repeat has the same key."""
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        """The requests for these events, the same every time. `key` names them, and a repeat has the same key.
+
+        They are sent in this order, and the events are acknowledged once all are: one that fails has all of them sent
+        again, so each must be harmless to repeat.
+        """
 
     def classify(self, answer: Answer) -> Verdict:
         """What an answer means for the events that were sent. Never raises, whatever a server says."""

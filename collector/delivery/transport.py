@@ -1,4 +1,4 @@
-"""One POST: compression, connections that are used again, and a deadline for the whole.
+"""One request: compression, connections that are used again, and a deadline for the whole.
 
 In: a request from any sink, and the settings that all sinks share. Out: an answer, or the verdict that a failure
 amounts to. No retries here. Whether to encrypt and whether to use a proxy depends on the URL, whatever the sink.
@@ -69,7 +69,7 @@ class Transport:
         exchange = self._take()
         try:
             with exchange.within(seconds):
-                answer = exchange.post(url, body, headers)
+                answer = exchange.send(request.method, url, body, headers)
             return answer, len(body)
         except httpx.ConnectTimeout:
             behind = f"; {self._proxy}" if self._proxy else ""
@@ -155,10 +155,10 @@ class Exchange:
         finally:
             timer.cancel()
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """One request and its answer."""
         extensions = {"trace": self._trace}
-        with self.client.stream("POST", url, content=body, headers=dict(headers), extensions=extensions) as response:
+        with self.client.stream(method, url, content=body, headers=dict(headers), extensions=extensions) as response:
             parts: list[bytes] = []
             size = 0
             # An encoded answer was not asked for and is not decoded: its status is enough, and it may be a zip bomb.
