@@ -58,33 +58,36 @@ class Channel:
         self._lock = threading.Lock()
 
     def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
-        """What these events come to, sent as soon as the upload ceiling allows, usually in one request.
-
-        Raises Stopped if by then nobody is waiting for it.
-        """
-        rendered = self.sink.render(events, idempotency_key(events))
-        requests = [rendered] if isinstance(rendered, Request) else rendered
+        """What these events come to, usually one request. The first that is not accepted decides for all of them."""
+        requests = self.sink.render(events, idempotency_key(events))
         most = self.sink.limits.body
         # A limit that is known need not be hit: this is what a 413 would say, without the upload.
         if most is not None and any(len(request.body) > most for request in requests):
             return Posted(TooLarge(f"the sink takes at most {most} bytes"), was_asked=False)
-        said = Posted(Accepted(), was_asked=False)
+        accepted, all_sent, answer = Accepted(), 0, None
         for request in requests:
-            posted = self._post(request, waiting)
-            sent = said.sent + posted.sent
-            if not isinstance(posted.verdict, Accepted) or not isinstance(said.verdict, Accepted):
-                return posted._replace(sent=sent)
-            said = posted._replace(verdict=_both(said.verdict, posted.verdict), sent=sent)
-        return said
+            verdict, sent, answer, _ = self._post_one(request, waiting)
+            all_sent += sent
+            if not isinstance(verdict, Accepted):
+                return Posted(verdict, all_sent, answer)
+            accepted = Accepted(
+                accepted.rejected | verdict.rejected,
+                accepted.duplicates + verdict.duplicates,
+                accepted.later | verdict.later,
+            )
+        return Posted(accepted, all_sent, answer)
 
-    def _post(self, request: Request, waiting: Waiting) -> Posted:
+    def _post_one(self, request: Request, waiting: Waiting) -> Posted:
+        """One request, as soon as the upload ceiling allows, and whatever the sink wants to be asked after it.
+
+        Raises Stopped if by then nobody is waiting for it.
+        """
         waiting.pause(self._seconds_until_free(len(request.body)))
         verdict, sent, answer = self._exchange(request, waiting)
-        asked_since = self._clock()
+        since = self._clock()
         while isinstance(verdict, Pending):
-            if self._clock() - asked_since > verdict.patience:
-                # The same again: what the sink did take of it has the same ids.
-                verdict = Retry(verdict.reason)
+            if self._clock() - since > verdict.patience:
+                verdict = Retry(verdict.reason)  # the whole again: what the sink did take of it has the same ids
                 break
             waiting.pause(verdict.every)
             verdict, more, answer = self._exchange(verdict.ask, waiting)
@@ -98,6 +101,7 @@ class Channel:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
         answer, sent = self._transport.post(request)
         if isinstance(answer, Answer):
+            answer = answer._replace(path=request.path)
             return self.sink.classify(answer), sent, answer
         return answer, sent, None
 
@@ -122,10 +126,6 @@ class Channel:
 
     def _said(self, text: str) -> str:
         return self._clean(self._transport.without_secrets(text))
-
-
-def _both(one: Accepted, other: Accepted) -> Accepted:
-    return Accepted(one.rejected | other.rejected, max(one.duplicates, other.duplicates), one.later | other.later)
 
 
 def idempotency_key(events: Sequence[Sealed]) -> str:

@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back; a body that is too long is cut. `path` is that of the request."""
+    """What came back; a body that is too long is cut. `path` is that of its request, for a sink that sends several."""
 
     status: int
     headers: Mapping[str, str]
@@ -117,10 +117,11 @@ class Sink(Protocol):
     def limits(self) -> SinkLimits:
         """Larger requests are halved, and longer events cut, before anything is sent."""
 
-    def render(self, events: Sequence[Sealed], key: str) -> Request | list[Request]:
-        """The request for these events, the same every time. `key` names it, and a repeat has the same key.
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        """The requests for these events, the same every time. `key` names them, and a repeat has the same key.
 
-        Several are sent one after another. All must be accepted; the first that is not decides, and all are sent again.
+        They are sent in this order, and the events are acknowledged once all are: one that fails has all of them sent
+        again, so each must be harmless to repeat.
         """
 
     def classify(self, answer: Answer) -> Verdict | Pending:
@@ -133,9 +134,9 @@ class SinkType(Generic[OptionsT]):
 
     `place` is for a sink whose receiver runs in this process: the file in which it keeps events. Others need sink.url.
     `within` names the part of a receiver that options choose, such as an index: another part is another sink.
-    `scheme` is the word before the token in the Authorization header. `signer` makes the headers by which a request says
-    who sends it, from its method, URL, headers and body as they go out. `check` raises ConfigurationError for options
-    that do not fit the settings that all sinks share.
+    `scheme` is the word before the token in the Authorization header. `signer` makes the headers by which a request
+    says who sends it, from its method, URL, headers and body as they go out. `check` raises ConfigurationError for
+    options that do not fit the settings that all sinks share.
     """
 
     name: str

@@ -82,7 +82,7 @@ class Transport:
         try:
             with exchange.within(seconds):
                 answer = exchange.send(request.method, url, body, headers)
-            return answer._replace(path=request.path), len(body)
+            return answer, len(body)
         except httpx.ConnectTimeout:
             behind = f"; {self._proxy}" if self._proxy else ""
             return Retry(f"no connection within {self._connect_timeout:g} seconds{behind}"), 0

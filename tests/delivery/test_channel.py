@@ -1,4 +1,4 @@
-"""The channel: one request to one sink, at most so fast, and nothing in confidence comes back out."""
+"""The channel: what events come to, sent to one sink, at most so fast, and nothing in confidence comes back out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ import pytest
 
 from collector.delivery.channel import Channel, idempotency_key
 from collector.delivery.credentials import Credentials, basic, bearer
-from collector.delivery.sink import Accepted, Answer, Halt, Pending, Request, Retry, SinkLimits, TooLarge, Verdict
+from collector.delivery.sink import (
+    Accepted,
+    Answer,
+    Halt,
+    Pending,
+    Refused,
+    Request,
+    Retry,
+    SinkLimits,
+    TooLarge,
+    Verdict,
+)
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
@@ -109,21 +120,54 @@ def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
     assert posted == (TooLarge("the sink takes at most 100 bytes"), 0, None, False)
 
 
-class InTwo:
-    """A sink whose receiver takes events in two places, and acknowledges only when it is asked again."""
+class TwoPlaces(HttpSink):
+    """Puts a file in one place, and tells another."""
 
-    limits = SinkLimits()
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        return [Request(b"file", {}, "/file", method="PUT"), Request(b"told", {}, "/list")]
 
-    def render(self, events: Sequence[Sealed], key: str) -> list[Request]:
-        return [Request(key.encode(), {}, "/one"), Request(key.encode(), {}, "/two", method="PUT", names_encoding=True)]
+    def classify(self, answer: Answer) -> Verdict:
+        if answer.status == 200:
+            return Accepted({answer.path: "rejected"}, 1)
+        return Refused(f"HTTP {answer.status}")
 
-    def classify(self, answer: Answer) -> Verdict | Pending:
+
+@pytest.mark.parametrize(
+    ("answers", "verdict", "methods"),
+    [
+        ([200, 200], Accepted({"/file": "rejected", "/list": "rejected"}, 2), ["PUT", "POST"]),
+        ([200, 422], Refused("HTTP 422"), ["PUT", "POST"]),
+        ([422], Refused("HTTP 422"), ["PUT"]),
+    ],
+)
+def test_events_may_come_to_several_requests_and_the_first_failure_decides(
+    answers: list[int], verdict: Verdict, methods: list[str]
+) -> None:
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(answers.pop(0) if answers else 200)
+
+    posted = Channel(TwoPlaces(), transport(answer)).post([sealed("a")], Waiting(Interrupt()))
+    assert (posted.verdict, posted.sent) == (verdict, 4 * len(methods))
+    assert [request.method for request in seen] == methods
+    assert [request.url.path for request in seen] == ["/in/file", "/in/list"][: len(methods)]
+
+
+class Slow:
+    """A receiver that acknowledges only when it is asked again."""
+
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        return [Request(key.encode(), {}, "/one", method="PUT", names_encoding=True)]
+
+    def classify(self, answer: Answer) -> Verdict | Pending:  # type: ignore[override]
         if answer.status == 202:
             return Pending(Request(b"", {}, "/done", method="GET"), "it has not said that it is done", patience=3.0)
-        return Accepted(duplicates=1) if answer.status == 200 else Retry(f"{answer.path} {answer.status}")
+        return Accepted()
 
 
-def asked_in_two(*statuses: int) -> tuple[Verdict, list[str]]:
+def asked_of_slow(*statuses: int) -> tuple[Verdict, list[str]]:
     """What comes of these answers, and what was asked for them."""
     seen: list[str] = []
     said = iter(statuses)
@@ -134,23 +178,15 @@ def asked_in_two(*statuses: int) -> tuple[Verdict, list[str]]:
         return httpx.Response(next(said))
 
     way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer))
-    posted = Channel(InTwo(), way, clock=clock).post([sealed("a")], Waiting(Interrupt(lambda: clock), clock))
+    posted = Channel(Slow(), way, clock=clock).post([sealed("a")], Waiting(Interrupt(lambda: clock), clock))
     return posted.verdict, seen
 
 
-def test_a_batch_that_takes_several_requests_is_accepted_when_all_of_them_are() -> None:
-    verdict, seen = asked_in_two(200, 200)
-    assert verdict == Accepted(duplicates=1)
-    assert seen == ["POST /in/one gzip", "PUT /in/two.gz gzip"]
-    assert asked_in_two(503) == (Retry("/one 503"), ["POST /in/one gzip"])
-    assert asked_in_two(200, 500)[0] == Retry("/two.gz 500")
-
-
 def test_what_is_taken_but_not_acknowledged_is_asked_after_for_a_while_and_then_sent_again() -> None:
-    verdict, seen = asked_in_two(202, 202, 200, 200)
-    assert verdict == Accepted(duplicates=1)
-    assert seen == ["POST /in/one gzip", "GET /in/done", "GET /in/done", "PUT /in/two.gz gzip"]
-    assert asked_in_two(*[202] * 9)[0] == Retry("it has not said that it is done")
+    verdict, seen = asked_of_slow(202, 202, 200)
+    assert verdict == Accepted()
+    assert seen == ["PUT /in/one.gz gzip", "GET /in/done", "GET /in/done"]
+    assert asked_of_slow(*[202] * 9)[0] == Retry("it has not said that it is done")
 
 
 def test_a_signed_request_is_signed_as_it_goes_out() -> None:
@@ -165,5 +201,5 @@ def test_a_signed_request_is_signed_as_it_goes_out() -> None:
         return httpx.Response(200 if request.headers["authorization"] == "signed gzip" else 403)
 
     way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer), sign=sign)
-    assert Channel(InTwo(), way).post([sealed("a")], Waiting(Interrupt())).verdict == Accepted(duplicates=1)
-    assert len(signed) == 2
+    assert Channel(Slow(), way).post([sealed("a")], Waiting(Interrupt())).verdict == Accepted()
+    assert len(signed) == 1
