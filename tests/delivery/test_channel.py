@@ -155,7 +155,7 @@ def test_events_may_come_to_several_requests_and_the_first_failure_decides(
     assert [request.url.path for request in seen] == ["/in/file", "/in/list"][: len(methods)]
 
 
-class Slow:
+class Slow(HttpSink):
     """A receiver that acknowledges only when it is asked again."""
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
