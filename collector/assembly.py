@@ -263,8 +263,14 @@ def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -
             unpacked = settings.sink.model_copy(update={"compression": "none"})
             transport = Transport(unpacked, store.url, bearer(store.token))
         else:
-            sink = settings.sink
-            transport = Transport(sink, str(sink.url), credentials_now(sink), renewed=lambda: credentials_now(sink))
+            sink, scheme = settings.sink, chosen.scheme
+            transport = Transport(
+                sink,
+                str(sink.url),
+                credentials_now(sink, scheme),
+                renewed=lambda: credentials_now(sink, scheme),
+                sign=chosen.sign(settings),
+            )
         stack.callback(transport.close)
         yield transport
 
