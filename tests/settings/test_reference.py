@@ -17,7 +17,7 @@ from collector.settings.options import SinkSettings
 from collector.settings.reference import Whereabouts, commented
 from tests.settings.test_sinks import PAINTED
 
-ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[[\w.]+\])$")
+ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[\[?[\w.]+\]\]?)$")
 
 
 AGENT = [Whereabouts("Claude Code", "CLAUDE_CONFIG_DIR", ("~/.claude", "~/.config/claude"))]
