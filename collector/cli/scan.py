@@ -45,6 +45,9 @@ Roots = Annotated[
 SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
 SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
 StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+SinkName = Annotated[
+    str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
+]
 FromNow = Annotated[
     bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
 ]

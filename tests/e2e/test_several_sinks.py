@@ -14,7 +14,7 @@ from tests.agent import Agent
 from tests.build import Home, Session
 from tests.inside import Inside
 from tests.service.steps import Clock, Steps
-from tests.sink import Answer, Sink
+from tests.sink import Answer, Sink, poison
 
 
 class Laptop:
@@ -94,6 +94,36 @@ def test_a_sink_with_a_name_may_move_and_one_without_a_name_goes_on_beside_it(tm
         assert laptop.scan() == (0, {"[sink]": 2, "engine": 2})
         laptop.write(f'[[sinks]]\nname = "engine"\nurl = "{archive.url}"\n')
         assert laptop.scan() == (0, {"[sink]": 0, "engine": 0})
+
+
+def test_commands_act_on_each_sink_or_on_the_one_that_is_named(tmp_path: Path) -> None:
+    with Sink(then=poison(lambda event: event["text"].endswith("1"))) as picky, Sink() as other:
+        laptop = Laptop(tmp_path, other, picky)
+        laptop.app.prompt("app 2")
+        assert laptop.scan()[0] == 3
+        state = ("--state", str(laptop.agent.state))
+
+        def said(*arguments: str, code: int = 0) -> str:
+            result = laptop.agent.run(*arguments, *state)
+            assert result.code == code, result.stderr
+            return result.stdout or result.stderr
+
+        [entry] = said("quarantine", "list", "--json").splitlines()
+        assert json.loads(entry)["sink"] == "sink archive"
+        assert said("quarantine", "list", "--sink", "engine") == "The quarantine is empty.\n"
+        picky.clear_script()
+        assert said("quarantine", "retry", "--all").startswith("Delivered 1,")
+        assert texts(picky) == {"app 1", "app 2"}
+        assert "app 1" in said("preview", "--all", "--sink", "archive", "--root", str(laptop.home.root))
+        assert "app 1" not in said("preview", "--all", "--sink", "engine", "--root", str(laptop.home.root))
+        assert "no sink called nobody" in said("preview", "--sink", "nobody", code=78)
+        assert said("reset", "--all", "--sink", "archive").startswith("1 sources")
+        assert laptop.scan() == (0, {"engine": 0, "archive": 2, "store": 0})
+        assert said("reset", str(laptop.secret.path)).startswith("1 sources")
+        assert laptop.scan() == (0, {"engine": 1, "archive": 0, "store": 1})
+        assert "Nothing was changed" in said("reset", "nothing", str(laptop.app.path), code=1)
+        assert laptop.scan() == (0, {"engine": 0, "archive": 0, "store": 0})
+        assert said("resend", "--from-store", "--sink", "archive", "--json")
 
 
 def test_an_hour_without_one_of_them_is_nothing_to_the_other(tmp_path: Path) -> None:
