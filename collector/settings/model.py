@@ -61,7 +61,7 @@ class Settings(BaseSettings):
         default=[], description="directories to read, as paths or as tables with path, label and agent"
     )
     sink: SinkSettings = SinkSettings()
-    sinks: list[OneOfSeveral] = []
+    sinks: list[OneOfSeveral] = Field(default=[], description=(OneOfSeveral.__doc__ or "").rstrip("."))
     batch: BatchSettings = BatchSettings()
     retry: RetrySettings = RetrySettings()
     run: RunSettings = RunSettings()
@@ -187,7 +187,7 @@ def with_sinks(sinks: Sinks) -> type[Settings]:
     """The model of all settings, including those of these sinks."""
     section = sink_section(sinks)
     several: Any = named_section(section)
-    fields: Any = {"sink": (section, section()), "sinks": (list[several], [])}
+    fields: Any = {"sink": (section, section()), "sinks": (list[several], Settings.model_fields["sinks"])}
     model: type[Settings] = create_model("Settings", __base__=Settings, **fields)
     return model
 
