@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, create_mode
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from collector.settings.environment import credential, read_secret, state_directory
+from collector.settings.environment import credential, credential_places, read_secret, state_directory
 from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
@@ -45,6 +45,7 @@ from collector.settings.sinks import DeclaredSink, Sinks, options_in, sink_secti
 
 ENV_PREFIX = "COLLECTOR_"
 MASK = "********"
+SINK_CREDENTIAL = "sink-token"
 OptionsT = TypeVar("OptionsT", bound=Section)
 
 
@@ -138,7 +139,12 @@ class Settings(BaseSettings):
 
 def token_path(sink: SinkSettings) -> Path | None:
     """The file with the secret that a sink asks for; None where it asks for none."""
-    return sink.token_file or credential("sink-token")
+    return sink.token_file or credential(SINK_CREDENTIAL)
+
+
+def token_places(sink: SinkSettings) -> list[Path]:
+    """Every file that may hold this secret while this process runs."""
+    return [sink.token_file] if sink.token_file else credential_places(SINK_CREDENTIAL)
 
 
 def with_sinks(sinks: Sinks) -> type[Settings]:
