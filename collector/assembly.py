@@ -293,7 +293,8 @@ def frame_of(settings: Settings, installation: Installation) -> Frame:
 
 def scope_of(settings: Settings) -> Scope:
     """What these settings let us read."""
-    return Scope(roots_of(settings), AGENTS, configuration.home(), settings.projects.include, settings.exclusions)
+    included = settings.projects.include, settings.exclusions, settings.narrower
+    return Scope(roots_of(settings), AGENTS, configuration.home(), *included)
 
 
 def roots_of(settings: Settings) -> list[Root]:

@@ -172,7 +172,9 @@ class SinkType(Generic[OptionsT]):
         return str(settings.sink.url).partition("?")[0]
 
     def identity(self, settings: Settings) -> SinkIdentity:
-        """Which sink it is, among all that events were ever sent to."""
+        """Which sink it is, among all that events were ever sent to. One that has a name may move as it likes."""
+        if settings.sink_name:
+            return SinkIdentity("sink", settings.sink_name)
         if self.place is not None:
             address = state_key(str(self.place(settings)))
         else:
