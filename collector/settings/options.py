@@ -199,6 +199,17 @@ class SinkSettings(Section):
         return value
 
 
+class OneOfSeveral(SinkSettings):
+    """A further sink: it has a name, offsets of its own, and all that [sink] can hold. No sink delays another."""
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", examples=["engine"], description="what it is called: a-z, 0-9, - and _"
+    )
+    level: Literal["full", "metadata"] = Field(default="full", description="metadata sends no text to this one")
+    include: Names = Field(default=[], description="of what projects lets through, only these (all, when empty)")
+    exclude: Names = Field(default=[], description="never these, besides those of projects.exclude")
+
+
 class BatchSettings(Section):
     """How many events travel together."""
 
@@ -316,6 +327,14 @@ class StoreSettings(Section):
 
     database: FilePath | None = Field(
         default=None, examples=["~/.local/share/collector/events.db"], description="the SQLite database"
+    )
+    retention_days: int | None = Field(
+        default=None, ge=1, examples=[365], description="days after which events are removed; without it, never"
+    )
+    prices: FilePath | None = Field(
+        default=None,
+        examples=["~/.config/collector/prices.toml"],
+        description="what models cost, where it differs from the table that collector brings along",
     )
 
 

@@ -18,6 +18,10 @@ _reference = re.compile(
     )""",
     re.VERBOSE,
 )
+# A password that only begins like one: `$` and letters, then a sign no name has, and a digit.
+_begins_with_a_sign = re.compile(
+    r"\$(?![A-Z_]+\W)(?=.*\d)(?:[A-Za-z][A-Za-z0-9]*(?:[%#!^*+~?]|[=&@](?=[\d$%]))|[A-Za-z]+\d{3,}=)"
+)
 _ALONE = word_set(
     """
     fake dummy sample mock todo fixme tbd null none undefined masked hidden omitted removed elided truncated foobar
@@ -64,6 +68,7 @@ _WORDS = word_set(
     current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning
     authorization authentication credentials credential webhook is was are not the for and with from that this
     attribute attributes successful field fields
+    always never once on_create
     unless given also instead when if as by the an be which that takes used only requires needs then else but so because
     since while via into over than until without within both either neither such such_as is_used before after hover
     should must will can may has have been options option flag flags argument arguments parameter and or in on to
@@ -79,7 +84,7 @@ def is_placeholder(value: str) -> bool:
         return True
     lower = bare[:512].lower()
     return bool(
-        _reference.match(bare)
+        (_reference.match(bare) and not _begins_with_a_sign.match(bare))
         or lower in _WORDS
         or _placeholder.search(lower)
         or (len(bare) <= 60 and _vocabulary.fullmatch(bare))
