@@ -191,7 +191,7 @@ def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
     """Shows the redactor the last events before a committed offset, once for each source and process: the call whose
     answer comes next may be among them. A process remembers the rest itself; what is further back is forgotten."""
     entry = flow.state.entries.get(source.key)
-    if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.level != "full":
+    if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.capture.level != "content":
         return
     with contextlib.suppress(SkipSource):  # whatever is wrong with the source, reading it says so
         normalize: Normalizer | None = None

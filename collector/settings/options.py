@@ -205,7 +205,9 @@ class OneOfSeveral(SinkSettings):
     name: str = Field(
         pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", examples=["engine"], description="what it is called: a-z, 0-9, - and _"
     )
-    level: Literal["full", "metadata"] = Field(default="full", description="metadata sends no text to this one")
+    level: Annotated[Literal["content", "metadata"], BeforeValidator(_level_today)] = Field(
+        default="content", description="metadata sends no text to this one"
+    )
     include: Names = Field(default=[], description="of what projects lets through, only these (all, when empty)")
     exclude: Names = Field(default=[], description="never these, besides those of projects.exclude")
 
