@@ -231,7 +231,7 @@ def test_a_spliced_line_gives_its_whole_record(home: Home, sink: Sink, agent: Ag
     session.half(session.unwritten("user", message={"role": "user", "content": "torn away"}))
     session.prompt("after")
     result = agent.scan().assert_balanced()
-    assert [event["text"] for event in sink.events] == ["before", "after"]
+    assert sorted(event["text"] for event in sink.events) == ["after", "before"]  # requests may overtake each other
     assert result.ledger["quarantined"] == 1
     assert result.ledger["lag"] == 0
 
