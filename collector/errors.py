@@ -14,6 +14,7 @@
         SinkUnavailable            75   it was still failing when the time to wait was over
         SinkHalted                 75   it answers, but a person must act: token, URL, certificate
       Stopped                       3   a stop was requested while something was in flight
+        Paused                      3   a person, or the configuration, has said that nothing may leave
 
 Numbers above 63 are those of sysexits.h, where one fits. 70, 71 and 77 come from Python's own exceptions (cli).
 EXIT_CODES says all of them to people.
@@ -29,7 +30,7 @@ EXIT_CODES: Mapping[int, str] = {
     0: "all went well; of `scan`: everything was acknowledged",
     1: "of `doctor`: something fails; of other commands: what is said on stderr, and has no code of its own",
     2: "the command line is wrong",
-    3: "some lines were quarantined, some files or directories could not be read, or the scan was stopped early",
+    3: "some lines were quarantined, some files or directories could not be read, or the scan was stopped or paused",
     65: "a directory was named as a root, and no coding agent keeps its files in it",
     66: "there is nothing to read: no root exists",
     70: "a fault in collector; the message says where",
@@ -119,3 +120,7 @@ class Stopped(CollectorError):
     """A stop was requested while something was in flight. None of that was committed."""
 
     exit_code = 3
+
+
+class Paused(Stopped):
+    """Nothing may leave now."""

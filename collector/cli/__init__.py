@@ -38,6 +38,8 @@ COMMANDS = {
     "quarantine": "quarantine:app",
     "config": "config:app",
     "service": "service:app",
+    "pause": "pause:pause",
+    "resume": "pause:resume",
 }
 
 
