@@ -28,7 +28,6 @@ Database = Annotated[
     Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", show_default=False)]
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 SOME_LEFT = 3
 
@@ -90,8 +89,14 @@ def compact(database: Database = None, config: Config = None) -> None:
 @app.command()
 def export(
     output: Annotated[Path | None, typer.Argument(help="The file; without it, stdout.", show_default=False)] = None,
-    since: Day = None,
-    until: Day = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="From this day on (UTC).", show_default=False),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day.", show_default=False),
+    ] = None,
     project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
     session: Annotated[str | None, typer.Option(help="Only this session.", show_default=False)] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Parquet; needs duckdb or pyarrow.")] = False,
