@@ -7,6 +7,7 @@ Nothing changes until the selection is applied, and from then on only the commit
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +17,10 @@ from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
+from collector.flow.capture import Capture, captured
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
-from collector.flow.metadata import to_metadata
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Position, Source
@@ -44,7 +45,7 @@ class Flow:
 
     scope: Scope
     frame: Frame
-    level: str
+    capture: Capture
     state: State
     redactor: Redactor
     limits: BatchLimits
@@ -171,6 +172,7 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
     form, projects = flow.scope.form_of(source.root), flow.scope.filter_of(source.root)
     judge: Judge | None = None
     normalize: Normalizer | None = None
+    _recall(source, form, flow)
     for line in _lines(source, form, flow):
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
@@ -183,6 +185,23 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
             yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
         else:
             yield Item(line, _outcome(line, normalize, form, flow))
+
+
+def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
+    """Shows the redactor the last events before a committed offset, once for each source and process: the call whose
+    answer comes next may be among them. A process remembers the rest itself; what is further back is forgotten."""
+    entry = flow.state.entries.get(source.key)
+    if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.capture.level != "content":
+        return
+    with contextlib.suppress(SkipSource):  # whatever is wrong with the source, reading it says so
+        normalize: Normalizer | None = None
+        for line in tail.before(source, entry.position, form):
+            normalize = normalize or form.normalizer(line.reading, flow.frame)
+            if line.record is not None:
+                with contextlib.suppress(Exception):  # one record that is not understood tells nothing
+                    made = normalize(line)
+                    if not isinstance(made, Skip):
+                        flow.redactor.event(made)
 
 
 def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:
@@ -212,9 +231,8 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
     if isinstance(made, Skip):
         return made
+    made = captured(made, form.vocabulary, flow.capture)
     writer = made["client"]
     if "version" in writer:
         flow.writers.add((writer["name"], writer["version"]))
-    if flow.level != "full":
-        made = to_metadata(made, form.word_attributes)
     return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)
