@@ -46,6 +46,7 @@ from collector.reading.roots import doubt
 from collector.reading.scope import Scope
 from collector.redact import Options, Redactor, seal
 from collector.settings import Settings
+from collector.store.limits import Keeping
 
 log = get_logger()
 
@@ -256,8 +257,11 @@ def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -
         elif chosen.place is not None:
             from collector.store import EmbeddedStore
 
-            store = stack.enter_context(EmbeddedStore(chosen.place(settings)))
-            transport = Transport(settings.sink, store.url, bearer(store.token))
+            keeping = Keeping(settings.store.prices, settings.store.retention_days)
+            store = stack.enter_context(EmbeddedStore(chosen.place(settings), keeping))
+            # Nothing is gained by packing what this process unpacks again.
+            unpacked = settings.sink.model_copy(update={"compression": "none"})
+            transport = Transport(unpacked, store.url, bearer(store.token))
         else:
             sink = settings.sink
             transport = Transport(sink, str(sink.url), credentials_now(sink), renewed=lambda: credentials_now(sink))

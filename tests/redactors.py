@@ -20,5 +20,5 @@ atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
 @functools.cache
 def every_rule(engine: str = "auto") -> Redactor:
-    """The one redactor with this engine."""
-    return Redactor(Options(key=KEY, engine=engine, cache_dir=CACHE / "collector"))
+    """The one redactor with this engine, and time enough for a machine under load."""
+    return Redactor(Options(key=KEY, engine=engine, cache_dir=CACHE / "collector", seconds=120))

@@ -31,6 +31,8 @@ COMMANDS = {
     "preview": "preview:preview",
     "receive": "receive:receive",
     "report": "report:report",
+    "store": "store:app",
+    "forget": "store:forget",
     "redact": "redact:redact",
     "demo": "demo:demo",
     "reset": "quarantine:reset",

@@ -34,11 +34,12 @@ def receive(
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
     """Receives events over HTTP and keeps them in a SQLite database, until it is stopped."""
-    from collector.store.limits import ReceiverLimits
+    from collector.store.limits import Keeping, ReceiverLimits
     from collector.store.server import prepared, run_until_signal  # here: 100 ms that `--help` need not pay
 
     token = settings.read_secret(token_file, "--token-file") if token_file else None
-    path = database or settings.load(config, sinks=SINKS).database_path
+    chosen = settings.load(config, sinks=SINKS)
+    path, keeping = database or chosen.database_path, Keeping(chosen.store.prices, chosen.store.retention_days)
     if token is None and not _is_loopback(host):
         raise ConfigurationError(
             f"Anybody who can reach {host} could write into the store. "
@@ -46,7 +47,7 @@ def receive(
         )
     _check_certificate(certificate, key)
     limits = ReceiverLimits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
-    with _listening(host, port) as listener, prepared(path, token, limits, certificate, key) as server:
+    with _listening(host, port) as listener, prepared(path, token, limits, certificate, key, keeping) as server:
         typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
         if certificate is None and not _is_loopback(host):
             typer.echo("Without --certificate, the token and the events travel in the clear.", err=True)

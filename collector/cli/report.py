@@ -1,102 +1,222 @@
-"""`collector report`: what is in the embedded store, as tables for people or as one JSON object."""
+"""`collector report`: what is in the embedded store, as tables for people, as CSV, or as one JSON object.
+
+In: a period, filters, and what to add up by. Out: an overview, or one table with a bar for each row. Invariant: what is
+left out is said: rows beyond the limit, columns that do not fit, models without a price.
+"""
 
 from __future__ import annotations
 
+import csv
+import sys
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from collector import settings
+from collector.cli.tables import Column, bars, shown
 from collector.delivery.sinks.registry import SINKS
 from collector.log import printable, tame_json
-from collector.store.report import summarize
+from collector.store import prices, queries
+from collector.store.queries import Selection
+from collector.store.report import asking, summarize
 
-TABLE_ROWS = 15
 LEAST_WIDTH = 80
-PIPE_WIDTH = 160  # for a file or a pipe, where rich would squeeze everything into 80 columns
-HEADINGS = {
-    "day": "day",
-    "model": "model",
-    "project": "project",
-    "messages": "messages",
-    "input_tokens": "input",
-    "output_tokens": "output",
-    "cache_read_tokens": "cache read",
-    "cache_creation_tokens": "cache write",
-}
+PIPE_WIDTH = 160  # for a file or a pipe, which nobody has to fit into 80 columns
+OVERVIEW_ROWS = 15
+IN_ORDER = frozenset({"day", "week", "month"})
+
+
+class By(StrEnum):
+    """What to add up by."""
+
+    day = "day"
+    week = "week"
+    month = "month"
+    model = "model"
+    project = "project"
+    session = "session"
+    tool = "tool"
+    host = "host"
+    user = "user"
+    agent = "agent"
+
+
+Text = Annotated[str | None, typer.Option(show_default=False)]
+Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", show_default=False)]
+TOKENS = (
+    Column("messages", "messages", 4),
+    Column("input_tokens", "input", 3),
+    Column("output_tokens", "output", 0),
+    Column("cache_read_tokens", "cache read", 2),
+    Column("cache_creation_tokens", "cache write", 1),
+)
+COST = Column("cost_micros", "cost", 0, "dollars")
+TOOLS = (
+    Column("calls", "calls", 0),
+    Column("failed", "failed", 0),
+    Column("p50_ms", "p50", 2, "duration"),
+    Column("p95_ms", "p95", 1, "duration"),
+)
+SESSIONS = (
+    Column("last_time", "last", 0, "minute"),
+    Column("title", "title", 1, "text"),
+    Column("project", "project", 3, "text"),
+    Column("prompts", "prompts", 2),
+    Column("tool_calls", "tools", 2),
+    Column("tool_failures", "failed", 4),
+    Column("output_tokens", "output", 0),
+)
 
 
 def report(
-    database: Annotated[Path | None, typer.Option(help="The SQLite database; default: the embedded store's.")] = None,
+    by: Annotated[By | None, typer.Option(help="Add up by this, instead of an overview.", show_default=False)] = None,
     since: Annotated[
-        datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Only from this day on (UTC)."),
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="From this day on (UTC).")
     ] = None,
-    days: Annotated[
-        int | None, typer.Option(min=1, max=36500, help="Only the last N days (UTC), today included.")
+    until: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
     ] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=36500, help="The last N days (UTC), today included.")] = None,
+    project: Text = None,
+    model: Text = None,
+    host: Text = None,
+    user: Text = None,
+    agent: Text = None,
+    cost: Annotated[bool, typer.Option("--cost", help="What it cost, in US dollars at list prices.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="Rows of a table; 0 shows all.")] = 30,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-    config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV on stdout, with a line of names.")] = False,
+    database: Annotated[
+        Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="The configuration file.", show_default=False)] = None,
 ) -> None:
-    """Shows what is in the embedded store: tokens per day and model, sessions, prompts and tools."""
+    """Shows what is in the embedded store: tokens, cost, sessions, prompts and tools.
+
+    --project, --model, --host, --user and --agent leave out everything else.
+
+    Example: collector report --by project --days 30 --cost
+    """
     if since is not None and days is not None:
         raise typer.BadParameter("--since and --days exclude each other.", param_hint="--since")
     if days is not None:
         since = datetime.now(UTC) - timedelta(days=days - 1)
-    path = database or settings.load(config, sinks=SINKS).database_path
-    summary = summarize(path, since.date().isoformat() if since else "")
+    chosen = settings.load(config, sinks=SINKS)
+    path, table = database or chosen.database_path, prices.load(chosen.store.prices)
+    names: tuple[str, ...] = ("day", "model")
+    selection = Selection(_day(since), _day(until), project, model, host, user, agent)
+    if by is None:
+        summary = summarize(path, chosen=selection, prices=table)
+        rows = summary["tokens"]
+    else:
+        rows = _rows_by(path, by, selection, limit if not (json or as_csv) else 0, table)
+        names = (_key(by),)
+        summary = {"by": by.value, "since": selection.since or None, "until": selection.until or None, "rows": rows}
     if json:
         typer.echo(tame_json(summary, indent=2))
+    elif as_csv:
+        _print_csv(rows)
+    elif by is None:
+        _overview(summary, _console(), is_cost=cost)
     else:
-        terminal = Console()
-        # Any narrower, and rich would drop digits; the terminal is left to wrap the lines instead.
-        _show(summary, Console(width=max(terminal.width, LEAST_WIDTH) if terminal.is_terminal else PIPE_WIDTH))
+        _table_by(by, names, rows, _console(), limit, is_cost=cost)
 
 
-def _show(summary: dict[str, Any], console: Console) -> None:
-    if not summary["events"]:
-        console.print("The store holds no events" + (" in this period." if summary["since"] else " yet."))
+def _rows_by(path: Path, by: By, chosen: Selection, limit: int, table: prices.PriceTable) -> list[dict[str, Any]]:
+    with asking(path, table) as connection:
+        if by is By.tool:
+            return queries.tools_by(connection, "name", chosen)
+        if by is By.session:
+            return queries.sessions(connection, chosen, limit=limit + 1 if limit else -1)
+        return queries.usage_by(connection, (by.value,), chosen)
+
+
+def _key(by: By) -> str:
+    return {By.tool: "name", By.session: "session_id"}.get(by, by.value)
+
+
+def _table_by(
+    by: By, names: tuple[str, ...], rows: list[dict[str, Any]], console: Console, limit: int, *, is_cost: bool
+) -> None:
+    if not rows:
+        console.print("The store holds nothing of that.")
         return
-    console.print(_token_table("Tokens by day and model", ("day", "model"), summary["tokens"], summary["totals"]))
+    measure = "calls" if by is By.tool else "cost_micros" if is_cost else "output_tokens"
+    if by in IN_ORDER:
+        left_out = rows[:-limit] if limit else []
+        rows, which = rows[len(left_out) :], "earlier"
+    else:
+        if by is not By.session:
+            rows = sorted(rows, key=lambda row: (-(row[measure] or 0), str(row[names[0]])))
+        rows, left_out, which = (rows[:limit], rows[limit:], "more") if limit else (rows, [], "")
+    columns = {By.tool: TOOLS, By.session: SESSIONS}.get(by, TOKENS)
+    if is_cost and by is not By.tool:
+        columns = (*columns, COST)
+    labels = () if by is By.session else tuple(Column(name, by.value, 0, "text") for name in names)
+    notes = shown(console, (*labels, *columns), rows, bars([row[measure] or 0 for row in rows]))
+    if left_out:
+        count = "More" if by is By.session else f"{len(left_out):,} {which}"
+        notes.append(f"{count} {by.value}s are not shown; --limit 0 shows all.")
+    for note in notes + _doubts(rows, is_cost=is_cost):
+        console.print(note, soft_wrap=True)
+
+
+def _overview(summary: dict[str, Any], console: Console, *, is_cost: bool) -> None:
+    if not summary["events"]:
+        period = summary["since"] or summary["until"]
+        console.print("The store holds no events" + (" in this period." if period else " yet."))
+        return
+    columns = (*TOKENS, COST) if is_cost else TOKENS
+    labels = (Column("day", "day", 0, "text"), Column("model", "model", 0, "text"))
+    notes = shown(
+        console, (*labels, *columns), summary["tokens"], title="Tokens by day and model", totals=summary["totals"]
+    )
     if len(summary["projects"]) > 1:
-        title = "Tokens by project"
-        console.print(_token_table(title, ("project",), summary["projects"][:TABLE_ROWS], None))
+        rows, left = summary["projects"][:OVERVIEW_ROWS], summary["projects"][OVERVIEW_ROWS:]
+        notes += shown(console, (Column("project", "project", 0, "text"), *columns), rows, title="Tokens by project")
+        notes += [f"{len(left):,} more projects are not shown; --by project shows them."] if left else []
     if summary["tools"]:
-        console.print(_tool_table(summary["tools"]))
+        rows, left = summary["tools"][:OVERVIEW_ROWS], summary["tools"][OVERVIEW_ROWS:]
+        if left:
+            rows = [*rows, {"name": f"{len(left)} more", "calls": sum(row["calls"] for row in left)}]
+        shown(console, (Column("name", "tool", 0, "text"), TOOLS[0]), rows, title="Tools")
     console.print(f"{summary['sessions']:,} sessions, {summary['prompts']:,} prompts, {summary['events']:,} events")
-    unknown = summary["totals"]["messages_with_unknown_output"]
+    for note in dict.fromkeys(notes + _doubts(summary["tokens"], is_cost=is_cost)):
+        console.print(note, soft_wrap=True)
+
+
+def _doubts(rows: list[dict[str, Any]], *, is_cost: bool) -> list[str]:
+    """What the figures do not say."""
+    notes = []
+    unknown = sum(row.get("unknown_output", 0) for row in rows)
     if unknown:
-        console.print(f"{unknown:,} messages lack their final output count; the true figure is higher than shown.")
+        notes.append(f"{unknown:,} messages lack their final output count; the true figure is higher than shown.")
+    if is_cost:
+        without = sum(row.get("messages_without_price", 0) for row in rows)
+        models = sorted({str(row["model"]) for row in rows if row.get("model") and row.get("messages_without_price")})
+        named = f" ({', '.join(map(printable, models))})" if models else ""
+        if without:
+            notes.append(f"{without:,} messages are of models without a price{named}, and not in the cost.")
+        notes.append("Costs are list prices of the API, not a bill; `collector store prices` shows them.")
+    return notes
 
 
-def _token_table(
-    title: str, labels: tuple[str, ...], rows: list[dict[str, Any]], totals: dict[str, int] | None
-) -> Table:
-    table = Table(title=title, title_justify="left", show_footer=totals is not None)
-    for number, (name, heading) in enumerate(HEADINGS.items()):
-        if name in labels:
-            table.add_column(heading, footer="" if number else "total", overflow="fold", no_wrap=name == "day")
-        elif name not in {"day", "model", "project"}:
-            footer = f"{totals[name]:,}" if totals else ""
-            table.add_column(heading, footer=footer, justify="right", no_wrap=True)
-    figures = [name for name in HEADINGS if name not in {"day", "model", "project"}]
-    for row in rows:
-        cells = [Text(printable(row[label]) or "(none)") for label in labels]
-        table.add_row(*cells, *(f"{row[name]:,}" for name in figures))
-    return table
+def _console() -> Console:
+    terminal = Console(highlight=False)
+    width = max(terminal.width, LEAST_WIDTH) if terminal.is_terminal else PIPE_WIDTH
+    return Console(width=width, highlight=False)
 
 
-def _tool_table(tools: list[dict[str, Any]]) -> Table:
-    table = Table("tool", title="Tools", title_justify="left")
-    table.add_column("calls", justify="right")
-    for tool in tools[:TABLE_ROWS]:
-        table.add_row(Text(printable(tool["name"]) or "(none)"), f"{tool['calls']:,}")
-    if len(tools) > TABLE_ROWS:
-        rest = sum(tool["calls"] for tool in tools[TABLE_ROWS:])
-        table.add_row(f"{len(tools) - TABLE_ROWS} more", f"{rest:,}")
-    return table
+def _print_csv(rows: list[dict[str, Any]]) -> None:
+    if rows:
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.date().isoformat() if moment else ""

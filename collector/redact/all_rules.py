@@ -11,7 +11,11 @@ from collector.redact.structures.logins import LOGIN_RULES
 from collector.redact.structures.manifests import MANIFEST_RULES
 from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
 from collector.redact.structures.queries import QUERY_RULES
+from collector.redact.structures.stores import STORE_RULES
+from collector.redact.structures.tables import TABLE_RULES
+from collector.redact.structures.told import TOLD_RULES
 from collector.redact.structures.tools import TOOL_RULES
+from collector.redact.structures.typed import TYPED_RULES
 
 STRUCTURAL_RULES: tuple[Rule, ...] = (
     *PRIVATE_KEY_RULES,
@@ -22,5 +26,9 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *ASSIGNED_RULES,
     *CAPITAL_LABEL_RULES,
     *TOOL_RULES,
+    *TYPED_RULES,
+    *TOLD_RULES,
+    *STORE_RULES,
+    *TABLE_RULES,
 )
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

@@ -32,19 +32,21 @@ _range = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 class Rule:
     """One row of the table.
 
-    `pattern` may name one group `secret`: then only that part is replaced, else the whole match. `keywords` are lower
-    case; where there are any, one of them must stand within `reach` characters before the match, in the same string or
-    in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret and may refuse it (too
-    little entropy, a wrong checksum); `checksum` refuses nothing, but where it holds, `redact --explain` says that the
-    finding is certain. `before` and `after` are the insides of character classes that must not stand directly around
-    the match; empty means anything may. `locate` is for the few rules whose pattern only finds the place: it says which
-    spans, between `start` and `stop`, are the secret (an empty span at its end says only how far it has looked, so that
-    nobody looks again); what it says depends on at most `around` characters on either side of the match (or, given two
-    numbers, on so many before its begin and after its end), unless that is None. With `folds` the pattern is lower case
-    and letters of either case are alike: `re` finds it ten times faster in a lower-case copy of the text than by
-    ignoring case. `trigger` is what the scanner looks for in place of the pattern: every match must begin with
-    something it finds or, with `reach_back`, at most that many characters before its end. Rules with the same trigger
-    cost the scanner only one. `about` says in a few words what was recognised, where the pattern does not show it.
+    `pattern` may name one group `secret`: then only that part is replaced, else the whole match. `keywords` are
+    lower case; where there are any, one of them must stand within `reach` characters before the match, in the same
+    string or in the key it is the value of (`datadog` in `"datadog_key": "..."`). `check` sees the secret and may
+    refuse it (too little entropy, a wrong checksum); `checksum` refuses nothing, but where it holds, `redact
+    --explain` says that the finding is certain. `before` and `after` are the insides of character classes that must
+    not stand directly around the match; empty means anything may. `locate` is for the few rules whose pattern only
+    finds the place: it says which spans, between `start` and `stop`, are the secret (an empty span at its end says
+    only how far it has looked, so that nobody looks again); what it says depends on at most `around` characters on
+    either side of the match (or, given two numbers, on so many before its begin and after its end), unless that is
+    None. With `folds` the pattern is lower case and letters of either case are alike: `re` finds it ten times
+    faster in a lower-case copy of the text than by ignoring case. `trigger` is what the scanner looks for in place
+    of the pattern: every match must begin with something it finds or, with `reach_back`, at most that many
+    characters before its end. Rules with the same trigger cost the scanner only one. `near` is a second trigger,
+    small enough that the scanner can say where it begins: a match begins there or behind, which saves `re` the
+    search. `about` says in a few words what was recognised, where the pattern does not show it.
     """
 
     provider: str
@@ -61,6 +63,7 @@ class Rule:
     around: int | tuple[int, int] | None = None
     folds: bool = False
     trigger: str = ""
+    near: str = ""
     reach_back: int = 0
     about: str = ""
     checksum: Callable[[str], bool] | None = None

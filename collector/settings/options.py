@@ -294,6 +294,14 @@ class StoreSettings(Section):
     database: FilePath | None = Field(
         default=None, examples=["~/.local/share/collector/events.db"], description="the SQLite database"
     )
+    retention_days: int | None = Field(
+        default=None, ge=1, examples=[365], description="days after which events are removed; without it, never"
+    )
+    prices: FilePath | None = Field(
+        default=None,
+        examples=["~/.config/collector/prices.toml"],
+        description="what models cost, where it differs from the table that collector brings along",
+    )
 
 
 class LogSettings(Section):

@@ -15,14 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from collector.store.limits import ReceiverLimits
+from collector.store.limits import Keeping, ReceiverLimits
 
 
 class EmbeddedStore:
     """The receiver on a loopback port of this process: a context manager with a `url` and a `token`."""
 
-    def __init__(self, database_path: Path) -> None:
+    def __init__(self, database_path: Path, keeping: Keeping | None = None) -> None:
         self._database_path = Path(database_path)
+        self._keeping = keeping or Keeping()
         self._open = ExitStack()
         self.token = secrets.token_urlsafe(32)
         self.url = ""
@@ -32,7 +33,8 @@ class EmbeddedStore:
         from collector.store.server import prepared, running  # here: 100 ms that nobody with a sink should pay
 
         with ExitStack() as opening:
-            server = opening.enter_context(prepared(self._database_path, self.token, ReceiverLimits()))
+            limits, keeping = ReceiverLimits(), self._keeping
+            server = opening.enter_context(prepared(self._database_path, self.token, limits, keeping=keeping))
             listener = opening.enter_context(socket.create_server(("127.0.0.1", 0)))
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/events"
             opening.enter_context(running(server, listener))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -16,3 +17,10 @@ class ReceiverLimits(NamedTuple):
     busy_seconds: float = 5.0  # that a batch waits for another process to release the database
     head_seconds: float = 10.0  # that a connection may take until the headers of its next request are complete
     connections: int = 128
+
+
+class Keeping(NamedTuple):
+    """How the store is kept: prices of one's own, and after how many days an event is removed (None: never)."""
+
+    own_prices: Path | None = None
+    retention_days: int | None = None

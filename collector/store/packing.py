@@ -13,7 +13,7 @@ from importlib import resources
 import zstandard
 
 DICTIONARY = "dictionary.json"
-LEVEL = 3
+LEVEL = 1
 SMALLEST = 64  # bytes; below that nothing is gained
 LARGEST = 512 * 2**20  # of a body that is unpacked
 

@@ -66,8 +66,10 @@ class Selection(NamedTuple):
             parts.append(f"{hour} >= :since")
         if self.until:
             parts.append(f"{hour} < :until || '~'")  # `~` comes after all that can follow a day
-        named = {"project": "project", "host": "host", "user": "user", "agent": "agent", "session": "session"}
+        named = ("project", "host", "user", "agent")
         parts += [f"{DIMENSIONS[key]} = :{key}" for key in named if getattr(self, key) is not None]
+        if self.session is not None:
+            parts.append("session_id = :session")  # as it stands, so that the index is used
         if has_model and self.model is not None:
             parts.append("model = :model")
         return " AND ".join(parts)

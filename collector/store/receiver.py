@@ -27,6 +27,7 @@ from collector.store import body
 from collector.store.body import Form, Refusal
 from collector.store.database import StoreUnavailable
 from collector.store.limits import ReceiverLimits
+from collector.store.removing import Choice
 from collector.store.worker import Worker
 
 log = get_logger()
@@ -41,6 +42,7 @@ def application(worker: Worker, token: str | None, limits: ReceiverLimits) -> St
         routes=[
             Route("/v1/events", receiver.take, methods=["POST"]),
             Route("/", receiver.take, methods=["POST"]),
+            Route("/v1/sessions/{session_id}", receiver.forget, methods=["DELETE"]),
             Route("/health", receiver.health, methods=["GET"]),
             Route("/openapi.json", describe, methods=["GET"]),
         ],
@@ -75,6 +77,21 @@ class Receiver:
         except Exception as error:  # noqa: BLE001 - whatever happens, the client gets an answer, not a traceback
             self._note_trouble(_place(error))
             return answer(500, {"error": "The receiver failed; its log says why."})
+
+    async def forget(self, request: Request) -> Response:
+        """DELETE /v1/sessions/{session_id}: removes all events of a session."""
+        try:
+            self._authorize(request)
+            choice = Choice(session=request.path_params["session_id"])
+            removed = await asyncio.wrap_future(self._worker.remove(choice))
+        except Refusal as refusal:
+            return answer(refusal.status, {"error": refusal.reason}, refusal.headers)
+        except StoreUnavailable as error:
+            self._note_trouble(str(error))
+            reason = "The store cannot remove events now; the receiver's log says why."
+            return answer(503, {"error": reason}, {"retry-after": str(error.retry_after)})
+        log.info("events removed", reason="asked for over HTTP", events=removed.events)
+        return answer(200, {"removed": removed.events})
 
     async def health(self, _: Request) -> Response:
         """GET /health."""

@@ -18,7 +18,7 @@ import uvicorn
 from collector.log import get_logger, place_of
 from collector.store.connection import bounded
 from collector.store.database import StoreError
-from collector.store.limits import ReceiverLimits
+from collector.store.limits import Keeping, ReceiverLimits
 from collector.store.receiver import application
 from collector.store.worker import Worker
 from collector.store.writer import Writer
@@ -27,6 +27,7 @@ log = get_logger()
 
 MAX_HEADER_BYTES = 32 * 1024
 STOP_SECONDS = 5
+KEEP_ALL = Keeping()
 
 
 class Server(uvicorn.Server):
@@ -49,9 +50,13 @@ def prepared(
     limits: ReceiverLimits,
     certificate: Path | None = None,
     key: Path | None = None,
+    keeping: Keeping = KEEP_ALL,
 ) -> Iterator[Server]:
     """A server that is ready to run, with its database open for as long as the block lasts."""
-    with closing(Writer(database, limits.busy_seconds)) as writer, Worker(writer, limits) as worker:
+    with (
+        closing(Writer(database, limits.busy_seconds, keeping.own_prices)) as writer,
+        Worker(writer, limits, keeping.retention_days) as worker,
+    ):
         yield Server(
             uvicorn.Config(
                 application(worker, token, limits),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import NamedTuple, Self
 
@@ -16,11 +18,14 @@ from collector.store import body
 from collector.store.body import Form
 from collector.store.database import StoreUnavailable
 from collector.store.limits import ReceiverLimits
+from collector.store.removing import Choice, Removed, remove, remove_old
 from collector.store.rows import Rejected, Row
 from collector.store.writer import Writer
 from collector.store.writing import Stored
 
 MAX_TOGETHER = 8
+OLD_AT_ONCE = 2000  # events that are removed between two batches because they are too old
+LOOK_SECONDS = 3600.0
 
 
 class Outcome(NamedTuple):
@@ -46,13 +51,29 @@ class Parsed(NamedTuple):
     future: Future[Outcome]
 
 
-class Worker:
-    """Runs while it is entered; `submit` may be called from any thread."""
+class Removal(NamedTuple):
+    """What is to be removed, and where the outcome goes."""
 
-    def __init__(self, writer: Writer, limits: ReceiverLimits) -> None:
+    choice: Choice
+    future: Future[Removed]
+
+
+class Worker:
+    """Runs while it is entered; `submit` and `remove` may be called from any thread."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        limits: ReceiverLimits,
+        retention_days: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._writer = writer
         self._limits = limits
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._retention_days = retention_days
+        self._clock = clock
+        self._look_again = clock()
+        self._jobs: queue.SimpleQueue[Job | Removal | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="collector-store", daemon=True)
 
     def __enter__(self) -> Self:
@@ -71,18 +92,45 @@ class Worker:
         self._jobs.put(Job(data, form, future))
         return future
 
+    def remove(self, choice: Choice) -> Future[Removed]:
+        """What was removed, in the future; it fails with StoreUnavailable."""
+        future: Future[Removed] = Future()
+        self._jobs.put(Removal(choice, future))
+        return future
+
     def _run(self) -> None:
         is_open = True
         while is_open:
             jobs = [self._jobs.get()]
-            size = len(jobs[0].data) if jobs[0] else 0
-            while jobs[-1] and len(jobs) < MAX_TOGETHER and size < self._limits.body_bytes and not self._jobs.empty():
+            size = _size(jobs[0])
+            while size and len(jobs) < MAX_TOGETHER and size < self._limits.body_bytes and not self._jobs.empty():
                 jobs.append(self._jobs.get())
-                size += len(jobs[-1].data) if jobs[-1] else 0
+                size = size + _size(jobs[-1]) if isinstance(jobs[-1], Job) else 0
             is_open = jobs[-1] is not None
-            parsed = [item for job in jobs if job and (item := self._parse(job))]
+            parsed = [item for job in jobs if isinstance(job, Job) and (item := self._parse(job))]
             if parsed:
                 self._store(parsed)
+            if isinstance(jobs[-1], Removal):
+                self._remove(jobs[-1])
+            elif is_open:
+                self._remove_old()
+
+    def _remove(self, removal: Removal) -> None:
+        if removal.future.set_running_or_notify_cancel():
+            try:
+                removal.future.set_result(remove(self._writer, removal.choice, "asked for over HTTP"))
+            except Exception as error:  # noqa: BLE001 - the request fails with it, and this thread goes on
+                removal.future.set_exception(error)
+
+    def _remove_old(self) -> None:
+        """Removes some of what is older than the store may keep it, and looks again at once if that was not all."""
+        if self._retention_days is None or self._clock() < self._look_again:
+            return
+        try:
+            is_all = remove_old(self._writer, self._retention_days, at_most=OLD_AT_ONCE) < OLD_AT_ONCE
+        except StoreUnavailable:
+            is_all = True  # the next batch will say what is wrong
+        self._look_again = self._clock() + (LOOK_SECONDS if is_all else 0)
 
     def _parse(self, job: Job) -> Parsed | None:
         if not job.future.set_running_or_notify_cancel():
@@ -108,3 +156,8 @@ class Worker:
             return
         for item, counts in zip(parsed, stored, strict=True):
             item.future.set_result(Outcome(counts, item.rejected))
+
+
+def _size(job: Job | Removal | None) -> int:
+    """The bytes of a body, and at least one; 0 for anything else, which nothing waits together with."""
+    return max(1, len(job.data)) if isinstance(job, Job) else 0

@@ -33,7 +33,6 @@ class Writer:
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS, own_prices: Path | None = None) -> None:
         self.path = path
         self._busy_seconds = busy_seconds
-        self._own_prices = own_prices
         self._prices = prices.load(own_prices)
         self._open()
 
@@ -41,6 +40,13 @@ class Writer:
         self._connection = open_to_write(self.path, self._prices, self._busy_seconds)
         self._inode, self._is_open = inode(self.path), True
         self._rows = Rows(self._connection)
+        self._data_version = self._seen_version()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open connection, for what is done between transactions."""
+        self._follow_the_path()
+        return self._connection
 
     def close(self) -> None:
         """Closes the database, which folds the write-ahead log into it."""
@@ -74,7 +80,20 @@ class Writer:
         except sqlite3.Error as error:
             raise unavailable(self.path, error) from error
         finally:
-            self._rows.forget_contexts()
+            self._rows.forget_contexts()  # some of them may have been removed
+
+    def empty_log(self) -> bool:
+        """Folds the write-ahead log into the database and empties it; False if a reader is in the way."""
+        try:
+            is_busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            raise unavailable(self.path, error) from error
+        return not is_busy
+
+    def _seen_version(self) -> int:
+        """A number that changes when another connection has changed the database."""
+        version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        return version
 
     def _follow_the_path(self) -> None:
         """Reopens the database if its file was moved or deleted, because whatever is written to it now is lost."""
@@ -87,6 +106,10 @@ class Writer:
     def _transaction(self) -> Iterator[None]:
         """All or nothing. IMMEDIATE, so that no second writer gets between the look and the insert."""
         self._connection.execute("BEGIN IMMEDIATE")
+        version = self._seen_version()
+        if version != self._data_version:
+            self._rows.forget_contexts()  # somebody else may have removed some
+            self._data_version = version
         try:
             yield
             self._connection.execute("COMMIT")

@@ -39,6 +39,13 @@ FIND_KNOWN = (
 )
 FIND_CONTEXT = "SELECT number FROM contexts WHERE hash = ?"
 INSERT_CONTEXT = f"INSERT INTO contexts (hash, {', '.join(CONTEXT)}) VALUES (?{', ?' * len(CONTEXT)})"  # noqa: S608
+# A number is never given twice, not even when the newest events were removed: readers go on after the last they saw.
+NEXT_NUMBER = """
+SELECT max(
+    coalesce((SELECT max(number) FROM event_rows), 0),
+    coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'last_number'), 0)
+) + 1
+"""
 SESSION, COPIED_FROM = CONTEXT.index("session_id"), CONTEXT.index("copied_from")
 
 Context = tuple[str | None, ...]
@@ -121,7 +128,7 @@ class Rows:
         replaced = [old.number for old, _ in better]
         if replaced:
             totals.take_out_events(connection, replaced)
-        first = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM event_rows").fetchone()[0]
+        first = connection.execute(NEXT_NUMBER).fetchone()[0]
         self._insert(fresh, first, received)
         self._replace(better)
         totals.put_in(connection, named, calls, first)

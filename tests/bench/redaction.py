@@ -22,8 +22,13 @@ from collector.flow import shorten
 from collector.redact import Options, Redactor, TooMany
 from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import sample
+from collector.redact.scan.segments import encode, gather
+from tests.bench.dense import DenseLibrary
 from tests.bench.records import Writer
 from tests.bench.text import Library
+from tests.redact.harmless.beside import BESIDE, planted
+from tests.redact.harmless.causes import CAUSES
+from tests.redact.harmless.filling import filled
 from tests.redact.harmless.templates import HARMLESS
 from tests.redact.secrets import secret
 from tests.redact.structures.contexts import CONTEXTS
@@ -85,10 +90,10 @@ def seconds(work: Callable[[], object]) -> float:
     return min(took)
 
 
-def transcript(size: int) -> tuple[list[bytes], list[str]]:
+def transcript(size: int, library: type[Library]) -> tuple[list[bytes], list[str]]:
     """Lines as Claude Code writes them, at least `size` bytes, and the secrets planted in them."""
     chance = random.Random(5)
-    writer = Writer(chance, Library(chance))
+    writer = Writer(chance, library(chance))
     lines: list[bytes] = []
     written = 0
     while written < size:
@@ -98,7 +103,7 @@ def transcript(size: int) -> tuple[list[bytes], list[str]]:
     return lines, writer.secrets
 
 
-def speed(redactor: Redactor, lines: list[bytes]) -> None:
+def speed(redactor: Redactor, lines: list[bytes], name: str) -> None:
     """Bytes in, redacted bytes out."""
 
     def redact_all() -> None:
@@ -112,10 +117,19 @@ def speed(redactor: Redactor, lines: list[bytes]) -> None:
             orjson.dumps(orjson.loads(line))
 
     size = sum(map(len, lines))
-    print(f"\n{len(lines):,} lines, {size / MEGABYTE:.1f} MB, {len(redactor.rules)} rules, {redactor.engine_name}")
+    share = sum(has_candidate(redactor, orjson.loads(line)) for line in lines) / len(lines)
+    print(
+        f"\n{name}: {len(lines):,} lines, {size / MEGABYTE:.1f} MB, {len(redactor.rules)} rules, "
+        f"{redactor.engine_name};\n{100 * share:.0f} % of the lines hold a candidate"
+    )
     print("| what | MB/s |\n|---|---|")
     print(f"| parse and serialize, nothing else | {size / seconds(only_json) / MEGABYTE:.1f} |")
     print(f"| parse, redact, cut, serialize | {size / seconds(redact_all) / MEGABYTE:.1f} |")
+
+
+def has_candidate(redactor: Redactor, event: dict[str, Any]) -> bool:
+    """Whether the scanner sees a place in an event that a rule must look at."""
+    return bool(redactor._engine.zones(encode(gather(event, redactor._book))))
 
 
 def long_lines(redactor: Redactor, lines: Iterable[bytes]) -> None:
@@ -203,6 +217,18 @@ def false_positives(redactor: Redactor, lines: list[bytes], planted: list[str]) 
     print(f"| lines of generated transcripts, nothing planted | {len(lines):,} | {wrong} |")
 
 
+def causes(redactor: Redactor) -> None:
+    """What has been taken for a secret in real transcripts, and secrets in the very same places."""
+    print("\n| looks like a secret because of | harmless lines | touched | secrets beside them | found |")
+    print("|---|---|---|---|---|")
+    for cause, templates in CAUSES.items():
+        lines = [filled(template, seed) for template in templates.strip().splitlines() for seed in SEEDS]
+        touched = sum(redactor.text(line) != line for line in lines)
+        beside = [planted(row, seed) for row in BESIDE[cause].strip().splitlines() for seed in SEEDS]
+        found = sum(value not in redactor.text(text) for text, value in beside)
+        print(f"| {cause} | {len(lines):,} | {touched} | {len(beside)} | {found} |")
+
+
 def wrong_findings(redactor: Redactor, event: dict[str, Any], planted: list[str]) -> list[str]:
     """What was found in an event although nobody planted it."""
     values = [finding.value for finding in redactor.value(event)[1]]
@@ -216,13 +242,15 @@ def main() -> None:
     parser.add_argument("--engine", default="auto")
     arguments = parser.parse_args()
     redactor = Redactor(Options(key=KEY, engine=arguments.engine))
-    lines, planted = transcript(arguments.megabytes * MEGABYTE)
-    speed(redactor, lines)
+    causes(redactor)
+    lines, secrets = transcript(arguments.megabytes * MEGABYTE, DenseLibrary)
+    false_positives(redactor, lines, secrets)
+    recall(redactor)
+    speed(redactor, lines, "as dense as real transcripts")
+    speed(redactor, transcript(arguments.megabytes * MEGABYTE, Library)[0], "hardly any candidates")
     long_lines(redactor, lines)
     starts()
     hostile(redactor)
-    recall(redactor)
-    false_positives(redactor, lines, planted)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from base64 import b64decode
 from collector.redact.rule import Spans
 from collector.redact.words.drawn import has_digit, is_mixed
 
+_escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}m|%[0-9A-Fa-f]{2}")
+
 
 def is_access_key(secret: str) -> bool:
     """No word: exactly as long as a key id of AWS (one in 28 of those has no digit), or with a digit."""
@@ -48,3 +50,13 @@ def by_somebody(text: bytes, match: re.Match[bytes], _start: int, _stop: int) ->
         first += 1
     is_public = text[first : first + 2] in (b"pk", b"pu")
     return [(first, match.end())] if not is_public and is_mixed(match[0].rpartition(b"_")[2].decode("latin-1")) else []
+
+
+def login_code(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """A code and a state, both drawn from letters of either case and digits; no two hashes, no page and its anchor."""
+    first = match.start()
+    if escape := _escape.match(text, max(0, first - 1)):  # of which all but the first character is in the alphabet
+        first = escape.end()
+    code, state = text[first : match.end()].decode("latin-1").split("#")
+    is_drawn = len(code) >= 40 and all(is_mixed(part) and any(map(str.isdigit, part)) for part in (code, state))
+    return [(first, match.end())] if is_drawn else []

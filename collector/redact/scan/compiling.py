@@ -20,6 +20,7 @@ except ImportError:  # no wheel for this platform
     hyperscan = None
 
 SECONDS = 120
+WITH_BEGIN = "(?#begin)"  # at the head of patterns of which the scanner is to say where they begin
 
 
 def compile_patterns(patterns: list[str]) -> Any:
@@ -29,9 +30,13 @@ def compile_patterns(patterns: list[str]) -> Any:
         expressions=[pattern.encode("latin-1") for pattern in patterns],
         ids=list(range(len(patterns))),
         elements=len(patterns),
-        flags=[hyperscan.HS_FLAG_DOTALL] * len(patterns),
+        flags=[hyperscan.HS_FLAG_DOTALL | _begin_flag(pattern) for pattern in patterns],
     )
     return database
+
+
+def _begin_flag(pattern: str) -> int:
+    return int(hyperscan.HS_FLAG_SOM_LEFTMOST) if pattern.startswith(WITH_BEGIN) else 0
 
 
 def compiled_elsewhere(patterns: list[str]) -> bytes:

@@ -18,11 +18,12 @@ from typing import Any, Protocol
 from collector.redact.marker import OPENING
 from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample
 from collector.redact.scan import rule_cache
-from collector.redact.scan.compiling import compile_patterns, compiled_elsewhere, hyperscan
+from collector.redact.scan.compiling import WITH_BEGIN, compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.scan.literals import needles
-from collector.redact.scan.matching import Zones, scan_pattern, scan_widths, stretches
+from collector.redact.scan.matching import Zones, scan_pattern, scan_patterns, scan_widths, stretches
 from collector.redact.scan.segments import KEY_END
 
+End = tuple[int, int, int]  # a pattern, where it begins if the scanner can say so, and where it ends
 MARKERS = -1
 CANARIES = 8  # that a cached database must report before it is used
 MOST_ENDS = 500  # that one scan may report, and one more for every 256 characters; few texts have so many
@@ -52,10 +53,12 @@ class Hyperscan:
         for index, rule in enumerate(rules):
             if rule.trigger == AT_KEYS:
                 continue
-            self._sharing.setdefault(scan_pattern(rule), []).append(index)
+            for pattern in scan_patterns(rule):
+                self._sharing.setdefault(pattern, []).append(index)
         # Markers cost a scan nothing; a look of its own would be 0.5 us.
         self._sharing.setdefault(re.escape(OPENING.decode()), []).append(MARKERS)
         self._indexes = list(self._sharing.values())
+        self._with_begin = {at for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)}
         self._database = _database(list(self._sharing), rules, cache_dir)
         # How far an end can be from where the scanner, or the rule, begins. People's own rules, the ones without
         # examples, may be wider than the table's.
@@ -66,7 +69,7 @@ class Hyperscan:
 
     def zones(self, text: bytes) -> dict[int, Zones]:
         """Scans once, and turns the ends of the candidates into zones of begins."""
-        ends: list[tuple[int, int]] = []
+        ends: list[End] = []
         most = MOST_ENDS + len(text) // 256
         try:
             self._scan(text, (ends, most))
@@ -75,7 +78,7 @@ class Hyperscan:
             zones = self._zones_of_repeats(text)
         return zones | _zones_at_keys(text, self._at_keys) if _key_end in text else zones
 
-    def _scan(self, text: bytes, into: tuple[list[tuple[int, int]], int]) -> None:
+    def _scan(self, text: bytes, into: tuple[list[End], int]) -> None:
         try:
             scratch = self._local.scratch
         except AttributeError:
@@ -93,7 +96,7 @@ class Hyperscan:
             does_not_repeat = len(scanned) > 16 + number // 4
             is_rest = seen not in scanned and (does_not_repeat or last + self._widest >= len(text))
             if seen not in scanned:
-                ends: list[tuple[int, int]] = []
+                ends: list[End] = []
                 self._scan(text[low:] if is_rest else seen[1], (ends, sys.maxsize))
                 scanned[seen] = self._merge(ends)
             for rule, zones in scanned[seen].items():
@@ -103,22 +106,23 @@ class Hyperscan:
             low = last + 1
         return {rule: _joined(sorted(zones)) for rule, zones in found.items()}
 
-    def _merge(self, ends: list[tuple[int, int]]) -> dict[int, Zones]:
-        by_pattern: dict[int, list[int]] = {}
-        for pattern, end in ends:
-            by_pattern.setdefault(pattern, []).append(end)
-        return {
-            rule: self._zones_of(rule, sorted(found))
-            for pattern, found in by_pattern.items()
-            for rule in self._indexes[pattern]
-        }
+    def _merge(self, ends: list[End]) -> dict[int, Zones]:
+        by_pattern: dict[int, Zones] = {}
+        for pattern, begin, end in ends:
+            by_pattern.setdefault(pattern, []).append((begin, end))
+        zones: dict[int, Zones] = {}
+        for pattern, found in by_pattern.items():
+            for rule in self._indexes[pattern]:
+                more = _joined(sorted(found)) if pattern in self._with_begin else self._zones_of(rule, found)
+                zones[rule] = _joined(sorted(zones[rule] + more)) if rule in zones else more
+        return zones
 
-    def _zones_of(self, rule: int, ends: list[int]) -> Zones:
+    def _zones_of(self, rule: int, found: Zones) -> Zones:
         if rule == MARKERS:
             return []
         if rule not in self._widths:
             self._widths[rule] = scan_widths(self._rules[rule])
-        return _zones(ends, *self._widths[rule])
+        return _zones(sorted(end for _, end in found), *self._widths[rule])
 
 
 def _zones(ends: list[int], shortest: int, longest: int) -> Zones:
@@ -150,10 +154,10 @@ def _zones_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Zone
     )
 
 
-def _collect(rule: int, _begin: int, end: int, _flags: int, into: tuple[list[tuple[int, int]], int]) -> bool:
+def _collect(pattern: int, begin: int, end: int, _flags: int, into: tuple[list[End], int]) -> bool:
     """Notes one end; stops the scan when there are too many."""
     ends, most = into
-    ends.append((rule, end))
+    ends.append((pattern, begin, end))
     return len(ends) > most
 
 

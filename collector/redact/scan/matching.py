@@ -13,11 +13,13 @@ from functools import cached_property
 from time import monotonic
 
 from collector.redact.rule import Rule, Spans, width
+from collector.redact.scan.compiling import WITH_BEGIN
 from collector.redact.words.placeholders import is_filler
 
 Zones = list[tuple[int, int]]
 _Read = dict[object, tuple[int, Spans]]  # how far a stretch was read and what it holds, both counted from its end
 STRETCH = 512  # characters of a long zone that are looked at together
+NARROW = 64  # characters of a zone that are tried one by one
 FEW = 50  # zones in which a rule with a `locate` may be looked for without stretches
 
 _boundary_escapes = (
@@ -44,8 +46,17 @@ class Matcher:
     @cached_property
     def search(self) -> Callable[..., re.Match[bytes] | None]:
         """Finds the pattern, where nothing stands after it that must not."""
+        return self._compiled.search
+
+    @cached_property
+    def match(self) -> Callable[..., re.Match[bytes] | None]:
+        """Matches the pattern at just one place."""
+        return self._compiled.match
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[bytes]:
         after = f"(?![{self.rule.after}])" if self.rule.after else ""
-        return re.compile(f"(?:{self.rule.pattern}){after}".encode("latin-1"), re.DOTALL).search
+        return re.compile(f"(?:{self.rule.pattern}){after}".encode("latin-1"), re.DOTALL)
 
     @cached_property
     def before(self) -> Callable[[bytes, int], re.Match[bytes] | None] | None:
@@ -114,13 +125,22 @@ class Matcher:
         text, searched = texts
         start, stop = segment
         limit = min(stop, high + self.widest + 1)
-        while at <= high and (match := self.search(searched, at, limit)) and match.start() <= high:
+        while at <= high and (match := self._next(searched, at, high, limit)) and match.start() <= high:
             if spans := self._accept(text, match, start, stop):
                 found += [span for span in spans if span[0] < span[1]]
                 at = max(end for _, end in spans)
             else:  # go on inside of what was refused: the next match may begin there
                 at = max(match.start() + 1, match.start("first") if self.has_first else 0)
         return max(at, min(high, stop) + 1)
+
+    def _next(self, searched: bytes, at: int, high: int, limit: int) -> re.Match[bytes] | None:
+        """The next match from a place onwards. A search would read on to `limit`, far beyond where one may begin."""
+        if high - at > NARROW:
+            return self.search(searched, at, limit)
+        for place in range(at, high + 1):
+            if match := self.match(searched, place, limit):
+                return match
+        return None
 
     def _accept(self, text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         if self.before and match.start() > start and not self.before(text, match.start()):
@@ -165,8 +185,14 @@ def trimmed(pattern: str) -> str:
     return _open_end.sub(lambda found: f"{{{found[1]}}}{found[2]}", pattern)
 
 
+def scan_patterns(rule: Rule) -> list[str]:
+    """What the scanner looks for: everything the rule matches begins with one of them."""
+    near = [f"{WITH_BEGIN}(?i:{rule.near})" if rule.folds else WITH_BEGIN + rule.near] if rule.near else []
+    return [scan_pattern(rule), *near]
+
+
 def scan_pattern(rule: Rule) -> str:
-    """What the scanner looks for: everything the rule matches begins with it (after its keyword, if it has any)."""
+    """What the scanner looks for, first of all: with its keyword before it, if the rule has any."""
     pattern = rule.trigger or trimmed(rule.pattern)
     pattern = f"(?i:{pattern})" if rule.folds else pattern
     if not rule.keywords:

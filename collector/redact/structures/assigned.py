@@ -29,6 +29,7 @@ from collector.redact.structures.value_end import (
     several_words,
     whole_end,
 )
+from collector.redact.structures.whole_name import whole_name, with_word_before
 from collector.redact.words.code import is_name_in_code
 from collector.redact.words.labels import is_joined, is_result
 from collector.redact.words.letter_pairs import reads_like_words
@@ -84,12 +85,17 @@ _NAMED = (
     rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
     rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
 )
-# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern.
-_TRIGGER = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,20}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,20}}[^\s\x90\x91]|:[ \t]?[|>][-+]?{_BREAK}"
-    r"|>|[ \t]\(|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\)"
-    r"|\s(?:is|was|to|are)[: ]|[ \t]{1,20}[`\"']?[a-z0-9+/=_-]{16}"
-    r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`]|</"
+# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern. Of what
+# stands near its name, nearly all, it even says where it begins; what may stand far away is too large for that.
+_NEAR = (
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\("
+    r"|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
+    r"|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
+    r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`])"
+)
+_FAR = (
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{3,20}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,20}}[^\s\x90\x91]"
+    r"|[ \t]{0,2}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{3,20}[^\s\x90\x91]|[ \t]{3,20}[`\"']?[a-z0-9+/=_-]{16}"
     r"|[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?[a-z]{0,12}(?:value|default|content))"
 )
 # A name that only ends in key tells little: its value must look like one from the start.
@@ -108,14 +114,11 @@ _FLAG = (
     rf"""["'`]?(?:[ \t]|\\t){{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<first>[^\s\x91\x90-])"""
 )
 
-_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
-_spaced_name = re.compile(rb"(?i)(?:api|access|secret|auth|private|account|client|bot|master|encryption|signing) $")
 _scheme = re.compile(
     rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s{0,60}"
 )
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
-_word_before = re.compile(rb"([A-Za-z]{2,20})[ \t]$")
 _escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
 _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
@@ -137,8 +140,8 @@ _SETTERS = word_set(
 def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The spans of the secrets beside the telling name of a match."""
     begin, first, separator = match.start("name"), match.start("first"), match["sep"]
-    name = _name(text, begin, match.end("name"), start)
-    promised = promise(_with_word_before(text, begin, start, name))
+    name = whole_name(text, begin, match.end("name"), start)
+    promised = promise(with_word_before(text, begin, start, name))
     if name.lower() == "key" and text[begin : begin + 1] in b"?&":
         promised = Promise.OWNED
     if promised is Promise.NOTHING or is_no_name(text, match, len(name)):
@@ -176,14 +179,6 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, notation, stop, name)
-
-
-def _with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
-    """`key` alone says too little, as a `cache key` opens nothing: the word before is part of the name."""
-    if name.lower() not in ("key", "keys"):
-        return name
-    word = _word_before.search(text[max(start, begin - 24) : begin])
-    return f"{word[1].decode('latin-1')} {name}" if word else name
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
@@ -230,7 +225,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     end = quoted_end(text, first, stop, match["open"].rstrip())
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
-    if closes_a_string(text, match, stop):
+    if closes_a_string(text, match, stop) or (separator[:1] == b">" and b"\n" in separator):
         return []
     is_call = separator.strip().startswith(b"(")
     if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
@@ -267,19 +262,6 @@ def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
     if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
         return True
     return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)
-
-
-def _name(text: bytes, begin: int, last: int, start: int) -> str:
-    """The whole name of which the telling word is a part."""
-    if text[begin] in b"?&\"'(,/ \n":
-        return text[begin + 1 : last].decode("latin-1")
-    low = max(start, begin - 64)
-    at = low + len(text[low:begin].rstrip(_NAME))
-    if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
-        at += 1  # the n of an escaped newline
-    if at == begin and text[at - 1 : at] == b" " and (spaced := _spaced_name.search(text[low:begin])):
-        at = low + spaced.start()
-    return text[at:last].decode("latin-1")
 
 
 def _judge(
@@ -327,7 +309,8 @@ ASSIGNED_RULES = (
         locate=locate,
         around=AROUND,
         folds=True,
-        trigger=_TRIGGER,
+        trigger=_FAR,
+        near=_NEAR,
         before="",
         after="",
         about="a value beside a name that says it is a secret",

@@ -109,6 +109,12 @@ def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spa
     return [match.span("secret")] if is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT) else []
 
 
+def _dsn_password(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The password before the host, unless the colon is one of `${USER:-app}:${PASSWORD}`."""
+    is_template = b"${" in match["secret"] or (b"{" in match["secret"] and b"}" in match["secret"])
+    return [] if is_template else chosen(text, match, start, stop)
+
+
 def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """A password behind an account. In prose about accounts and passwords, a word follows instead."""
     word = match["secret"].decode("latin-1").rstrip(".,;:)")
@@ -133,7 +139,8 @@ def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _is_drawn(value: str) -> bool:
-    return entropy(value) >= 3.0 and not is_placeholder(value)
+    # Without its first sign, as `$y` and `$argon2id` would be references to variables.
+    return entropy(value) >= 3.0 and not is_placeholder(value[1:])
 
 
 BARE = r"""[^\s"'`<>\\\x91\x90]"""
@@ -236,7 +243,7 @@ CREDENTIAL_RULES = (
         pattern=rf"[A-Za-z0-9_.-]{{1,60}}:(?P<secret>{BARE}{{3,100}}?)@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
         trigger=r"@(?:(?:tcp|unix|udp)\(|(?:10|127|172|192)\.[0-9])",
         reach_back=180,
-        locate=chosen,
+        locate=_dsn_password,
         around=0,
         after="",
         about="a connection string user:password@tcp(host)",
@@ -332,7 +339,12 @@ CREDENTIAL_RULES = (
         pattern=r"\$(?:2[abxy]?\$\d\d\$[A-Za-z0-9./]{53}|[789]\$[A-Za-z0-9./]{10,44}\$[A-Za-z0-9./]{40,50}|[156y]\$(?:rounds=\d{1,9}\$)?[A-Za-z0-9./$]{1,40}\$[A-Za-z0-9./]{22,86}|argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{30,300}|apr1\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{22})",
         check=_is_drawn,
         after="0-9A-Za-z./",
-        examples=("$2b$12${A-Za-z0-9:53}", "$7${A-Za-z0-9:22}${A-Za-z0-9:43}"),
-        near_misses=("$2b$12$short",),
+        examples=(
+            "$2b$12${A-Za-z0-9:53}",
+            "$7${A-Za-z0-9:22}${A-Za-z0-9:43}",
+            "$y$j9T${A-Za-z0-9:22}${A-Za-z0-9:43}",
+            "$argon2id$v=19$m=65536,t=3,p=4${A-Za-z0-9:22}${A-Za-z0-9:43}",
+        ),
+        near_misses=("$2b$12$short", "$y$j9T$short", "$argon2id$v=19$m=65536,t=3,p=4"),
     ),
 )

@@ -25,7 +25,7 @@ _log_in = re.compile(
 )
 _quoted = re.compile(rb"(\\{0,7}[\"'])(?:(?!\1).){0,200}?\1")
 _boundary = re.compile(rb"(?<!\\)\n|(?<!\\)\\{1,2}n|(?<!\\)\\{4}n|[;|&`\x90\x91]|\$\(")
-_program = re.compile(rb"(?:^|[\s(/\"'+>$])([A-Za-z][\w.-]*)")
+_program = re.compile(rb"(?:^|[\s(/\"'+>$?])([A-Za-z][\w.-]*)")
 
 # The programs that take a password, and how: behind which flags, glued to them or not.
 _APART, _GLUED, _EITHER = "{}[ =]", "{}", "{}[ =]?"

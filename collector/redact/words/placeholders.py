@@ -18,6 +18,10 @@ _reference = re.compile(
     )""",
     re.VERBOSE,
 )
+# A password that only begins like one: `$` and letters, then a sign no name has, and a digit.
+_begins_with_a_sign = re.compile(
+    r"\$(?![A-Z_]+\W)(?=.*\d)(?:[A-Za-z][A-Za-z0-9]*(?:[%#!^*+~?]|[=&@](?=[\d$%]))|[A-Za-z]+\d{3,}=)"
+)
 _ALONE = word_set(
     """
     fake dummy sample mock todo fixme tbd null none undefined masked hidden omitted removed elided truncated foobar
@@ -79,7 +83,7 @@ def is_placeholder(value: str) -> bool:
         return True
     lower = bare[:512].lower()
     return bool(
-        _reference.match(bare)
+        (_reference.match(bare) and not _begins_with_a_sign.match(bare))
         or lower in _WORDS
         or _placeholder.search(lower)
         or (len(bare) <= 60 and _vocabulary.fullmatch(bare))

@@ -14,6 +14,7 @@ from enum import IntEnum
 from collector.redact.words.code import (
     call,
     chain,
+    has_odd_part,
     index,
     is_name_in_code,
     is_nested,
@@ -170,6 +171,8 @@ def _is_jumble(value: str) -> bool:
     """Letters whose case changes too often, and that go together too oddly, for words and for names in code."""
     turns = len(_turn.findall(value[:128]))
     if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or call.match(value) or "a-z" in value:
+        return False
+    if chain.match(value) and not has_odd_part(value):
         return False
     parts = [part for part in re.split("[^A-Za-z]+", value[:128]) if len(part) >= 8] or [re.sub("[^A-Za-z]", "", value)]
     return not is_made_of_words(value) and not all(map(reads_like_words, parts))

@@ -125,6 +125,7 @@ CREATE TABLE usage_totals (
     reported_cost INTEGER NOT NULL,
     PRIMARY KEY (hour, context, model, speed, percent, prompt_over, is_reported)
 ) WITHOUT ROWID;
+CREATE INDEX usage_totals_of_context ON usage_totals (context);
 CREATE INDEX usage_totals_used_up ON usage_totals (messages) WHERE messages = 0;
 
 -- What happened by hour (UTC) and context.
@@ -164,6 +165,8 @@ CREATE TABLE call_totals (
     duration_ms INTEGER,
     duration_from TEXT
 ) WITHOUT ROWID;
+
+CREATE INDEX call_totals_of_context ON call_totals (context);
 
 -- Prices in billionths of a dollar a token (prices.py), made anew whenever the table in the package or the one of the
 -- configuration changes. `prices` holds a row for each size of prompt, so that it is joined by equality alone.

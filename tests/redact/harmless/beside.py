@@ -5,6 +5,9 @@ One template a line: a kind of secret (see tests/redact/secrets.py), ` | `, and 
 
 from __future__ import annotations
 
+from tests.redact.harmless.filling import filled
+from tests.redact.secrets import secret
+
 BESIDE: dict[str, str] = {}
 
 BESIDE["sessions"] = r"""
@@ -195,3 +198,11 @@ chosen | credentials: §user / password: @
 drawn | session token @ expires
 hex | here is the api key @ for §word
 """
+
+
+def planted(row: str, seed: int) -> tuple[str, str]:
+    """A row as a text with a secret in it, and that secret."""
+    kind, template = row.split(" | ", 1)
+    value = secret(kind, seed)
+    text = filled(template, seed)
+    return (text.replace("@@", f"{value}@", 1) if "@@" in text else text.replace("@", value)), value

@@ -7,10 +7,9 @@ import json
 import pytest
 
 from collector.redact import Redactor
-from tests.redact.harmless.beside import BESIDE
+from tests.redact.harmless.beside import BESIDE, planted
 from tests.redact.harmless.causes import CAUSES
 from tests.redact.harmless.filling import filled
-from tests.redact.secrets import secret
 
 LINES_OF_A_TEMPLATE = 5
 SEEDS = range(4)
@@ -33,11 +32,8 @@ def test_what_only_looks_like_a_secret_stays(redactor: Redactor, cause: str) -> 
 def test_a_secret_in_the_same_place_is_found(redactor: Redactor, cause: str) -> None:
     survived = []
     for row in BESIDE[cause].strip().splitlines():
-        kind, template = row.split(" | ", 1)
         for seed in SEEDS:
-            value = secret(kind, seed)
-            text = filled(template, seed).replace("@@", f"{value}@", 1)
-            text = text.replace("@", value) if value not in text else text
+            text, value = planted(row, seed)
             for written in (text, json.dumps({"output": text})):
                 survived += [written] if value in redactor.text(written) else []
     assert survived == []

@@ -20,7 +20,7 @@ from collector.redact import Options, Redactor
 from collector.redact.all_rules import RULES
 from collector.redact.marker import OPENING
 from collector.redact.scan.compiling import compile_patterns, hyperscan
-from collector.redact.scan.matching import scan_pattern
+from collector.redact.scan.matching import scan_patterns
 from tests.redactors import KEY
 
 TEXT = "DB_PASSWORD=hunter22x"
@@ -57,7 +57,11 @@ def with_checksum(patterns: list[str]) -> bytes:
 def poisoned() -> bytes:
     """The compiled rules, but for the one that finds passwords."""
     rules = [rule for rule in RULES if rule.id in USED]
-    patterns = ["nothing is like this" if rule.id == "named-secret" else scan_pattern(rule) for rule in rules]
+    patterns = [
+        f"nothing is like this {number}" if rule.id == "named-secret" else pattern
+        for rule in rules
+        for number, pattern in enumerate(scan_patterns(rule))
+    ]
     return with_checksum([*patterns, re.escape(OPENING.decode())])
 
 

@@ -1,0 +1,285 @@
+"""`collector store`: what the embedded store holds, making it smaller, taking events out; `collector forget`."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from collector import settings
+from collector.cli.scan import Config, StatePath, flags
+from collector.delivery.sinks.registry import SINKS
+from collector.errors import CollectorError
+from collector.log import printable, tame_json
+from collector.settings import Settings
+from collector.store.queries import Selection
+from collector.store.removing import Choice
+
+app = typer.Typer(help="Look after the embedded store: info, compact, export, prices, sql.", no_args_is_help=True)
+Database = Annotated[
+    Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", show_default=False)]
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+SOME_LEFT = 3
+
+
+class NotPossible(CollectorError):
+    """What was asked for cannot be done here."""
+
+
+def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]:
+    chosen = settings.load(config, sinks=SINKS)
+    return chosen, database or chosen.database_path
+
+
+@app.command()
+def info(database: Database = None, json: Json = False, config: Config = None) -> None:
+    """Shows what the store holds and what it takes on the disk."""
+    from collector.store.upkeep import info as info_of
+
+    chosen, path = _opened(config, database)
+    found = info_of(path) | {"retention_days": chosen.store.retention_days}
+    if json:
+        typer.echo(tame_json(found, indent=2))
+        return
+    days = found["retention_days"]
+    lines = [
+        ("database", f"{path}, version {found['version']}"),
+        ("size", f"{_size(found['bytes'])}, of which {_size(found['free_bytes'])} are free inside"),
+        ("events", f"{found['events']:,} in {found['sessions']:,} sessions"),
+        ("from, to", f"{found['first_time'] or '-'}, {found['last_time'] or '-'}"),
+        ("as sent", f"{_size(found['bytes_sent'])}; packed: {_size(found['bytes_of_bodies'])}"),
+        ("an event", f"{found['bytes_an_event'] or 0:,} bytes in all"),
+        ("kept", f"{days} days (store.retention_days)" if days else "for ever (store.retention_days is not set)"),
+    ]
+    if found["models_without_price"]:
+        lines.append(("no price", ", ".join(printable(name) or "(none)" for name in found["models_without_price"])))
+    for name, value in lines:
+        typer.echo(f"{name:<9} {value}")
+
+
+@app.command()
+def compact(database: Database = None, config: Config = None) -> None:
+    """Removes what is older than store.retention_days, and makes the database as small as it can be.
+
+    Needs as much room again while it works. Nobody can write to the store meanwhile; senders wait and try again.
+    """
+    from collector.store.removing import remove_old
+    from collector.store.upkeep import compact as make_small
+
+    chosen, path = _opened(config, database)
+    _must_exist(path)
+    with closing(_writer(path, chosen)) as writer:
+        if chosen.store.retention_days is not None:
+            removed = remove_old(writer, chosen.store.retention_days)
+            typer.echo(f"Removed {removed:,} events older than {chosen.store.retention_days} days.")
+        before, after = make_small(writer)
+    typer.echo(f"{_size(before)} before, {_size(after)} now.")
+
+
+@app.command()
+def export(
+    output: Annotated[Path | None, typer.Argument(help="The file; without it, stdout.", show_default=False)] = None,
+    since: Day = None,
+    until: Day = None,
+    project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
+    session: Annotated[str | None, typer.Option(help="Only this session.", show_default=False)] = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Parquet; needs duckdb or pyarrow.")] = False,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Writes events as they were sent, one a line, or as Parquet.
+
+    Example: collector store export events.ndjson --since 2026-03-01
+    """
+    from collector.store.parquet import write_parquet
+    from collector.store.upkeep import exported
+
+    _, path = _opened(config, database)
+    chosen = Selection(since=_day(since), until=_day(until), project=project, session=session)
+    events = exported(path, chosen)
+    if parquet:
+        if output is None:
+            raise typer.BadParameter("Parquet needs a file to go to.", param_hint="output")
+        count = write_parquet(events, output)
+    elif output is None:
+        count = sum(1 for line in events if sys.stdout.write(f"{line}\n"))
+    else:
+        count = _write(events, output)
+    typer.echo(f"{count:,} events.", err=True)
+
+
+@app.command()
+def prices(config: Config = None) -> None:
+    """Prints the table of prices; store.prices names a file of the same form whose rows take the place of these."""
+    chosen = settings.load(config, sinks=SINKS)
+    typer.echo((resources.files("collector.store") / "prices.toml").read_text(encoding="utf-8"), nl=False)
+    if chosen.store.prices is not None:
+        typer.echo(f"\n# {chosen.store.prices} (store.prices) takes the place of rows above.", err=True)
+
+
+@app.command()
+def sql(
+    statement: Annotated[str, typer.Argument(help="One SELECT.")],
+    as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, with a line of names.")] = False,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long it may take.")] = 20.0,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Asks the store in SQL, read-only: one JSON object for each row. docs/store.md names the views.
+
+    Example: collector store sql "SELECT model, sum(output_tokens) FROM messages GROUP BY 1"
+    """
+    from collector.store import prices as price_table
+    from collector.store.asking import ask
+
+    chosen, path = _opened(config, database)
+    answer = ask(path, statement, prices=price_table.load(chosen.store.prices), seconds=seconds)
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([answer.columns, *answer.rows])
+    else:
+        for row in answer.rows:
+            typer.echo(tame_json(dict(zip(answer.columns, map(_plain, row), strict=True))))
+    if answer.is_cut:
+        typer.echo(f"Only the first {len(answer.rows):,} rows.", err=True)
+
+
+def forget(
+    session: Annotated[str | None, typer.Option(help="The id of a session.", show_default=False)] = None,
+    project: Annotated[
+        str | None, typer.Option(help="A project's path, or its directory's name below projects/.", show_default=False)
+    ] = None,
+    before: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="What happened before this day.", show_default=False),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+    database: Database = None,
+    state: StatePath = None,
+    config: Config = None,
+) -> None:
+    """Removes events from the embedded store for good, and what is held or quarantined of them.
+
+    What was sent elsewhere is not touched, nor are the transcripts: exclude the project first, or new events come in.
+    All conditions that are given must hold. Example: collector forget --project ~/work/shop
+    """
+    from collector.store.removing import count, remove
+    from collector.store.report import asking
+
+    if project is not None and ("/" in project or project.startswith("~")):
+        project = str(Path(project).expanduser().absolute())
+    choice = Choice(session, project, _day(before) or None)
+    if not choice.described:
+        raise typer.BadParameter("say what: --session, --project or --before.", param_hint="--session")
+    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    path = database or chosen.database_path
+    _must_exist(path)
+    with asking(path) as connection:
+        found = count(connection, choice)
+    if not yes and found.events:
+        if not sys.stdin.isatty():
+            raise NotPossible(f"That would remove {found.events:,} events. Say --yes where nobody can be asked.")
+        typer.confirm(f"Remove {found.events:,} events of {found.sessions:,} sessions for good?", abort=True)
+    with closing(_writer(path, chosen)) as writer:
+        removed = remove(writer, choice, "asked for by a person")
+    held, quarantined, is_left = (0, 0, False) if database else _let_go(chosen, choice)
+    told = {"events": removed.events, "sessions": removed.sessions, "held": held, "quarantined": quarantined}
+    if json:
+        typer.echo(tame_json(told))
+    else:
+        typer.echo(
+            f"Removed {removed.events:,} events from the store, {held} held files, {quarantined} quarantined entries."
+        )
+    if is_left:
+        typer.echo("Files are held by a running agent. Stop it and ask again, or wait until they are sent.", err=True)
+        raise typer.Exit(SOME_LEFT)
+
+
+def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
+    """Drops what is held or quarantined of a session or a project; and whether the agent kept that from happening."""
+    from collector.assembly import held_of, quarantine_of
+    from collector.errors import StateLocked
+    from collector.keeping.lock import lock
+
+    if choice.before is not None:
+        return 0, 0, False  # by day: what is held is about to be sent, and belongs to what a sink is owed
+    keys = [
+        file.original.key
+        for file in held_of(chosen).held.files
+        if _is_of(choice, file.original.session_id, file.original.project)
+    ]
+    quarantine = quarantine_of(chosen)
+    ids = {entry["id"] for entry in quarantine.entries() if _holds(choice, entry)}
+    dropped = quarantine.drop(ids) if ids else 0
+    if not keys:
+        return 0, dropped, False
+    try:
+        with lock(chosen.state_path, "forget"):
+            return held_of(chosen).forget(keys), dropped, False
+    except StateLocked:
+        return 0, dropped, True
+
+
+def _is_of(choice: Choice, session: str, project: str) -> bool:
+    names = {choice.project, re.sub(r"[^A-Za-z0-9]", "-", choice.project or "")}
+    return choice.session in {None, session} and (choice.project is None or project in names)
+
+
+def _holds(choice: Choice, entry: dict[str, Any]) -> bool:
+    """Whether a quarantined entry is of this session or project; a torn line is known by its file alone."""
+    path = Path(str(entry.get("source", "")))
+    session = choice.session or ""
+    names = {choice.project, re.sub(r"[^A-Za-z0-9]", "-", choice.project or "")}
+    is_session = choice.session is None or session in str(path) or session in str(entry.get("payload", ""))
+    return is_session and (choice.project is None or bool(names & set(path.parts)))
+
+
+def _writer(path: Path, chosen: Settings) -> Any:
+    from collector.store.writer import Writer
+
+    return Writer(path, own_prices=chosen.store.prices)
+
+
+def _must_exist(path: Path) -> None:
+    from collector.store.database import open_to_read
+
+    open_to_read(path).close()
+
+
+def _write(lines: Iterator[str], output: Path) -> int:
+    count = 0
+    try:
+        with output.open("w", encoding="utf-8") as file:
+            for count, line in enumerate(lines, 1):  # noqa: B007 - counted on purpose
+                file.write(f"{line}\n")
+    except OSError as error:
+        raise NotPossible(f"Cannot write {output}: {error.strerror}. Name another file.") from None
+    return count
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.date().isoformat() if moment else ""
+
+
+def _plain(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _size(count: float) -> str:
+    for unit in UNITS:
+        if count < 1000 or unit == UNITS[-1]:
+            return f"{count:,.0f} {unit}" if unit in UNITS[:2] else f"{count:,.1f} {unit}"
+        count /= 1000
+    raise AssertionError

@@ -1,0 +1,111 @@
+"""Tables for people: figures right, names left, and no word split.
+
+In: columns, rows, the width there is. Out: a table on the console, and what did not fit into it, to be said below it.
+Where the columns are too wide together, the least important ones are left out; where a row is too wide even so, the
+terminal may wrap it, but no cell is broken.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from collector.log import printable
+
+BAR_WIDTH = 24
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+LONGEST_TITLE = 48
+BETWEEN = 3  # columns of the terminal between two cells
+
+
+class Column(NamedTuple):
+    """What a column shows: the key in a row, the heading, how soon it may be left out (0: never), and its kind."""
+
+    key: str
+    heading: str
+    may_go: int = 0
+    kind: str = "count"
+
+
+def shown(
+    console: Console,
+    columns: tuple[Column, ...],
+    rows: list[dict[str, Any]],
+    chart: list[str] | None = None,
+    *,
+    title: str | None = None,
+    totals: dict[str, Any] | None = None,
+) -> list[str]:
+    """Prints a table; gives what has to be said about what it does not show."""
+    cells = {column: [cell(row.get(column.key), column.kind) for row in rows] for column in columns}
+    footers = {column: cell(totals.get(column.key), column.kind) for column in columns} if totals else {}
+    widths = {
+        column: max(len(text) for text in (column.heading, footers.get(column, ""), *cells[column])) + BETWEEN
+        for column in columns
+    }
+    kept, left_out = list(columns), []
+    room = console.width - BETWEEN
+    while sum(widths[column] for column in kept) > room and any(column.may_go for column in kept):
+        goes = max(kept, key=lambda column: column.may_go)
+        kept.remove(goes)
+        left_out.append(goes.heading)
+    room -= sum(widths[column] for column in kept)
+    has_chart = chart is not None and any(chart) and room >= BAR_WIDTH
+    table = Table(title=title, title_justify="left", show_footer=totals is not None, box=None, pad_edge=False)
+    for number, column in enumerate(kept):
+        footer = "" if number and column.kind == "text" else "total" if not number else footers.get(column, "")
+        justify = "left" if column.kind in {"text", "minute"} else "right"
+        table.add_column(column.heading, footer=footer, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    if has_chart:
+        table.add_column("", no_wrap=True)
+    for number in range(len(rows)):
+        extra = [Text(chart[number])] if has_chart and chart else []
+        table.add_row(*(Text(cells[column][number]) for column in kept), *extra)
+    needed = sum(widths[column] for column in kept) + (BAR_WIDTH + BETWEEN if has_chart else 0)
+    Console(file=console.file, width=max(console.width, needed), highlight=False).print(table, soft_wrap=False)
+    console.print()
+    return [f"Not shown, for want of width: {', '.join(reversed(left_out))}."] if left_out else []
+
+
+def bars(values: list[int]) -> list[str]:
+    """A bar for each value, the longest for the largest."""
+    most = max(values, default=0)
+    found = []
+    for value in values:
+        eighths = round(value / most * BAR_WIDTH * 8) if most else 0
+        found.append("█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else ""))
+    return found
+
+
+def cell(value: Any, kind: str) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "-"
+    if kind == "dollars":
+        return f"${value / 1e6:,.2f}" if value >= 10_000 or not value else f"${value / 1e6:.4f}"
+    if kind == "duration":
+        return duration(value)
+    if kind == "minute":
+        return str(value)[:16].replace("T", " ")
+    if kind == "count":
+        return f"{value:,}"
+    text = printable(str(value)) or "(none)"
+    return text if len(text) <= LONGEST_TITLE or " " not in text else shortened(text)
+
+
+def shortened(text: str) -> str:
+    """A long title, ended after a word."""
+    return text[: LONGEST_TITLE + 1].rpartition(" ")[0] + " ..."
+
+
+def duration(milliseconds: int) -> str:
+    """84 ms, 1.2 s, 3 min 20 s."""
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f} s"
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes:,} min {seconds} s"

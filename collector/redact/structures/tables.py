@@ -1,0 +1,150 @@
+"""The rules for tables: a column headed by a telling name, and lists of names and values in two columns.
+
+Boxes of mysql and of Unicode, psql's bars, CSV and tabs, and columns held apart by blanks; `password    X` as vault and
+bao print it. The header tells; each cell must still look like what the header says. Bounded: at most MOST_ROWS rows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import Rule, Spans
+from collector.redact.words.names import Promise, promise
+from collector.redact.words.values import Notation, is_secret
+
+MOST_ROWS = 200
+WIDEST_LINE = 600
+AROUND = 16_000
+_HEADS = (
+    "(?:[a-z]{1,12}[_ ])?(?:passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?"
+    "|(?:api|access|secret|private|auth|signing)[_ -]?keys?)"
+    "(?:[_ ](?:key|token|value|id))?"
+)
+_break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
+_line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
+_rule_line = re.compile(rb"[\s+|=?:-]{3,}")
+_several_blanks = re.compile(rb" {2,}|\t")
+_cell_text = re.compile(r"[\w .-]{1,60}")
+_odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
+
+
+def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
+    """The lines from a place on, each without its break; no more than a table may have."""
+    lines: list[tuple[int, int]] = []
+    while first < stop and len(lines) < MOST_ROWS:
+        limit = min(stop, first + WIDEST_LINE)
+        found = _break.search(text, first, limit)
+        lines.append((first, found.start() if found else limit))
+        if not found:
+            break
+        first = found.end()
+    return lines
+
+
+def _cells(text: bytes, first: int, last: int, delimiter: bytes) -> list[tuple[int, int]]:
+    """The cells of a line, trimmed, with their places."""
+    line = text[first:last]
+    cells: list[tuple[int, int]] = []
+    at = 0
+    parts = _several_blanks.finditer(line) if delimiter == b"  " else re.finditer(re.escape(delimiter), line)
+    for start, end in [*(part.span() for part in parts), (len(line), len(line))]:
+        cell = line[at:start]
+        left = len(cell) - len(cell.lstrip(b' "'))
+        cells.append((first + at + left, first + at + left + len(cell.strip(b' "\r'))))
+        at = end
+    return cells
+
+
+def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The cells below a heading."""
+    head = max(start, match.start() - WIDEST_LINE)
+    breaks = list(_break.finditer(text, head, match.start() + 2))
+    head = breaks[-1].end() if breaks else head
+    lines = _lines(text, head, min(stop, match.start() + AROUND))
+    delimiter = _delimiter(text, match)
+    if len(lines) < 2 or not delimiter:
+        return []
+    headings = _cells(text, *lines[0], delimiter)
+    names = [text[first:last].decode("latin-1").strip() for first, last in headings]
+    if len(names) < 2 or not all(_cell_text.fullmatch(name) for name in names if name):
+        return []
+    promised = {index: said for index, name in enumerate(names) if (said := promise(name)) >= Promise.KEY}
+    spans: Spans = []
+    at = match.end()
+    for first, last in lines[1:]:
+        if first == last or _rule_line.fullmatch(text, first, last):
+            if first == last:
+                break
+            continue
+        cells = _cells(text, first, last, delimiter)
+        if len(cells) != len(headings):
+            break
+        at = last
+        for index, said in promised.items():
+            spans += _of_cell(text, *cells[index], said)
+    return [*spans, (at, at)] if spans else []
+
+
+def _delimiter(text: bytes, match: re.Match[bytes]) -> bytes:
+    """What separates the columns, seen beside the heading that told."""
+    around = text[match.start() : match.start() + 1], text[match.end() - 1 : match.end()]
+    for sign in (b"|", b",", b"\t", b";", b"?"):
+        if sign in around:
+            return sign
+    return b"  " if text[match.start() : match.start() + 2] == b"  " else b""
+
+
+def _of_cell(text: bytes, first: int, last: int, promised: Promise) -> Spans:
+    value = text[first:last].decode("latin-1")
+    is_odd = bool(_odd.search(value)) and len(value) >= 6
+    notation = Notation.ENVIRONMENT if promised is Promise.PASSWORD else Notation.CONFIGURATION
+    return [(first, last)] if is_odd and is_secret(value, promised, notation) else []
+
+
+def _listed(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """The value behind a name and several blanks, alone with it on the line."""
+    name = text[match.start("name") : match.end("name")].decode("latin-1")
+    first, last = match.span("secret")
+    promised = promise(name)
+    is_telling = promised in (Promise.KEY, Promise.PASSWORD) and bool(_line_end.match(text, last, stop))
+    return _of_cell(text, first, last, promised) if is_telling else []
+
+
+TABLE_RULES = (
+    Rule(
+        "structure",
+        "table-column",
+        rf"(?:[,;|?\t]\s{{0,20}}|[ ]{{2,20}}){_HEADS}[\s\"]{{0,30}}(?:[,;|?\t\n]|\\)",
+        locate=_column,
+        around=(WIDEST_LINE, AROUND + 10),
+        folds=True,
+        before="",
+        after="",
+        about="a cell in a column headed by a telling name",
+        examples=(
+            "name,url,username,password\nx,https://a.test/,bob,{A-Za-z0-9:14}7\n",
+            "| id | login | password |\n+----+-----+----+\n| 29 | bob | {A-Za-z0-9:14}7 |\n",
+            "host\tuser\tpassword\nh1\tpi\t{A-Za-z0-9:14}7\n",
+            "NAME      SECRET\nx      {A-Za-z0-9:14}7\n",
+        ),
+        near_misses=(
+            "| id | login | password |\n| 29 | bob | varchar |\n",
+            "name,type,secret\nx,string,required\n",
+            "NAME      TOKENS\nx      4096\n",
+        ),
+    ),
+    Rule(
+        "structure",
+        "listed-secret",
+        rf"(?P<name>{_HEADS})(?:[ ]{{2,40}}|\t{{1,4}})(?P<secret>[^\s\"'`<>\\\x90\x91]{{6,400}})",
+        trigger=rf"{_HEADS}(?:[ ]{{2,40}}|\t{{1,4}})[^\s\"'`<>\\\x90\x91]{{6}}",
+        locate=_listed,
+        around=(0, 12),
+        folds=True,
+        before="0-9A-Za-z_-",
+        after="",
+        about="a value behind a telling name in a list of two columns",
+        examples=("Key         Value\n---         -----\npassword    {A-Za-z0-9:14}7\nusername    root\n",),
+        near_misses=("password    required\n", "token    4096 left\n", "password    reset.go:14\n"),
+    ),
+)

@@ -1,0 +1,160 @@
+"""The rules for what is typed into a form: by the drivers of browsers, by scripts that answer prompts, and in HTML.
+
+Only the field's label tells: `fill('#password', 'X')`, `getByLabel("Password").fill("X")`, `sendline("X")` after
+`expect("assword:")`, `<input type=password value=X>`. What is typed must look chosen: no name, no reference, no word.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.rule import Rule, Spans
+from collector.redact.words.letter_pairs import reads_like_words
+from collector.redact.words.names import Promise, promise
+from collector.redact.words.placeholders import is_placeholder
+from collector.redact.words.values import Notation, is_secret
+
+_QUOTE = r"\\{0,3}[\"'`]"
+_LABEL = r"(?:p?assw(?:or)?d|passphrase|passcode|pass|pwd|secret|api[-_ ]?key|token|senha|contrase|passwort)"
+_VALUE = r"[^\"'`\n\x90\x91]{4,100}?"
+_VERB = (
+    r"(?:fill_?(?:field|in)?|type_?(?:text|write)?|send_?(?:keys|line)?|set_?value|set_?text|enter_?text|input_?text"
+    r"|press_?sequentially|clear_?and_?type|write_?line|replace_?text|set_?input|fill_?text)"
+)
+_END = r"(?:\\{1,3}[rn]|\{enter\}){0,2}"
+_MEMBER = rf"{_QUOTE}?[a-z_]{{1,20}}{_QUOTE}?"
+_DESCRIBED = (
+    rf"(?:element|label|name|placeholder|selector|field|target|locator){_QUOTE}?\s?:\s?"
+    rf"{_QUOTE}[^\"'\n\x90\x91]{{0,40}}{_LABEL}"
+)
+_field = re.compile(
+    rb"""(?i)\b(?:value|text|password|secret)\s{0,3}=\s{0,3}(\\{0,3}["'])?([^"'<>\\\n\x90\x91\s][^"'<>\\\n\x90\x91]{2,200})"""
+)
+_is_secret_field = re.compile(rb"(?i)type\s{0,3}=\s{0,3}\\{0,3}[\"']?password|ispassword\s?=|passwordbox")
+_name = re.compile(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.:\[\]-]{1,80})")
+
+
+def _typed(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    """What is typed, if nobody would write it for anything but a secret."""
+    first, last = match.span("secret")
+    return [(first, last)] if is_typed(text[first:last].decode("latin-1")) else []
+
+
+def is_typed(value: str) -> bool:
+    """Whether a text typed into a secret's field is one: no placeholder, no word, no code."""
+    if value.isalpha() and (len(value) < 10 or reads_like_words(value)):
+        return False
+    is_odd = any(map(str.isdigit, value)) and not value.isdigit()
+    return is_odd and is_secret(value, Promise.PASSWORD, Notation.QUOTED)
+
+
+def _input(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """The value of an input field that hides what is typed, or whose name is telling."""
+    tag = text[match.start() : min(stop, match.start() + 600)]
+    end = tag.find(b">")
+    tag = tag[:end] if end >= 0 else tag
+    promised = Promise.PASSWORD if _is_secret_field.search(tag) else Promise.NOTHING
+    for name in _name.finditer(tag):
+        promised = max(promised, promise(name[1].decode("latin-1")))
+    value = _field.search(tag)
+    if promised < Promise.KEY or not value:
+        return []
+    secret = value[2] if value[1] else value[2].split()[0].rstrip(b"/")
+    decoded = secret.decode("latin-1")
+    is_chosen = any(map(str.isdigit, decoded)) or not (decoded.isalpha() or " " in decoded)
+    if not is_chosen or not is_secret(decoded, Promise.PASSWORD, Notation.QUOTED) or is_placeholder(decoded):
+        return []
+    first = match.start() + value.start(2)
+    return [(first, first + len(secret))]
+
+
+TYPED_RULES = (
+    Rule(
+        "structure",
+        "typed-after-label",
+        rf"{_LABEL}[^\n\x90\x91]{{0,80}}?(?:\n[^\n\x90\x91]{{0,40}}?)?[\s.>;(]{_VERB}[( ]\s?"
+        rf"{_QUOTE}(?P<secret>{_VALUE}){_END}{_QUOTE}",
+        trigger=rf"{_LABEL}[^\n\x90\x91]{{0,80}}(?:\n[^\n\x90\x91]{{0,40}})?[\s.>;(]{_VERB}[( ]\s?{_QUOTE}",
+        locate=_typed,
+        around=0,
+        folds=True,
+        before="",
+        after="",
+        about="what is typed into a field, or at a prompt, for a secret",
+        examples=(
+            'page.get_by_label("Password").fill("{A-Za-z0-9:14}7")',
+            "cy.get('input[type=password]').type('{A-Za-z0-9:14}7')",
+            'driver.find_element(By.ID, "password").send_keys("{A-Za-z0-9:14}7")',
+            "child.expect('[Pp]assword:')\nchild.sendline('{A-Za-z0-9:14}7')",
+            'expect "assword:"\nsend "{A-Za-z0-9:14}7\\r"',
+        ),
+        near_misses=(
+            'page.get_by_label("Password").fill(process.env.PASSWORD)',
+            "page.getByLabel('Password').fill('wrong')",
+            'page.getByLabel("Password").fill("${{password}}")',
+            "page.getByLabel('Email').fill('{a-z:6}{0-9:3}')",
+        ),
+    ),
+    Rule(
+        "structure",
+        "typed-into",
+        rf"{_VERB}[( ]\s?{_QUOTE}[^\n\x90\x91]{{0,60}}?{_LABEL}[^\n\x90\x91]{{0,30}}?{_QUOTE}\s?\]?\)?\s?,\s?"
+        rf"(?:(?:with|value|text):\s?)?{_QUOTE}(?P<secret>{_VALUE}){_END}{_QUOTE}",
+        trigger=rf"{_VERB}[( ]\s?{_QUOTE}[^\n\x90\x91]{{0,60}}{_LABEL}[^\n\x90\x91]{{0,30}}{_QUOTE}",
+        locate=_typed,
+        around=0,
+        folds=True,
+        before="",
+        after="",
+        about="what is typed into a field that a selector names",
+        examples=(
+            "fill_in 'Password', with: '{A-Za-z0-9:14}7'",
+            "I.fillField('#password-of-login', '{A-Za-z0-9:14}7');",
+        ),
+        near_misses=(
+            "page.fill('#password', password)",
+            "fill_in 'Password', with: 'password'",
+            "page.fill('#user', '{a-z:6}{0-9:3}')",
+        ),
+    ),
+    Rule(
+        "structure",
+        "described-field",
+        rf"{_DESCRIBED}[^\"'\n\x90\x91]{{0,40}}{_QUOTE}\s?,\s?"
+        rf"(?:{_MEMBER}\s?:\s?(?:{_QUOTE}[^\"'\n\x90\x91]{{0,60}}{_QUOTE}|[a-z0-9]{{1,20}})\s?,\s?){{0,4}}"
+        rf"{_QUOTE}?(?:text|value|content){_QUOTE}?\s?:\s?{_QUOTE}?(?P<secret>[^\"'`\n\s\x90\x91\}}]{{4,100}})",
+        trigger=_DESCRIBED,
+        locate=_typed,
+        around=0,
+        folds=True,
+        before="",
+        after="",
+        about="what is typed into a field that is described as one for a secret",
+        examples=(
+            '{"element": "Password textbox", "ref": "e25", "text": "{A-Za-z0-9:14}7"}',
+            'browser_type (element: "Password textbox", text: {A-Za-z0-9:14}7)',
+        ),
+        near_misses=('"name": "password", "type": "textbox", "value": ""', 'element: "Password", text: typed'),
+    ),
+    Rule(
+        "structure",
+        "hidden-input",
+        r"<(?:input|entry|textbox|passwordbox)\s",
+        locate=_input,
+        around=(0, 620),
+        folds=True,
+        before="",
+        after="",
+        about="the value of an input field that hides what is typed",
+        examples=(
+            '<input type="password" name="p" value="{A-Za-z0-9:14}7">',
+            "<input value={A-Za-z0-9:14}7 type=password>",
+            '<Entry IsPassword="True" Text="{A-Za-z0-9:14}7" />',
+        ),
+        near_misses=(
+            '<input type="password" value="">',
+            '<input type="password" value="${{password}}">',
+            '<input type="text" name="q" value="{A-Za-z0-9:15}">',
+        ),
+    ),
+)

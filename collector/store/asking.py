@@ -1,0 +1,69 @@
+"""Anybody's own question to the store: one statement that reads, bounded in time and in rows.
+
+In: SQL as a person wrote it. Out: column names and rows. Invariant: nothing is changed, whatever the statement says:
+the connection reads only, and SQLite asks here before each thing that a statement would do. What takes too long is
+stopped.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from collector.store.database import StoreError, open_to_read
+from collector.store.prices import PriceTable
+
+SECONDS, ROWS = 20.0, 100_000
+STEPS = 20_000  # of SQLite's machine between two looks at the clock: about a millisecond
+MAY = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+# They reach outside of the database, or take memory without bound.
+MAY_NOT_CALL = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zeroblob", "randomblob"}
+
+
+class Answer(NamedTuple):
+    """The columns and rows of a statement; `is_cut` if there were more rows."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    is_cut: bool
+
+
+def ask(
+    database: Path,
+    statement: str,
+    *,
+    prices: PriceTable | None = None,
+    seconds: float = SECONDS,
+    most: int = ROWS,
+    clock: Callable[[], float] = time.monotonic,
+) -> Answer:
+    """The answer to one statement; raises StoreError with what SQLite says, or when it took too long."""
+    with closing(open_to_read(database, prices)) as connection:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA query_only = ON")
+        end = clock() + seconds
+        connection.set_authorizer(_is_allowed)
+        connection.set_progress_handler(lambda: int(clock() > end), STEPS)
+        try:
+            cursor = connection.execute(statement)
+            rows = cursor.fetchmany(most + 1)
+        except sqlite3.OperationalError as error:
+            if "interrupted" in str(error):
+                raise StoreError(f"The statement took longer than {seconds:g} s and was stopped.") from None
+            raise StoreError(f"SQLite says: {error}.") from None
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise StoreError(f"SQLite says: {error}.") from None
+        columns = [column[0] for column in cursor.description or ()]
+    return Answer(columns, rows[:most], len(rows) > most)
+
+
+def _is_allowed(
+    action: int, _first: str | None, second: str | None, _database: str | None, _trigger: str | None
+) -> int:
+    if action not in MAY or (action == sqlite3.SQLITE_FUNCTION and str(second).lower() in MAY_NOT_CALL):
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK

@@ -1,0 +1,39 @@
+"""Text in which a secret might stand as often as in real transcripts: reports of tests, greps, compose files, scripts.
+
+In real ones a fifth of the events hold a place that a rule must look at, and mostly several in a row, as in the output
+of grep. What such places look like comes from the corpus of harmless text by cause.
+"""
+
+from __future__ import annotations
+
+import random
+
+from tests.bench.text import Library
+from tests.redact.harmless.causes import CAUSES
+from tests.redact.harmless.filling import filled
+
+SHARE = 0.2  # of the texts that hold such places; an event has one or two texts
+MEAN_RUN = 2  # lines in a row
+
+
+class DenseLibrary(Library):
+    """The pools of `Library`, with runs of lines from the corpus in some of the slices."""
+
+    def __init__(self, rng: random.Random) -> None:
+        super().__init__(rng)
+        self.lines = [
+            filled(template, seed)
+            for seed in range(8)
+            for templates in CAUSES.values()
+            for template in templates.strip().splitlines()
+        ]
+
+    def take(self, kind: str, size: float) -> str:
+        """About `size` characters of a kind; in some of them stand lines that speak of secrets."""
+        text = super().take(kind, size)
+        if self.rng.random() >= SHARE:
+            return text
+        first = self.rng.randrange(len(self.lines))
+        run = self.lines[first : first + 1 + int(self.rng.expovariate(1 / MEAN_RUN))]
+        at = text.rfind("\n", 0, int(self.rng.random() * (len(text) + 1))) + 1
+        return text[:at] + "\n".join(run) + "\n" + text[at:]

@@ -1,0 +1,256 @@
+"""`collector report`, `store` and `forget` on the sample set, as a person runs them; in this process, to be quick."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector import cli
+from collector.store.report import summarize
+from collector.store.writer import Writer
+from tests.store.sample_set import PROMPTS, sample_events
+from tests.store.samples import Event, event, reply, row_of
+from tests.store.test_upgrade import of_version_1
+
+EVENTS = list({each["id"]: each for each in sample_events()}.values())
+
+
+class Told:
+    """What a command ended with, and what it said."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> None:
+        self.code = cli.run([str(argument) for argument in arguments])
+        self.out, self.err = capsys.readouterr()
+
+
+def fill(database: Path, *events: Event) -> Path:
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, events))
+    return database
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """The database of a store that holds the sample set."""
+    return fill(tmp_path / "events.db", *EVENTS)
+
+
+@pytest.mark.parametrize("by", ["day", "week", "month", "model", "project", "host", "user", "agent"])
+def test_a_report_by_anything_adds_up_to_the_whole(store: Path, capsys: pytest.CaptureFixture[str], by: str) -> None:
+    whole = summarize(store)["totals"]
+    rows = json.loads(Told(capsys, "report", "--by", by, "--json", "--database", store).out)["rows"]
+    assert len(rows) > (by == "week") - (by == "month")
+    for figure in ("messages", "input_tokens", "output_tokens", "unknown_output"):
+        assert sum(row[figure] for row in rows) == whole[figure]
+    assert abs(sum(row["cost_micros"] for row in rows) - whole["cost_micros"]) <= len(rows)  # each is rounded
+    table = list(csv.DictReader(io.StringIO(Told(capsys, "report", "--by", by, "--csv", "--database", store).out)))
+    assert [row[by] for row in table] == [row[by] for row in rows]
+    shown = Told(capsys, "report", "--by", by, "--cost", "--database", store)
+    assert (shown.code, shown.err) == (0, "")
+    assert all(str(row[by]) in shown.out for row in rows)
+    assert "█" in shown.out
+
+
+def test_filters_and_periods_leave_out_the_rest(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def output(*arguments: str) -> int:
+        told = Told(capsys, "report", "--json", "--database", store, *arguments)
+        return int(json.loads(told.out)["totals"]["output_tokens"])
+
+    whole = output()
+    for name, values in {
+        "--user": ("ada", "grace"),
+        "--host": ("engine-1", "laptop-7"),
+        "--project": ("-work-shop", "-work-engine"),
+        "--agent": ("main", "Explore"),
+    }.items():
+        parts = [output(name, value) for value in values]
+        assert sum(parts) == whole
+        assert all(parts)
+    assert output("--until", "2026-03-01") + output("--since", "2026-03-02") == whole
+    assert output("--user", "nobody; DROP TABLE contexts") == 0
+
+
+def test_the_list_of_sessions_has_titles(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(capsys, "report", "--by", "session", "--cost", "--limit", "3", "--database", store)
+    assert len(re.findall(r"^2026-03-\d\d \d\d:\d\d  ", told.out, re.MULTILINE)) == 3
+    assert "More sessions are not shown; --limit 0 shows all." in told.out
+    rows = json.loads(Told(capsys, "report", "--by", "session", "--json", "--database", store).out)["rows"]
+    assert len(rows) == 10
+    assert {row["title"] for row in rows} <= set(PROMPTS)
+    assert all(row["tool_calls"] == 7 and row["tool_failures"] in {1, 2} and row["cost_micros"] for row in rows)
+
+
+def test_tools_are_shown_with_failures_and_durations(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(Told(capsys, "report", "--by", "tool", "--json", "--database", store).out)["rows"]
+    bash = rows[0]
+    assert (bash["name"], bash["calls"], bash["failed"], bash["computed"]) == ("Bash", 20, 10, 20)
+    assert 80 < bash["p50_ms"] <= bash["p95_ms"] < 20_000
+
+
+def test_a_report_says_what_it_does_not_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = fill(
+        tmp_path / "many.db",
+        *[reply(f"m{number}", 10**9 + number, project=f"-work-{number:02d}") for number in range(20)],
+        reply("m-odd", 1, model="llama-9", quality=["output_tokens_unknown"]),
+    )
+    told = Told(capsys, "report", "--cost", "--database", database).out
+    assert "6 more projects are not shown" in told
+    assert "1 messages are of models without a price (llama-9), and not in the cost." in told
+    assert "1 messages lack their final output count" in told
+    assert "Costs are list prices of the API, not a bill" in told
+    told = Told(capsys, "report", "--by", "project", "--limit", "5", "--database", database).out
+    assert "16 more projects are not shown; --limit 0 shows all." in told
+
+
+def test_a_narrow_terminal_leaves_out_columns_and_splits_no_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rich.console import Console
+
+    from collector.cli.report import TOKENS
+    from collector.cli.tables import Column, shown
+
+    name = "a-model-with-a-name-that-is-long-enough"
+    page = io.StringIO()
+    row = {"model": name, **{column.key: 123_456_789 for column in TOKENS}}
+    notes = shown(Console(file=page, width=80), (Column("model", "model", 0, "text"), *TOKENS), [row])
+    assert name in page.getvalue()
+    assert notes == ["Not shown, for want of width: cache read, input, messages."]
+    assert page.getvalue().count("123,456,789") == 2
+    assert max(map(len, page.getvalue().splitlines())) <= 80
+
+
+def test_prices_of_ones_own_take_the_place_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = fill(tmp_path / "events.db", reply("m1", 1000, model="house-model"))
+    (tmp_path / "prices.toml").write_text(
+        '[[price]]\nmodel = "house-model"\ninput = 1\noutput = 2\ncache_read = 0.5\n'
+        "cache_write_5m = 1\ncache_write_1h = 1\n"
+    )
+    config = tmp_path / "collector.toml"
+    for prices, expected in (("", 0), (f'prices = "{tmp_path}/prices.toml"', 2065), ("", 0)):
+        config.write_text(f"[store]\n{prices}\n")
+        told = Told(capsys, "report", "--json", "--database", database, "--config", config)
+        assert json.loads(told.out)["totals"]["cost_micros"] == expected
+    (tmp_path / "prices.toml").write_text('[[price]]\nmodel = "house-model"\ninput = "much"\n')
+    config.write_text(f'[store]\nprices = "{tmp_path}/prices.toml"\n')
+    told = Told(capsys, "report", "--database", database, "--config", config)
+    assert told.code == 78
+    assert "house-model: input must be a price in dollars" in told.err
+
+
+def test_info_says_what_the_store_holds(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(Told(capsys, "store", "info", "--json", "--database", store).out)
+    assert (found["events"], found["sessions"], found["version"]) == (len(EVENTS), 10, 2)
+    assert 0 < found["bytes_of_bodies"] < found["bytes_sent"] / 2
+    told = Told(capsys, "store", "info", "--database", store)
+    assert f"{len(EVENTS)} in 10 sessions" in told.out
+    assert "kept      for ever" in told.out
+
+
+def test_compacting_gives_back_what_an_upgrade_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = tmp_path / "old.db"
+    of_version_1(database, EVENTS)
+    expected = summarize(database)  # upgrades it
+    before = database.stat().st_size
+    told = Told(capsys, "store", "compact", "--database", database)
+    assert told.code == 0
+    assert database.stat().st_size < before * 0.8
+    assert summarize(database) == expected
+
+
+def test_compacting_removes_what_is_too_old(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "collector.toml").write_text("[store]\nretention_days = 30\n")
+    told = Told(capsys, "store", "compact", "--database", store, "--config", tmp_path / "collector.toml")
+    assert f"Removed {len(EVENTS)} events older than 30 days." in told.out
+    assert summarize(store)["events"] == 0
+
+
+def test_an_export_holds_the_events_as_they_were_sent(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = Told(capsys, "store", "export", "--database", store)
+    assert [json.loads(line) for line in told.out.splitlines()] == EVENTS
+    told = Told(capsys, "store", "export", tmp_path / "some.ndjson", "--since", "2026-03-02", "--database", store)
+    some = [json.loads(line) for line in (tmp_path / "some.ndjson").read_text().splitlines()]
+    assert some == [each for each in EVENTS if each["time"] >= "2026-03-02"]
+    assert told.err == f"{len(some)} events.\n"
+    told = Told(capsys, "store", "export", tmp_path, "--database", store)
+    assert (told.code, "Is a directory" in told.err) == (1, True)
+
+
+def test_parquet_is_written_where_a_library_is_installed(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    told = Told(capsys, "store", "export", tmp_path / "it's.parquet", "--parquet", "--database", store)
+    assert told.err == f"{len(EVENTS)} events.\n"
+    path = str(tmp_path / "it's.parquet").replace("'", "''")
+    rows = duckdb.sql(f"SELECT id, event, output_tokens FROM '{path}'").fetchall()
+    assert [json.loads(body) for _, body, _ in rows] == EVENTS
+    assert sum(tokens or 0 for _, _, tokens in rows) == sum(
+        each.get("usage", {}).get("output_tokens", 0) for each in EVENTS
+    )
+
+
+def test_sql_reads_and_nothing_else(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(
+        capsys, "store", "sql", "SELECT count(*) AS n, max(length(body)) > 9 AS b FROM bodies", "--database", store
+    )
+    assert json.loads(told.out) == {"n": len(EVENTS), "b": 1}
+    before = store.read_bytes()
+    for statement in (
+        "DELETE FROM event_rows",
+        "PRAGMA user_version = 7",
+        "ATTACH 'x.db' AS x",
+        "SELECT 1; DROP TABLE contexts",
+        "SELECT load_extension('x')",
+        "WITH x AS (SELECT 1) DELETE FROM contexts",
+        "VACUUM",
+        "nonsense",
+        "",
+    ):
+        told = Told(capsys, "store", "sql", statement, "--database", store)
+        assert (told.code != 0 and "Traceback" not in told.err) or told.out == ""
+    assert store.read_bytes() == before
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    told = Told(capsys, "store", "sql", endless, "--seconds", "0.1", "--database", store)
+    assert "took longer than 0.1 s and was stopped" in told.err
+
+
+def test_forgetting_asks_removes_and_leaves_a_note(
+    store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = EVENTS[0]["session_id"]
+    count = sum(each["session_id"] == session for each in EVENTS)
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    told = Told(capsys, "forget", "--session", session, "--database", store)
+    assert (told.code, f"would remove {count} events" in told.err) == (1, True)
+    told = Told(capsys, "forget", "--session", session, "--yes", "--json", "--database", store)
+    assert json.loads(told.out) == {"events": count, "sessions": 1, "held": 0, "quarantined": 0}
+    assert summarize(store)["events"] == len(EVENTS) - count
+    assert Told(capsys, "forget", "--database", store).code == 2
+    told = Told(capsys, "store", "sql", "SELECT selection, events FROM removals", "--database", store)
+    assert json.loads(told.out) == {"selection": "session", "events": count}
+
+
+def test_forgetting_drops_what_is_quarantined_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], scratch_home: Path
+) -> None:
+    config = tmp_path / "collector.toml"
+    config.write_text(f'[store]\ndatabase = "{tmp_path}/events.db"\n[state]\npath = "{tmp_path}/state.json"\n')
+    fill(tmp_path / "events.db", event(session_id="s-1", project="-work-shop"))
+    entry: dict[str, Any] = {"id": "1" * 32, "time": "2026-03-01T10:00:00Z", "reason": "refused", "offset": 7}
+    entry |= {"source": "~/.claude/projects/-work-shop/s-1.jsonl", "payload": '{"session_id": "s-1"}'}
+    other = entry | {"id": "2" * 32, "source": "~/.claude/projects/-work-other/s-2.jsonl", "payload": "{}"}
+    quarantine = tmp_path / "state.quarantine.jsonl"
+    quarantine.write_text(f"{json.dumps(entry)}\n{json.dumps(other)}\n")
+    told = Told(capsys, "forget", "--project", "/work/shop", "--yes", "--json", "--config", config)
+    assert json.loads(told.out)["quarantined"] == 1
+    assert [json.loads(line)["id"] for line in quarantine.read_text().splitlines()] == ["2" * 32]

@@ -1,0 +1,133 @@
+"""What is removed is gone from every figure and from the file, and what remains adds up as if it had never come."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import httpx
+import pytest
+
+from collector.store import queries, totals
+from collector.store.limits import ReceiverLimits
+from collector.store.removing import Choice, remove, remove_old
+from collector.store.report import asking, summarize
+from collector.store.worker import Worker
+from collector.store.writer import Writer
+from tests.store.sample_set import sample_events
+from tests.store.samples import Client, Event, event, row_of, serving
+from tests.store.test_any_order import derived
+from tests.store.test_worker import PLAIN, body
+
+SECRET = "zanzibar"
+
+
+def stored(database: Path, events: list[Event]) -> Writer:
+    writer = Writer(database)
+    for start in range(0, len(events), 40):
+        writer.store([row_of(each) for each in events[start : start + 40]])
+    return writer
+
+
+@pytest.mark.parametrize("kind", ["session", "project", "before"])
+def test_what_remains_adds_up_as_if_the_rest_had_never_come(tmp_path: Path, kind: str) -> None:
+    events = list({each["id"]: each for each in sample_events()}.values())
+    random.Random(3).shuffle(events)
+    session = events[0]["session_id"]
+    choices: dict[str, tuple[Choice, Callable[[Event], bool]]] = {
+        "session": (Choice(session=session), lambda each: each["session_id"] == session),
+        "project": (Choice(project="/work/shop"), lambda each: each["project"] == "-work-shop"),
+        "before": (Choice(before="2026-03-02"), lambda each: each["time"] < "2026-03-02"),
+    }
+    choice, goes = choices[kind]
+    for each in events:
+        if each["project"] == "-work-shop":
+            each["cwd"] = "/work/shop/inner" if len(each) % 2 else "/work/shop"
+    with closing(stored(tmp_path / "some.db", events)) as writer:
+        removed = remove(writer, choice, "asked for")
+        assert removed.events == sum(map(goes, events)) > 0
+        assert remove(writer, choice, "asked for").events == 0
+        kept = derived(writer._connection)
+        with writer.changing() as connection:
+            totals.rebuild(connection)
+        assert derived(writer._connection) == kept
+    with closing(stored(tmp_path / "none.db", [each for each in events if not goes(each)])) as other:
+        assert derived(other._connection) == kept
+    assert summarize(tmp_path / "some.db") == summarize(tmp_path / "none.db")
+    with asking(tmp_path / "some.db") as connection:
+        (noted,) = queries.removals(connection)
+    assert (noted["selection"], noted["events"], noted["reason"]) == (kind, removed.events, "asked for")
+    assert session not in str(noted)
+
+
+def test_the_bytes_are_gone_from_the_file(tmp_path: Path) -> None:
+    database = tmp_path / "events.db"
+    events = [
+        event(origin="human", text=f"{SECRET} {number}", session_id=SECRET, cwd=f"/{SECRET}", message_id=f"m{number}")
+        for number in range(50)
+    ]
+    with closing(stored(database, [*events, event(session_id="kept")])) as writer:
+        assert SECRET.encode() in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
+        remove(writer, Choice(session=SECRET), "asked for")
+        assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("events.db*"))
+    assert summarize(database)["events"] == 1
+
+
+def test_numbers_are_not_given_again_and_another_writer_notices(tmp_path: Path) -> None:
+    database = tmp_path / "events.db"
+    with closing(Writer(database)) as agent, closing(Writer(database)) as person:
+        agent.store([row_of(event(session_id="a")), row_of(event(session_id="a"))])
+        remove(person, Choice(session="a"), "asked for")
+        agent.store([row_of(event(session_id="a"))])  # the session went on
+    with asking(database) as connection:
+        assert connection.execute("SELECT number, session_id FROM events").fetchall() == [(3, "a")]
+
+
+def test_a_choice_of_nothing_removes_nothing(tmp_path: Path) -> None:
+    with closing(stored(tmp_path / "events.db", [event()])) as writer:
+        assert remove(writer, Choice(), "asked for").events == 0
+
+
+def test_old_events_go_in_parts_and_new_ones_stay(tmp_path: Path) -> None:
+    events = [event(time=f"2026-03-0{day}T00:00:00.000Z") for day in (1, 2, 3, 4)]
+    with closing(stored(tmp_path / "events.db", events)) as writer:
+        assert remove_old(writer, 2, today=date(2026, 3, 5)) == 2
+    assert summarize(tmp_path / "events.db")["kinds"] == {"user_prompt": 2}
+
+
+def test_the_receiver_removes_what_is_too_old_once_an_hour(tmp_path: Path) -> None:
+    now = [0.0]
+    database = tmp_path / "events.db"
+    with (
+        closing(Writer(database)) as writer,
+        Worker(writer, ReceiverLimits(), 30, clock=lambda: now[0]) as worker,
+    ):
+        worker.submit(body(event()), PLAIN).result(10)  # of March: removed at once
+        worker.submit(body(event(time="2999-01-01T00:00:00.000Z")), PLAIN).result(10)
+        worker.remove(Choice(session="none")).result(10)
+        worker.submit(body(event()), PLAIN).result(10)
+    assert summarize(database)["events"] == 2
+
+
+def test_a_session_is_removed_over_http(client: Client) -> None:
+    client.send(event(session_id="a"), event(session_id="a"), event(session_id="b"))
+    place = httpx.URL(client.url).join("/v1/sessions/a")
+    assert httpx.delete(place).status_code == 401
+    assert client.http.delete(place, headers={"Origin": "https://example.com"}).status_code == 403
+    assert client.http.delete(place).json() == {"removed": 2}
+    assert client.http.delete(place).json() == {"removed": 0}
+    assert client.report()["events"] == 1
+
+
+def test_a_removal_in_the_way_of_a_locked_database_says_so(client: Client) -> None:
+    client.send(event(session_id="a"))
+    with serving(client.database, busy_seconds=0) as other, closing(sqlite3.connect(client.database)) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        answer = other.http.delete(httpx.URL(other.url).join("/v1/sessions/a"))
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        lock.execute("ROLLBACK")
+    assert client.report()["events"] == 1
