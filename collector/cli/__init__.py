@@ -15,7 +15,6 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.models import CommandInfo
 
 import collector.cli.run  # noqa: F401 - first, because importing it later would replace the function `run` below
 from collector import __version__, log
@@ -49,7 +48,13 @@ def application(*names: str) -> typer.Typer:
     """The command line with these commands, or with all of them."""
     app = typer.Typer(
         name="collector",
-        help="Ships what Claude Code writes under ~/.claude to an HTTP sink: incrementally, redacted, acknowledged.",
+        help="""Ships what Claude Code writes under ~/.claude to an HTTP sink, without secrets.
+
+        A saved offset moves only after the sink has acknowledged what lies before it. With no sink configured, events
+        go to a local database, the embedded store.
+
+        To begin with: collector demo, then collector scan, then collector report.
+        """,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -65,16 +70,10 @@ def application(*names: str) -> typer.Typer:
         else:
             app.command(name)(command)
             infos = app.registered_commands[-1:]
-        if name not in WITHOUT_LOG:
-            _add_flags(infos)
+        for info in infos:
+            if info.callback is not None and not hasattr(info.callback, "__wrapped__"):  # a group may have been here
+                info.callback = verbosity.completed(info.callback, has_log=name not in WITHOUT_LOG)
     return app
-
-
-def _add_flags(infos: list[CommandInfo]) -> None:
-    """Gives -v and -q to these commands; a group may have been given them before."""
-    for info in infos:
-        if info.callback is not None and not hasattr(info.callback, "__wrapped__"):
-            info.callback = verbosity.with_flags(info.callback)
 
 
 def __getattr__(name: str) -> typer.Typer:
@@ -84,14 +83,20 @@ def __getattr__(name: str) -> typer.Typer:
     raise AttributeError(name)
 
 
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"collector {__version__}")
+        raise typer.Exit
+
+
 def _options(
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.", is_eager=True)] = False,
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", is_eager=True, callback=_say_version)
+    ] = False,
     verbose: verbosity.Verbose = False,
     quiet: verbosity.Quiet = False,
 ) -> None:
-    if version:
-        typer.echo(f"collector {__version__}")
-        raise typer.Exit
     verbosity.ask(verbose=verbose, quiet=quiet)
 
 
@@ -116,7 +121,7 @@ def _ended(given: list[str]) -> int:
     """Runs it; whatever happens becomes an exit code, and a sentence on stderr."""
     named = next((word for word in given if not word.startswith("-")), "")
     try:
-        application(*([named] if named in COMMANDS else []))(given)
+        application(*([named] if named in COMMANDS else []))(given, prog_name="collector")
     except ReaderGone:
         return 0
     except KeyboardInterrupt:

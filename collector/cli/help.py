@@ -9,7 +9,7 @@ import typer
 
 def help_(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="The command.", show_default=False)
+        list[str] | None, typer.Argument(metavar="COMMAND", help="The command.", show_default=False)
     ] = None,
 ) -> None:
     """Shows the help of a command.

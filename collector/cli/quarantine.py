@@ -23,7 +23,7 @@ from collector.settings import Settings
 app = typer.Typer(help="Show what is in quarantine, retry it, or drop it.", no_args_is_help=True)
 ID_WIDTH = 32
 PIPE_WIDTH = 200  # for a file or a pipe, where rich would squeeze everything into 80 columns
-Ids = Annotated[list[str] | None, typer.Argument(help="Ids from `quarantine list`.", show_default=False)]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids from `quarantine list`.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="Every entry.")]
 
 
@@ -44,7 +44,10 @@ def list_(
     state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object for each entry, payload included.")] = False,
 ) -> None:
-    """Lists what is in quarantine: since when, why, from where, how much."""
+    """Lists what is in quarantine: since when, why, from where.
+
+    Example: collector quarantine list
+    """
     _, quarantine = _opened(config, state)
     entries = quarantine.entries()
     if json:
@@ -67,11 +70,14 @@ def list_(
 
 @app.command()
 def show(
-    entry_id: Annotated[str, typer.Argument(help="An id from `quarantine list`.")],
+    entry_id: Annotated[str, typer.Argument(metavar="ID", help="An id from `quarantine list`.")],
     config: Config = None,
     state: StatePath = None,
 ) -> None:
-    """Prints the entry with this id as JSON, including its redacted payload."""
+    """Prints one entry as JSON, its redacted payload included.
+
+    Example: collector quarantine show 0123456789abcdef0123456789abcdef
+    """
     _, quarantine = _opened(config, state)
     for entry in _chosen(quarantine, [entry_id], everything=False):
         typer.echo(tame_json(entry, indent=2))
@@ -79,7 +85,10 @@ def show(
 
 @app.command()
 def drop(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
-    """Removes entries for good."""
+    """Removes entries for good.
+
+    Example: collector quarantine drop --all
+    """
     _, quarantine = _opened(config, state)
     entries = _chosen(quarantine, ids or [], everything=everything)
     dropped = quarantine.drop({entry["id"] for entry in entries})
@@ -88,7 +97,12 @@ def drop(ids: Ids = None, everything: All = False, config: Config = None, state:
 
 @app.command()
 def retry(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
-    """Sends refused events again, and removes those that the sink accepts now."""
+    """Sends refused events again; what the sink accepts now leaves.
+
+    Exits 3 if any is refused again.
+
+    Example: collector quarantine retry --all
+    """
     from collector.assembly import retry_events
 
     chosen, quarantine = _opened(config, state)
@@ -125,16 +139,20 @@ def _chosen(quarantine: Quarantine, ids: list[str], *, everything: bool) -> list
 
 def reset(
     sources: Annotated[
-        list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="SOURCE", help="Paths or state keys of sources.", show_default=False),
     ] = None,
     everything: All = False,
     forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a failing sink.")] = False,
     config: Config = None,
     state: StatePath = None,
 ) -> None:
-    """Forgets how far sources were sent, so that the next pass sends them again. Ids make the repeats harmless.
+    """Has the next pass send sources again, from their start.
 
-    With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
+    Ids make the repeats harmless. With --forget what is held of them is dropped, unsent; with --forget alone everything
+    held, and no offset changes.
+
+    Example: collector reset --all
     """
     from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock

@@ -41,10 +41,12 @@ def resend(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
-    """Sends events from the embedded store to the sink, redaction marks as they are, and prints the ledger.
+    """Sends to the sink what the embedded store has.
 
-    For a sink that came after transcripts were swept. Ids make it harmless where the sink has an event already. Exit
-    codes as for `scan`.
+    For a sink that came after transcripts were swept. Redaction marks stay as they are, today's rules and filters
+    apply, and ids make it harmless where the sink has an event already. Exit codes as for `scan`.
+
+    Example: collector resend --from-store --since 30d
     """
     if not from_store:
         raise typer.BadParameter("say where from: --from-store", param_hint="--from-store")

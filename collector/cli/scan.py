@@ -19,6 +19,7 @@ import orjson
 import typer
 
 from collector import log, settings
+from collector.cli.verbosity import asked_level, is_quiet
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import NotARoot, RootNotFound
 from collector.flow import reasons
@@ -34,15 +35,23 @@ SOME_LEFT = 3
 
 Config = Annotated[
     Path | None,
-    typer.Option("--config", help="Your configuration file, in place of the usual one.", show_default=False),
+    typer.Option(
+        "--config", metavar="PATH", help="Your configuration file, in place of the usual one.", show_default=False
+    ),
 ]
 Roots = Annotated[
     list[str] | None,
-    typer.Option("--root", help="A directory to read, such as ~/.claude; repeatable.", show_default=False),
+    typer.Option(
+        "--root", metavar="DIRECTORY", help="A directory to read, such as ~/.claude; repeatable.", show_default=False
+    ),
 ]
-SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
-SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
-StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+SinkUrl = Annotated[
+    str | None, typer.Option("--sink-url", metavar="URL", help="Where to POST the batches.", show_default=False)
+]
+SinkType = Annotated[
+    str | None, typer.Option("--sink-type", metavar="TYPE", help=f"One of {', '.join(SINKS)}.", show_default=False)
+]
+StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help="The state file.", show_default=False)]
 FromNow = Annotated[
     bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
 ]
@@ -56,15 +65,21 @@ def scan(
     state: StatePath = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and redact, but send and save nothing.")] = False,
     max_wait: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="Seconds to wait in all for a failing sink.", show_default=False),
     ] = None,
     from_now: FromNow = False,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends everything new once, and prints the ledger.
 
+    With --quiet, it prints nothing if all goes well; --json always prints.
+
     Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 65 not a root, 66 no root, 73 another
-    agent holds the state, 74 state not writable, 75 sink unreachable, 77 no permission, 78 bad configuration, 2 usage.
+    agent holds the state, 74 state not writable, 75 sink unreachable, 77 no permission, 78 bad configuration, 2 usage,
+    130 interrupted with Ctrl-C.
+
+    Example: collector scan --dry-run
     """
     given = flags(root, sink_url, sink_type, state)
     if max_wait is not None:
@@ -123,8 +138,10 @@ def _check_roots(roots: Sequence[Root]) -> None:
 def flags(
     root: list[str] | None, sink_url: str | None, sink_type: str | None, state: Path | None
 ) -> dict[str, dict[str, Any] | list[str]]:
-    """The flags that `scan` and `run` share, in the shape of the settings."""
+    """The flags that commands share, in the shape of the settings."""
     given: dict[str, dict[str, Any] | list[str]] = {}
+    if level := asked_level():
+        given["log"] = {"level": level}
     if root:
         given["roots"] = root
     sink = {name: value for name, value in (("url", sink_url), ("type", sink_type)) if value is not None}
@@ -188,6 +205,8 @@ def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = Fa
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(ledger.as_dict(), option=orjson.OPT_APPEND_NEWLINE))
         sys.stdout.flush()
+        return
+    if is_quiet():
         return
     data = ledger.as_dict()
     files = data["files"]

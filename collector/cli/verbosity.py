@@ -1,4 +1,4 @@
-"""How much a command says on stderr: `-v` and `-q`, which every command takes that reads the configuration.
+"""What every command takes beside its own options: `-v` and `-q`, for how much it says on stderr.
 
 In: the flags, before or after the command. Out: the `log.level` that they stand for, which counts like any other flag:
 `config show` names it, and what an administrator has locked stays locked.
@@ -11,15 +11,19 @@ import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
 from inspect import Parameter
-from typing import Annotated, Any, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from collector import log
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr: log.level = debug.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
-FLAGS = ("verbose", "quiet")
+VERBOSE, QUIET = "debug", "error"
+FLAGS = {"verbose": Verbose, "quiet": Quiet}
+TAKES = {Path: "PATH", int: "NUMBER", float: "NUMBER", str: "TEXT"}
 _asked: ContextVar[str] = ContextVar("asked", default="")
 
 
@@ -30,16 +34,17 @@ def asked_level() -> str:
 
 def is_quiet() -> bool:
     """Whether a person wants to hear of nothing but trouble."""
-    return _asked.get() == "error"
+    return _asked.get() == QUIET
 
 
 def ask(*, verbose: bool, quiet: bool) -> None:
     """Remembers what the flags say, for as long as this command line runs."""
-    if verbose and quiet:
+    asked = {_asked.get(), VERBOSE if verbose else "", QUIET if quiet else ""} - {""}
+    if len(asked) > 1:
         raise typer.BadParameter("--verbose and --quiet exclude each other.", param_hint="--quiet")
-    if verbose or quiet:
-        _asked.set("debug" if verbose else "error")
-        log.configure(_asked.get())
+    for level in asked:
+        _asked.set(level)
+        log.configure(level)
 
 
 def forget() -> None:
@@ -47,20 +52,29 @@ def forget() -> None:
     _asked.set("")
 
 
-def with_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with -v and -q, if it reads the configuration: then they are one more layer of it."""
+def completed(command: Callable[..., Any], *, has_log: bool) -> Callable[..., Any]:
+    """The command with words for what its options take, and with -v and -q if it writes a log."""
     signature = inspect.signature(command)
-    if "config" not in signature.parameters:
-        return command
+    kinds = get_type_hints(command, include_extras=True)
+    for kind in kinds.values():
+        _name_what_it_takes(kind)
+    added = FLAGS if has_log and "config" in signature.parameters else {}
 
     @functools.wraps(command)
-    def told(*, verbose: bool, quiet: bool, **given: Any) -> Any:
+    def told(*, verbose: bool = False, quiet: bool = False, **given: Any) -> Any:
         ask(verbose=verbose, quiet=quiet)
         return command(**given)
 
-    kinds = get_type_hints(command, include_extras=True) | {"verbose": Verbose, "quiet": Quiet}
     own = [each.replace(annotation=kinds[name]) for name, each in signature.parameters.items()]
-    added = [Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kinds[name]) for name in FLAGS]
-    told.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-    told.__annotations__ = kinds
+    more = [Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kind) for name, kind in added.items()]
+    told.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    told.__annotations__ = kinds | added
     return told
+
+
+def _name_what_it_takes(kind: Any) -> None:
+    """Typer would say `<int range>`."""
+    for option in getattr(kind, "__metadata__", ()):
+        if isinstance(option, OptionInfo) and option.metavar is None:
+            types = {kind.__origin__, *get_args(kind.__origin__)}
+            option.metavar = next((word for known, word in TAKES.items() if known in types), None)
