@@ -108,7 +108,7 @@ def flow_on(
             log.warning("not a root", reason=said)
     with contextlib.ExitStack() as stack:
         installation = installation_of(settings, may_write=not is_dry_run)
-        redactor = make_redactor(settings, installation.key)
+        redactor = make_redactor(settings, installation.key, observer.preparing)
         policy = policy_of(settings, uniform=uniform)
         channel = stack.enter_context(open_channel(settings, redactor, is_dry_run=is_dry_run))
         limits = channel.sink.limits
@@ -231,7 +231,7 @@ def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[],
     )
 
 
-def make_redactor(settings: Settings, key: bytes) -> Redactor:
+def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
     """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
     chosen = settings.redaction
     if chosen.key_file is not None:
@@ -244,6 +244,7 @@ def make_redactor(settings: Settings, key: bytes) -> Redactor:
             rules=tuple(chosen.rules),
             fields=tuple(chosen.fields),
             cache_dir=configuration.cache_directory(),
+            preparing=preparing,
         )
     )
 
@@ -263,8 +264,14 @@ def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -
             unpacked = settings.sink.model_copy(update={"compression": "none"})
             transport = Transport(unpacked, store.url, bearer(store.token))
         else:
-            sink = settings.sink
-            transport = Transport(sink, str(sink.url), credentials_now(sink), renewed=lambda: credentials_now(sink))
+            sink, scheme = settings.sink, chosen.scheme
+            transport = Transport(
+                sink,
+                str(sink.url),
+                credentials_now(sink, scheme),
+                renewed=lambda: credentials_now(sink, scheme),
+                sign=chosen.sign(settings),
+            )
         stack.callback(transport.close)
         yield transport
 
@@ -287,7 +294,8 @@ def frame_of(settings: Settings, installation: Installation) -> Frame:
 
 def scope_of(settings: Settings) -> Scope:
     """What these settings let us read."""
-    return Scope(roots_of(settings), AGENTS, configuration.home(), settings.projects.include, settings.exclusions)
+    included = settings.projects.include, settings.exclusions, settings.narrower
+    return Scope(roots_of(settings), AGENTS, configuration.home(), *included)
 
 
 def roots_of(settings: Settings) -> list[Root]:

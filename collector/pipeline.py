@@ -7,6 +7,7 @@ Nothing changes until the selection is applied, and from then on only the commit
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -171,6 +172,7 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
     form, projects = flow.scope.form_of(source.root), flow.scope.filter_of(source.root)
     judge: Judge | None = None
     normalize: Normalizer | None = None
+    _recall(source, form, flow)
     for line in _lines(source, form, flow):
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
@@ -183,6 +185,23 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
             yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
         else:
             yield Item(line, _outcome(line, normalize, form, flow))
+
+
+def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
+    """Shows the redactor the last events before a committed offset, once for each source and process: the call whose
+    answer comes next may be among them. A process remembers the rest itself; what is further back is forgotten."""
+    entry = flow.state.entries.get(source.key)
+    if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.level != "full":
+        return
+    with contextlib.suppress(SkipSource):  # whatever is wrong with the source, reading it says so
+        normalize: Normalizer | None = None
+        for line in tail.before(source, entry.position, form):
+            normalize = normalize or form.normalizer(line.reading, flow.frame)
+            if line.record is not None:
+                with contextlib.suppress(Exception):  # one record that is not understood tells nothing
+                    made = normalize(line)
+                    if not isinstance(made, Skip):
+                        flow.redactor.event(made)
 
 
 def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:

@@ -11,7 +11,7 @@ import orjson
 import typer
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.scan import Config, Roots, SinkName, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def preview(
     ] = None,
     limit: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="At most this many events; 0 for all.")] = 20,
     everything: Annotated[bool, typer.Option("--all", help="From the start, including what was sent already.")] = False,
+    sink: SinkName = None,
 ) -> None:
     """Prints the events that would be sent next, one a line.
 
@@ -54,7 +55,7 @@ def preview(
 
     Example: collector preview --since 1d --limit 3
     """
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.inspection.preview import Wanted, previewed  # here: `--help` need not pay for the whole agent
 

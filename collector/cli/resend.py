@@ -8,10 +8,11 @@ import typer
 
 from collector import log, settings
 from collector.cli.preview import start_of
+from collector.cli.progress import ProgressBar
 from collector.cli.scan import (
     SOME_LEFT,
     Config,
-    ProgressBar,
+    SinkName,
     SinkType,
     SinkUrl,
     StatePath,
@@ -19,6 +20,7 @@ from collector.cli.scan import (
     print_ledger,
     stopping_on_signals,
 )
+from collector.cli.verbosity import is_quiet
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.flow.interrupt import Interrupt
@@ -39,6 +41,7 @@ def resend(
     max_wait: Annotated[
         float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
     ] = None,
+    sink: SinkName = None,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends to the sink what the embedded store has.
@@ -53,7 +56,7 @@ def resend(
     given = flags(None, sink_url, sink_type, state)
     if max_wait is not None:
         given["retry"] = {"max_wait": max_wait}
-    chosen = settings.load(config, given, sinks=SINKS)
+    chosen = settings.load(config, given, sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     if SINKS[chosen.sink_type].place:
         raise ConfigurationError(
@@ -66,11 +69,13 @@ def resend(
 
     hold_little_memory()
     ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
-    with stopping_on_signals(interrupt), assembled(chosen, "resend", interrupt=interrupt, observer=bar) as flow:
+    parts = assembled(chosen, "resend", interrupt=interrupt, observer=bar)
+    with stopping_on_signals(interrupt, lambda: bar.has_begun), parts as flow:
         try:
             with bar:
                 send_again(flow, chosen.database_path, ledger, since=start_of(since), is_again=again)
         finally:
-            print_ledger(ledger, as_json=json)
+            if json or not is_quiet():
+                print_ledger(ledger, as_json=json)
     if interrupt.is_set or ledger.as_dict()["quarantined"]:
         raise typer.Exit(SOME_LEFT)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from collector.delivery.sink import Accepted, Answer, Halt, Sink, TooLarge, Verdict
+from collector.delivery.sink import Accepted, Answer, Halt, Pending, Request, Retry, Sink, TooLarge, Verdict
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Stopped
@@ -58,22 +58,52 @@ class Channel:
         self._lock = threading.Lock()
 
     def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
-        """One request, as soon as the upload ceiling allows. Raises Stopped if by then nobody is waiting for it."""
-        request = self.sink.render(events, idempotency_key(events))
+        """What these events come to, usually one request. The first that is not accepted decides for all of them."""
+        requests = self.sink.render(events, idempotency_key(events))
         most = self.sink.limits.body
         # A limit that is known need not be hit: this is what a 413 would say, without the upload.
-        if most is not None and len(request.body) > most:
+        if most is not None and any(len(request.body) > most for request in requests):
             return Posted(TooLarge(f"the sink takes at most {most} bytes"), was_asked=False)
+        accepted, all_sent, answer = Accepted(), 0, None
+        for request in requests:
+            verdict, sent, answer, _ = self._post_one(request, waiting)
+            all_sent += sent
+            if not isinstance(verdict, Accepted):
+                return Posted(verdict, all_sent, answer)
+            accepted = Accepted(
+                accepted.rejected | verdict.rejected,
+                accepted.duplicates + verdict.duplicates,
+                accepted.later | verdict.later,
+            )
+        return Posted(accepted, all_sent, answer)
+
+    def _post_one(self, request: Request, waiting: Waiting) -> Posted:
+        """One request, as soon as the upload ceiling allows, and whatever the sink wants to be asked after it.
+
+        Raises Stopped if by then nobody is waiting for it.
+        """
         waiting.pause(self._seconds_until_free(len(request.body)))
+        verdict, sent, answer = self._exchange(request, waiting)
+        since = self._clock()
+        while isinstance(verdict, Pending):
+            if self._clock() - since > verdict.patience:
+                verdict = Retry(verdict.reason)  # the whole again: what the sink did take of it has the same ids
+                break
+            waiting.pause(verdict.every)
+            verdict, more, answer = self._exchange(verdict.ask, waiting)
+            sent += more
+        if isinstance(verdict, Halt) and answer and answer.status in ASKS_WHO and not self._transport.has_credentials:
+            verdict = Halt(verdict.reason, NONE_IS_SET + verdict.advice)
+        return Posted(self._cleaned(verdict), sent, answer)
+
+    def _exchange(self, request: Request, waiting: Waiting) -> tuple[Verdict | Pending, int, Answer | None]:
         if waiting.is_over:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
         answer, sent = self._transport.post(request)
         if isinstance(answer, Answer):
-            verdict = self.sink.classify(answer)
-            if isinstance(verdict, Halt) and answer.status in ASKS_WHO and not self._transport.has_credentials:
-                verdict = Halt(verdict.reason, NONE_IS_SET + verdict.advice)
-            return Posted(self._cleaned(verdict), sent, answer)
-        return Posted(self._cleaned(answer), sent)
+            answer = answer._replace(path=request.path)
+            return self.sink.classify(answer), sent, answer
+        return answer, sent, None
 
     def _seconds_until_free(self, size: int) -> float:
         """Keeps the upload below max_rate: a request waits until those before it have used up their time."""

@@ -21,3 +21,4 @@ def _zstd(body: bytes) -> bytes:
 
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {"gzip": _gzip, "zstd": _zstd}
+ENDINGS = {"gzip": ".gz", "zstd": ".zst"}  # what files are called that are compressed like this

@@ -24,9 +24,9 @@ class Credentials(NamedTuple):
     secrets: tuple[str, ...]
 
 
-def bearer(token: str) -> Credentials:
-    """What most receivers accept, ours included."""
-    return Credentials("Authorization", f"Bearer {token}", (token,))
+def bearer(token: str, scheme: str = "Bearer") -> Credentials:
+    """What most receivers accept, ours included; some have a word of their own in place of Bearer."""
+    return Credentials("Authorization", f"{scheme} {token}", (token,))
 
 
 def basic(user: str, password: str) -> Credentials:
@@ -41,13 +41,13 @@ def proof_files(settings: SinkSettings) -> list[Path]:
     return [path for path in files if path is not None]
 
 
-def credentials_now(settings: SinkSettings) -> Credentials | None:
+def credentials_now(settings: SinkSettings, scheme: str = "Bearer") -> Credentials | None:
     """The credentials, with the secret as its file has it now."""
     path = token_path(settings)
-    return credentials(settings, read_secret(path, "sink.token_file") if path else None)
+    return credentials(settings, read_secret(path, "sink.token_file") if path else None, scheme)
 
 
-def credentials(settings: SinkSettings, secret: str | None) -> Credentials | None:
+def credentials(settings: SinkSettings, secret: str | None, scheme: str = "Bearer") -> Credentials | None:
     """What goes with every request; None for a sink that does not ask who is sending."""
     if secret is None:
         if settings.auth == "bearer":  # the default: nothing says that this sink wants a secret
@@ -58,7 +58,7 @@ def credentials(settings: SinkSettings, secret: str | None) -> Credentials | Non
         )
     match settings.auth:
         case "bearer":
-            return bearer(secret)
+            return bearer(secret, scheme)
         case "basic":
             return basic(settings.auth_user or "", secret)
         case "header":

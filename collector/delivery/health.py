@@ -44,8 +44,10 @@ class Health:
                 self.tries += 1
                 return
             self.failing_since, self.tries, self.reason = None, 0, ""
-            rejected = verdict.rejected if isinstance(verdict, Accepted) else {event.id for event in events}
-            taken = [event for event in events if event.id not in rejected]
+            taken: list[Sealed] = []
+            if isinstance(verdict, Accepted):
+                left = verdict.rejected.keys() | verdict.later
+                taken = [event for event in events if event.id not in left]
             if taken:
                 self._refused_in_a_row = 0
                 self.canary = min(taken[:10], key=lambda event: len(event.body))

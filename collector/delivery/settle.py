@@ -74,12 +74,17 @@ class Settling:
         self._address = address
         self._when_failing = when_failing
         self._refused: dict[str, str] = {}
+        self._later: list[Sealed] = []  # what the sink put off while it took others
         self._sent_bytes = 0
         self._duplicates = 0
 
     def receipt(self) -> Receipt:
         """Settles every event of the batch."""
         self._settle(self._batch.events)
+        while self._later:
+            postponed, self._later = self._later, []
+            self._waiting.pause(backoff(0, self._policy.retry, uniform=self._policy.uniform))
+            self._settle(postponed)
         quarantined = [
             Quarantined(event.id, self._refused[event.id], key, offset, event.body.decode())
             for event, (key, offset) in zip(self._batch.events, self._batch.places, strict=True)
@@ -128,6 +133,7 @@ class Settling:
                 self._refuse(event, reason)
             else:
                 self._blame(event, reason, tolerated=SUSPICIOUS_REFUSALS)
+        self._later += [event for event in events if event.id in decision.later]
 
     def _refuse(self, event: Sealed, reason: str) -> None:
         self._refused[event.id] = reason
@@ -223,7 +229,7 @@ class Settling:
     def _is_taken(self, event: Sealed) -> bool:
         """Whether the sink takes this event now."""
         decision = self._post([event])
-        return isinstance(decision, Accepted) and event.id not in decision.rejected
+        return isinstance(decision, Accepted) and event.id not in decision.rejected.keys() | decision.later
 
     def _post_until_decided(self, events: list[Sealed]) -> Decision:
         """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspected."""

@@ -1,6 +1,6 @@
 """Sinks: how to speak to one kind of receiver, and what a sink says about itself.
 
-In: events, and a receiver's answer. Out: a request, and what the answer means. A sink does no I/O and knows nothing of
+In: events, and a receiver's answer. Out: requests, and what the answer means. A sink does no I/O and knows nothing of
 retries, offsets, credentials, compression or TLS, so values are enough to test it. To add one takes a module in sinks/
 and a line in the registry there. Invariant: other code asks a sink about itself, never which type it is.
 """
@@ -18,36 +18,43 @@ import httpx
 from collector.flow.outcome import Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
-from collector.settings.options import Section
+from collector.settings.options import Section, SinkSettings
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OptionsT = TypeVar("OptionsT", bound=Section)
 
 
 class Request(NamedTuple):
-    """What is POSTed, before compression; `path` and `query` are added to sink.url."""
+    """What is sent, before compression; `path` and `query` are added to sink.url.
+
+    With `names_encoding` the path ends in what compressed files are called: .gz or .zst.
+    """
 
     body: bytes
     headers: Mapping[str, str]
     path: str = ""
     query: Mapping[str, str] = NOTHING
+    method: str = "POST"
+    names_encoding: bool = False
 
 
 class Answer(NamedTuple):
-    """What came back; a body that is too long is cut."""
+    """What came back; a body that is too long is cut. `path` is that of its request, for a sink that sends several."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     is_cut: bool = False
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Stored, except for the events named in `rejected` (id -> reason)."""
+    """Stored, except for the events named in `rejected` (id -> reason), and those in `later`, which may work later."""
 
     rejected: dict[str, str] = field(default_factory=dict)
     duplicates: int = 0
+    later: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +88,19 @@ class Halt:
     advice: str
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Taken, but not acknowledged yet: `ask` that, every `every` seconds, for no longer than `patience` seconds."""
+
+    ask: Request
+    reason: str
+    every: float = 1.0
+    patience: float = 120.0
+
+
 Decision = Accepted | Retry | TooLarge | Refused
 Verdict = Decision | Halt
+Signer = Callable[[str, str, Mapping[str, str], bytes], Mapping[str, str]]
 
 
 class SinkLimits(NamedTuple):
@@ -99,10 +117,14 @@ class Sink(Protocol):
     def limits(self) -> SinkLimits:
         """Larger requests are halved, and longer events cut, before anything is sent."""
 
-    def render(self, events: Sequence[Sealed], key: str) -> Request:
-        """The request for these events, the same every time. `key` names it, and a repeat has the same key."""
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        """The requests for these events, the same every time. `key` names them, and a repeat has the same key.
 
-    def classify(self, answer: Answer) -> Verdict:
+        They are sent in this order, and the events are acknowledged once all are: one that fails has all of them sent
+        again, so each must be harmless to repeat.
+        """
+
+    def classify(self, answer: Answer) -> Verdict | Pending:
         """What an answer means for the events that were sent. Never raises, whatever a server says."""
 
 
@@ -112,6 +134,9 @@ class SinkType(Generic[OptionsT]):
 
     `place` is for a sink whose receiver runs in this process: the file in which it keeps events. Others need sink.url.
     `within` names the part of a receiver that options choose, such as an index: another part is another sink.
+    `scheme` is the word before the token in the Authorization header. `signer` makes the headers by which a request
+    says who sends it, from its method, URL, headers and body as they go out. `check` raises ConfigurationError for
+    options that do not fit the settings that all sinks share.
     """
 
     name: str
@@ -121,6 +146,9 @@ class SinkType(Generic[OptionsT]):
     has_own_table: bool = True
     place: Callable[[Settings], Path] | None = None
     within: Callable[[OptionsT], str] = lambda _: ""
+    scheme: str = "Bearer"
+    signer: Callable[[OptionsT], Signer] | None = None
+    check: Callable[[OptionsT, SinkSettings], None] = lambda _options, _settings: None
 
     @property
     def needs_url(self) -> bool:
@@ -129,7 +157,13 @@ class SinkType(Generic[OptionsT]):
 
     def sink(self, settings: Settings) -> Sink:
         """The sink that these settings describe."""
-        return self.make(settings.own_options(self))
+        options = settings.own_options(self)
+        self.check(options, settings.sink)
+        return self.make(options)
+
+    def sign(self, settings: Settings) -> Signer | None:
+        """What signs the requests of these settings."""
+        return None if self.signer is None else self.signer(settings.own_options(self))
 
     def address(self, settings: Settings) -> str:
         """Where events go, in the words that people see. A query is left out, because it may hold a token."""
@@ -138,7 +172,9 @@ class SinkType(Generic[OptionsT]):
         return str(settings.sink.url).partition("?")[0]
 
     def identity(self, settings: Settings) -> SinkIdentity:
-        """Which sink it is, among all that events were ever sent to."""
+        """Which sink it is, among all that events were ever sent to. One that has a name may move as it likes."""
+        if settings.sink_name:
+            return SinkIdentity("sink", settings.sink_name)
         if self.place is not None:
             address = state_key(str(self.place(settings)))
         else:

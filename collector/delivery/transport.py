@@ -1,4 +1,4 @@
-"""One POST: compression, connections that are used again, and a deadline for the whole.
+"""One request: compression, connections that are used again, and a deadline for the whole.
 
 In: a request from any sink, and the settings that all sinks share. Out: an answer, or the verdict that a failure
 amounts to. No retries here. Whether to encrypt and whether to use a proxy depends on the URL, whatever the sink.
@@ -18,21 +18,24 @@ from urllib.parse import urlencode
 import httpx
 
 from collector.delivery.clients import Clients
-from collector.delivery.compression import COMPRESSIONS
+from collector.delivery.compression import COMPRESSIONS, ENDINGS
 from collector.delivery.credentials import Credentials
 from collector.delivery.failures import failure
-from collector.delivery.sink import Answer, Halt, Request, Retry
+from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
+from collector.errors import SinkHalted
 from collector.settings.environment import proxy_of
 from collector.settings.options import SinkSettings, is_loopback, refuse_clear_text
 
 MAX_ANSWER_BYTES = 1_000_000
+CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where it looks for the keys."
 SLOWEST_UPLOAD = 10_000  # bytes a second; a larger body gets that much more time
 
 
 class Transport:
     """The client through which every sink's requests go. Used by several threads at once.
 
-    `renewed` gives the credentials as their files have them now; without it, they stay as they are.
+    `renewed` gives the credentials as their files have them now; without it, they stay as they are. `sign` is asked for
+    further headers once the rest of a request is ready.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Transport:
         *,
         deadline: float | None = None,
         renewed: Callable[[], Credentials | None] | None = None,
+        sign: Signer | None = None,
     ) -> None:
         refuse_clear_text(url, is_allowed=settings.allow_http)
         self.address = url.partition("?")[0]  # for messages: a query may hold a token
@@ -53,6 +57,7 @@ class Transport:
         self._encoding = settings.compression
         self._compress = COMPRESSIONS.get(settings.compression)
         self._settings = settings
+        self._sign = sign
         self._proxy = proxy_of(url) if transport is None and not is_loopback(url) else None
         self._clients = Clients(settings, url, credentials, transport, renewed)
         self._is_closed = False
@@ -61,15 +66,22 @@ class Transport:
     def post(self, request: Request) -> tuple[Answer | Retry | Halt, int]:
         """Sends one request; returns the answer (or what its absence means) and the bytes that went out."""
         body, headers = request.body, dict(request.headers)
-        if self._compress is not None:
+        if body and self._compress is not None:
             body = self._compress(body)
             headers["Content-Encoding"] = self._encoding
+            if request.names_encoding:
+                request = request._replace(path=request.path + ENDINGS[self._encoding])
         url = _with_target(self._url, request)
+        if self._sign is not None:
+            try:
+                headers |= self._sign(request.method, url, headers, body)
+            except SinkHalted as error:
+                return Halt(str(error), CHECK_SIGNER), 0
         seconds = self.deadline + len(body) / SLOWEST_UPLOAD
         exchange = self._take()
         try:
             with exchange.within(seconds):
-                answer = exchange.post(url, body, headers)
+                answer = exchange.send(request.method, url, body, headers)
             return answer, len(body)
         except httpx.ConnectTimeout:
             behind = f"; {self._proxy}" if self._proxy else ""
@@ -155,10 +167,10 @@ class Exchange:
         finally:
             timer.cancel()
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """One request and its answer."""
         extensions = {"trace": self._trace}
-        with self.client.stream("POST", url, content=body, headers=dict(headers), extensions=extensions) as response:
+        with self.client.stream(method, url, content=body, headers=dict(headers), extensions=extensions) as response:
             parts: list[bytes] = []
             size = 0
             # An encoded answer was not asked for and is not decoded: its status is enough, and it may be a zip bomb.

@@ -14,11 +14,16 @@ class Skip(NamedTuple):
 
 
 class Sealed(NamedTuple):
-    """A redacted, size-bounded, serialized event. Only `collector.redact.seal` makes one (promise 5)."""
+    """A redacted, size-bounded, serialized event. Only `collector.redact.seal` makes one (promise 5).
+
+    `seen` is when this was read, in seconds since 1970: for sinks that say so, or that take no old times. It stays as
+    it is however often the event is sent.
+    """
 
     id: str
     body: bytes
     redactions: dict[str, int]
+    seen: float = 0.0
 
 
 class Quarantined(NamedTuple):

@@ -20,11 +20,12 @@ class Scope:
     home: str
     include: Sequence[str] = ()
     exclude: Sequence[Sequence[str]] = ()
+    narrower: Sequence[str] = ()
     filters: dict[str, ProjectFilter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, form in self.agents.items():
-            self.filters[name] = ProjectFilter(form, self.include, self.exclude, self.home)
+            self.filters[name] = ProjectFilter(form, self.include, self.exclude, self.home, narrower=self.narrower)
 
     def form_of(self, root: Root) -> AgentFormat:
         """How the agent writes whose files are below this root."""

@@ -27,6 +27,7 @@ MAX_LINE_BYTES = 256 << 20
 LARGEST_STUB = 64 << 10
 # How far a head without a time is looked into for the first one. Twice the largest line ever met there.
 LOOK_AHEAD_BYTES = 4 << 20
+REACH_BACK_BYTES = 128 << 10
 LOOK_AHEAD_CHUNK = 32 << 10
 
 
@@ -56,6 +57,20 @@ def read(
             reading = reading._replace(next_time=_next_time(file, reading, start, look_ahead_bytes, form))
         parts = whole_lines(file, start, reading.stamp.size, chunk_bytes, max_line_bytes)
         yield from _items(reading, parts, start, anchor, form)
+
+
+def before(source: Source, position: Position, form: AgentFormat, reach: int = REACH_BACK_BYTES) -> Iterator[Line]:
+    """The last whole lines before a position: not to be sent again, but for what they tell about those after it."""
+    with opened(source) as file:
+        if not position.offset or not file.begins_as(position):
+            return
+        low = max(0, position.offset - reach)
+        window = file.read_fully(position.offset - low, low)
+        start = low + window.find(b"\n") + 1 if low else 0
+        head = file.read_fully(min(FINGERPRINT_BYTES, position.offset), 0)
+        reading = Reading(source, head, file.stamp._replace(size=position.offset))
+        parts = whole_lines(file, start, position.offset, CHUNK_BYTES, MAX_LINE_BYTES)
+        yield from (item for item in _items(reading, parts, start, HEAD, form) if isinstance(item, Line))
 
 
 def _anchor_at(file: SourceFile, reading: Reading, start: int, form: AgentFormat) -> Anchor:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -45,10 +46,12 @@ def replace(
     key: bytes,
     check: Callable[[], None] = lambda: None,
     number: int = 0,
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Finding]:
     """Puts markers over the marks and over every copy of their values; returns these as findings of round `number`.
-    `check` is called for every string and raises if this takes too long."""
-    copier = _Copier(segments, marks, key)
+    `check` is called for every string and raises if this takes too long. `known` are values found in earlier events,
+    each with its rule: of them there are only copies here."""
+    copier = _Copier(segments, marks, key, known)
     findings: list[Finding] = []
     key_marks: dict[tuple[int, str], list[Mark]] = {}
     for index, segment in enumerate(segments):
@@ -89,10 +92,10 @@ def _findings(text: str, spans: list[Mark], path: tuple[Any, ...], in_key: bool,
 class _Copier:
     """Every found value in every form it may take elsewhere, and the markers for them."""
 
-    def __init__(self, segments: list[Segment], marks: Marks, key: bytes) -> None:
+    def __init__(self, segments: list[Segment], marks: Marks, key: bytes, known: Mapping[str, str]) -> None:
         self._key = key
         self._markers: dict[tuple[str, str], str] = {}
-        values: dict[str, str] = {}
+        values = dict(known)
         for index, found in marks.items():
             for mark in found:
                 values.setdefault(segments[index].text[mark.start : mark.end], mark.rule)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from time import monotonic
@@ -26,12 +26,16 @@ from collector.redact.rule import Rule
 from collector.redact.scan.engines import MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
+from collector.redact.session.memory import Found, Known, Sessions
+from collector.redact.session.printed import secret_spans
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event; with more it is withheld, as it would take time and memory without end
 BYTES_FOR_THE_TIME = 5_000_000  # that the time allowed is meant for; a longer event gets proportionally more
 MOST_SECONDS = 200.0  # for one event, however long: systemd ends a service that is silent for five minutes
 FIELD_RULE = "field"
+PRINTED_RULE = "printed-secret"
+OUTPUTS = frozenset({"text", "stdout", "output", "result", "content", "value", "message"})  # keys of what was printed
 WITHHELD = "withheld"  # seal counts under this name what no rule has found
 
 
@@ -49,8 +53,28 @@ class Options:
     rules: tuple[Described, ...] = ()
     fields: tuple[str, ...] = ()
     cache_dir: Path | None = None
+    preparing: Callable[[], None] = lambda: None  # called before the rules are compiled, which takes seconds
     seconds: float = 20.0
     clock: Callable[[], float] = monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What earlier events of a session tell about one: values to look for, and which of its results answer a call for
+    a secret (by identity). `found` collects what the event itself tells."""
+
+    known: list[Known] = field(default_factory=list)
+    answers: set[int] = field(default_factory=set)
+    found: list[Found] = field(default_factory=list)
+
+    def note(self, marks: dict[int, list[Mark]], texts: list[str]) -> None:
+        """Collects what was found, with what stood before it."""
+        for index, found in marks.items():
+            text = texts[index]
+            self.found.extend(
+                Found(mark.rule, text[mark.start : mark.end], text[max(0, mark.start - 100) : mark.start])
+                for mark in found
+            )
 
 
 class Redactor:
@@ -60,8 +84,9 @@ class Redactor:
         self._options = options
         self.rules = chosen_rules(options)
         self._matchers = [Matcher(rule) for rule in self.rules]
-        self._engine = engine or make_engine(options.engine, self.rules, options.cache_dir)
+        self._engine = engine or make_engine(options.engine, self.rules, options.cache_dir, options.preparing)
         self._fields = frozenset(name.lower() for name in options.fields)
+        self._sessions = Sessions()
         self._book = KeyBook(frozenset(word for rule in self.rules for word in rule.keywords) | self._fields)
 
     @property
@@ -70,20 +95,34 @@ class Redactor:
         return self._engine.name
 
     def event(self, event: dict[str, Any]) -> dict[str, int]:
-        """Redacts an event in place; returns (and notes in the event) how often each rule was needed."""
+        """Redacts an event in place; returns (and notes in the event) how often each rule was needed. Events of one
+        session come in their order: what one tells (session/memory.py) holds for those after it."""
+        session = self._sessions.of(event)
         texts = gather(event, self._book)
         text = encode(texts)
         zones = self._engine.zones(text)
-        if not zones and not self._fields:
+        told = Told()
+        if session:
+            answers = session.answers(event) if PRINTED_RULE not in self._options.disabled else []
+            told = Told(session.standing_in(text), {id(answer) for answer in answers})
+            session.note_calls(event)
+        if not zones and not self._fields and not told.known and not told.answers:
             return {}
         text, zones = self._shielded(text, zones)
         counts: dict[str, int] = {}
-        for finding in self._redact(event, texts, text, zones):
+        for finding in self._redact(event, texts, text, zones, told):
             counts[finding.rule] = counts.get(finding.rule, 0) + 1
+        if session:
+            session.note_values(told.found)
         if counts:
             before = event.get("redactions")
             event["redactions"] = {**(before if isinstance(before, dict) else {}), **counts}
         return counts
+
+    def is_new(self, source: str) -> bool:
+        """Whether nothing of a source has been redacted by this process, as far as is remembered. Asked once for each
+        reading: then the events before a committed offset are shown again, so that nothing they tell is missed."""
+        return self._sessions.is_new(source)
 
     def text(self, text: str) -> str:
         """One string, redacted."""
@@ -124,20 +163,27 @@ class Redactor:
             zones.pop(MARKERS, None)
         return text, zones
 
-    def _redact(self, event: Any, texts: list[str], text: bytes, zones: dict[int, Zones]) -> list[Finding]:
+    def _redact(
+        self, event: Any, texts: list[str], text: bytes, zones: dict[int, Zones], told: Told | None = None
+    ) -> list[Finding]:
         """Redacts until nothing more is found, so that doing it twice changes nothing."""
+        told = told or Told()
         findings: list[Finding] = []
         seconds = self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
         deadline = self._options.clock() + min(seconds, MOST_SECONDS)
         for number in range(ROUNDS):
             marks = self._marks(text, zones, texts, deadline) if zones else {}
-            if not marks and not self._fields:
+            is_told = number == 0 and (told.known or told.answers)
+            if not marks and not self._fields and not is_told:
                 break
             segments = segments_of(event, self._book)
             if len(segments) != len(texts):
                 raise ValueError("the segments of an event are not those of its text")
             self._mark_fields(segments, marks)
-            found = self._replace(event, segments, marks, deadline, number)
+            if is_told:
+                _mark_answers(segments, marks, told.answers)
+            told.note(marks, texts)
+            found = self._replace(event, segments, marks, deadline, (number, told.known if is_told else []))
             if not found:
                 break
             findings += found
@@ -174,8 +220,15 @@ class Redactor:
                 marks[index] = [Mark(segment.value_at, len(segment.text), FIELD_RULE)]
 
     def _replace(
-        self, event: Any, segments: list[Segment], marks: dict[int, list[Mark]], deadline: float, number: int
+        self,
+        event: Any,
+        segments: list[Segment],
+        marks: dict[int, list[Mark]],
+        deadline: float,
+        round_and_known: tuple[int, list[Known]],
     ) -> list[Finding]:
+        number, known = round_and_known
+
         def check() -> None:
             if self._options.clock() > deadline:
                 raise TimeOut("copies")
@@ -185,12 +238,28 @@ class Redactor:
             segment = segments[index]
             if found[0].rule == FIELD_RULE or not is_exempt(segment.path, segment.text[segment.value_at :]):
                 kept[index] = found
-        return replace(event, segments, kept, self._options.key, check, number) if kept else []
+        values = {one.value: one.rule for one in known}
+        return replace(event, segments, kept, self._options.key, check, number, values) if kept or values else []
+
+
+def _mark_answers(segments: list[Segment], marks: dict[int, list[Mark]], answers: set[int]) -> None:
+    """Marks what a command was asked for, in the results that answer it: their text, and the copies tools keep."""
+    for index, segment in enumerate(segments):
+        if answers and _is_output(segment, answers):
+            for start, end in secret_spans(segment.text[segment.value_at :]):
+                mark = Mark(start + segment.value_at, end + segment.value_at, PRINTED_RULE)
+                marks.setdefault(index, []).append(mark)
+
+
+def _is_output(segment: Segment, answers: set[int]) -> bool:
+    """Whether a string is the output of such a call: the text of its block, or a detail of its event."""
+    name = next((part for part in reversed(segment.path) if isinstance(part, str)), "")
+    return name in OUTPUTS and (id(segment.node) in answers or segment.path[0] in ("text", "tool"))
 
 
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
     """The table without the disabled rules and with the user's own."""
-    known = {rule.id for rule in RULES}
+    known = {rule.id for rule in RULES} | {PRINTED_RULE}
     own = {rule.id for rule in options.rules}
     if unknown := options.disabled - known - own - {FIELD_RULE}:
         raise ConfigurationError(

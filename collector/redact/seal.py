@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -32,7 +33,7 @@ def seal(
     event_id = str(event.get("id", ""))
     try:
         counts = redactor.event(event)
-        return Sealed(event_id, shorten.fit(event, max_bytes), counts)
+        return Sealed(event_id, shorten.fit(event, max_bytes), counts, time.time())
     except MemoryError:  # is not this event's fault: it is read again when there is room
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home
@@ -40,7 +41,7 @@ def seal(
 
         say_withheld(type(error).__name__, place_of(error))
         rest = withheld(event, shapes or {})
-        return Sealed(event_id, shorten.fit(rest, max_bytes), rest["redactions"])
+        return Sealed(event_id, shorten.fit(rest, max_bytes), rest["redactions"], time.time())
 
 
 @lru_cache

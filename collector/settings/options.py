@@ -193,6 +193,17 @@ class SinkSettings(Section):
         return value
 
 
+class OneOfSeveral(SinkSettings):
+    """A further sink: it has a name, offsets of its own, and all that [sink] can hold. No sink delays another."""
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", examples=["engine"], description="what it is called: a-z, 0-9, - and _"
+    )
+    level: Literal["full", "metadata"] = Field(default="full", description="metadata sends no text to this one")
+    include: Names = Field(default=[], description="of what projects lets through, only these (all, when empty)")
+    exclude: Names = Field(default=[], description="never these, besides those of projects.exclude")
+
+
 class BatchSettings(Section):
     """How many events travel together."""
 

@@ -18,8 +18,8 @@ from collector.delivery.channel import Channel
 from collector.delivery.credentials import Credentials
 from collector.delivery.settle import Policy
 from collector.delivery.sink import Answer as Received
+from collector.delivery.sink import Pending, SinkType, Verdict
 from collector.delivery.sink import Sink as SinkProtocol
-from collector.delivery.sink import SinkType, Verdict
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.settings.options import SinkSettings
@@ -47,7 +47,7 @@ class Receiving:
         """The sink, with its options."""
         return self.sink.make(self.sink.options(**self.options))
 
-    def verdict(self, answer: Answer) -> Verdict:
+    def verdict(self, answer: Answer) -> Verdict | Pending:
         """What the sink makes of an answer."""
         assert isinstance(answer.body, bytes)
         return self.make().classify(Received(answer.status, httpx.Headers(answer.headers), answer.body))

@@ -49,11 +49,11 @@ class PigeonSink:
         self._loft = options.loft
         self._speed = "express" if options.is_express else "plain"
 
-    def render(self, events: Sequence[Sealed], key: str) -> Request:
+    def render(self, events: Sequence[Sealed], key: str) -> list[Request]:
         """The key stands in the query, where this receiver looks for it."""
         letters = [{"to": event.id, "text": event.body.decode()} for event in events]
         headers = {"Content-Type": "application/x-letters", "X-Pigeon": self._speed}
-        return Request(orjson.dumps({"letters": letters}), headers, f"/lofts/{self._loft}", {"flight": key})
+        return [Request(orjson.dumps({"letters": letters}), headers, f"/lofts/{self._loft}", {"flight": key})]
 
     def classify(self, answer: Answer) -> Verdict:
         """By the word in the body; a 200 without one is from somebody in between."""

@@ -1,21 +1,33 @@
-"""The channel: one request to one sink, at most so fast, and nothing in confidence comes back out."""
+"""The channel: what events come to, sent to one sink, at most so fast, and nothing in confidence comes back out."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import httpx
 import pytest
 
 from collector.delivery.channel import Channel, idempotency_key
 from collector.delivery.credentials import Credentials, basic, bearer
-from collector.delivery.sink import Accepted, Halt, SinkLimits, TooLarge, Verdict
+from collector.delivery.sink import (
+    Accepted,
+    Answer,
+    Halt,
+    Pending,
+    Refused,
+    Request,
+    Retry,
+    SinkLimits,
+    TooLarge,
+    Verdict,
+)
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Stopped
 from collector.flow.interrupt import Interrupt
+from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
 from tests.delivery.sending import sealed
 from tests.delivery.test_waiting import Clock
@@ -106,3 +118,88 @@ def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
     channel = Channel(Small(), transport(lambda _: pytest.fail("it was sent")))
     posted = channel.post([sealed("a", 200)], Waiting(Interrupt()))
     assert posted == (TooLarge("the sink takes at most 100 bytes"), 0, None, False)
+
+
+class TwoPlaces(HttpSink):
+    """Puts a file in one place, and tells another."""
+
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        return [Request(b"file", {}, "/file", method="PUT"), Request(b"told", {}, "/list")]
+
+    def classify(self, answer: Answer) -> Verdict:
+        if answer.status == 200:
+            return Accepted({answer.path: "rejected"}, 1)
+        return Refused(f"HTTP {answer.status}")
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdict", "methods"),
+    [
+        ([200, 200], Accepted({"/file": "rejected", "/list": "rejected"}, 2), ["PUT", "POST"]),
+        ([200, 422], Refused("HTTP 422"), ["PUT", "POST"]),
+        ([422], Refused("HTTP 422"), ["PUT"]),
+    ],
+)
+def test_events_may_come_to_several_requests_and_the_first_failure_decides(
+    answers: list[int], verdict: Verdict, methods: list[str]
+) -> None:
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(answers.pop(0) if answers else 200)
+
+    posted = Channel(TwoPlaces(), transport(answer)).post([sealed("a")], Waiting(Interrupt()))
+    assert (posted.verdict, posted.sent) == (verdict, 4 * len(methods))
+    assert [request.method for request in seen] == methods
+    assert [request.url.path for request in seen] == ["/in/file", "/in/list"][: len(methods)]
+
+
+class Slow(HttpSink):
+    """A receiver that acknowledges only when it is asked again."""
+
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        return [Request(key.encode(), {}, "/one", method="PUT", names_encoding=True)]
+
+    def classify(self, answer: Answer) -> Verdict | Pending:  # type: ignore[override]
+        if answer.status == 202:
+            return Pending(Request(b"", {}, "/done", method="GET"), "it has not said that it is done", patience=3.0)
+        return Accepted()
+
+
+def asked_of_slow(*statuses: int) -> tuple[Verdict, list[str]]:
+    """What comes of these answers, and what was asked for them."""
+    seen: list[str] = []
+    said = iter(statuses)
+    clock = Clock()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(f"{request.method} {request.url.path} {request.headers.get('content-encoding', '')}".strip())
+        return httpx.Response(next(said))
+
+    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer))
+    posted = Channel(Slow(), way, clock=clock).post([sealed("a")], Waiting(Interrupt(lambda: clock), clock))
+    return posted.verdict, seen
+
+
+def test_what_is_taken_but_not_acknowledged_is_asked_after_for_a_while_and_then_sent_again() -> None:
+    verdict, seen = asked_of_slow(202, 202, 200)
+    assert verdict == Accepted()
+    assert seen == ["PUT /in/one.gz gzip", "GET /in/done", "GET /in/done"]
+    assert asked_of_slow(*[202] * 9)[0] == Retry("it has not said that it is done")
+
+
+def test_a_signed_request_is_signed_as_it_goes_out() -> None:
+    signed: list[tuple[str, str, bytes]] = []
+
+    def sign(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
+        signed.append((method, url, body))
+        return {"Authorization": f"signed {headers['Content-Encoding']}"}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        assert signed[-1] == (request.method, str(request.url), request.content)
+        return httpx.Response(200 if request.headers["authorization"] == "signed gzip" else 403)
+
+    way = Transport(SinkSettings(), "http://localhost/in", None, httpx.MockTransport(answer), sign=sign)
+    assert Channel(Slow(), way).post([sealed("a")], Waiting(Interrupt())).verdict == Accepted()
+    assert len(signed) == 1

@@ -11,7 +11,7 @@ import pytest
 
 import collector.delivery.sinks
 from collector.delivery.credentials import Credentials, basic, bearer
-from collector.delivery.sink import Accepted, Answer, Halt, Refused, Retry, TooLarge
+from collector.delivery.sink import Accepted, Answer, Halt, Pending, Refused, Retry, TooLarge
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import SinkHalted
 from tests.delivery import made_up
@@ -88,10 +88,10 @@ def test_its_path_and_query_are_added_to_what_a_person_wrote(receiving: Receivin
 
 
 def test_what_belongs_to_the_transport_is_left_to_it(receiving: Receiving) -> None:
-    request = receiving.make().render([sealed("a")], "key")
-    assert {name.lower() for name in request.headers} & TRANSPORTS_OWN == set()
-    assert "content-type" in {name.lower() for name in request.headers}
-    assert request.path == "" or request.path.startswith("/")
+    for request in receiving.make().render([sealed("a")], "key"):
+        assert {name.lower() for name in request.headers} & TRANSPORTS_OWN == set()
+        assert "content-type" in {name.lower() for name in request.headers}
+        assert request.path == "" or request.path.startswith("/")
 
 
 def test_no_request_and_no_event_is_larger_than_its_receiver_takes(receiving: Receiving) -> None:
@@ -175,7 +175,7 @@ def test_whatever_a_server_says_means_something_and_only_a_2xx_can_accept(receiv
     for status in (*range(100, 600), 999):
         for body in NONSENSE:
             verdict = sink.classify(Answer(status, {}, body, is_cut=len(body) > 50))
-            assert isinstance(verdict, Accepted | Retry | TooLarge | Refused | Halt)
+            assert isinstance(verdict, Accepted | Retry | TooLarge | Refused | Halt | Pending)
             assert 200 <= status < 300 or not isinstance(verdict, Accepted)
 
 

@@ -319,3 +319,17 @@ def test_what_is_larger_than_the_sink_takes_is_halved_without_asking_and_says_no
     receipt = Settling(batch(*names(5)), post, health, PATIENT, Waiting(Interrupt()), "here").receipt()
     assert posted == [["e0", "e1"], ["e2"], ["e3", "e4"]]
     assert receipt.refused == []
+
+
+def test_what_is_put_off_is_sent_again_alone_until_it_is_taken() -> None:
+    requests: list[list[str]] = []
+
+    def post(events: Sequence[Sealed], waiting: Waiting) -> Posted:
+        requests.append([event.id for event in events])
+        return Posted(Accepted(later=frozenset(event.id for event in events[1:])))
+
+    waiting = Waiting(Interrupt(), PATIENT.clock)
+    many = batch(*names(400))  # one after another: that must not be a matter of how deep calls may go
+    receipt = Settling(many, post, Health(PATIENT.clock), PATIENT, waiting, "here").receipt()
+    assert receipt.refused == []
+    assert requests == [names(400)[number:] for number in range(400)]

@@ -13,11 +13,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "structures": {"rule", "marker", "words", "formats.shapes"},
     "all_rules": {"rule", "formats", "structures"},
     "scan": {"rule", "marker", "words.names", "words.placeholders"},
+    "session": {"words"},
     "own_rules": {"rule", "scan"},
     "exempt": set(),
     "findings": {"marker"},
     "copies": {"exempt", "findings", "marker", "scan.segments", "words.distinctive"},
-    "redactor": {"rule", "marker", "all_rules", "scan", "own_rules", "exempt", "findings", "copies"},
+    "redactor": {"rule", "marker", "all_rules", "scan", "session", "own_rules", "exempt", "findings", "copies"},
     "withhold": set(),
     "seal": {"redactor", "withhold"},
     "redact": {"findings", "redactor", "seal", "scan.matching"},  # collector/redact/__init__.py

@@ -48,11 +48,11 @@ class HttpSink:
         self._content_type = chosen.content_type or usual
         self._clock = clock
 
-    def render(self, events: Sequence[Sealed], key: str) -> Request:
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
         """One event a line, or one array."""
         bodies = [event.body for event in events]
         body = b"[" + b",".join(bodies) + b"]" if self._is_array else b"\n".join(bodies) + b"\n"
-        return Request(body, {"Content-Type": self._content_type, "Idempotency-Key": key})
+        return [Request(body, {"Content-Type": self._content_type, "Idempotency-Key": key})]
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status; the body only refines a 2xx."""

@@ -1,0 +1,158 @@
+"""Which commands print a secret although nothing in what they print says so.
+
+In: a command line. Out: whether its output holds one. A pipeline counts if everything behind the command that reads the
+secret only passes it on (`base64 -d`, `jq -r`, `tr`), and if nothing sends it elsewhere: into a file, into a variable,
+to another program.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.redact.words.names import Promise, promise
+
+LONGEST = 4_000
+_OTHER_ACTIONS = (
+    "ls|list|find|git|init|insert|rm|mv|cp|edit|grep|search|help|version|show|sync|setup|config|otp|generate"
+)
+# Reads a value out of a store of secrets, or makes one. A blank stands for one blank or more.
+_READING = (
+    # clusters
+    r"(?:kubectl|oc|k) (?:\S+ ){0,6}?get (?:\S+ ){0,4}?secrets?\b[\s\S]{0,200}?(?:json|templ|colum)[\s\S]{0,80}?data\b",
+    r"(?:kubectl|oc) [\s\S]{0,80}?(?:view-secret|create token|whoami -t)",
+    r"kubeadm token create",
+    r"argocd (?:account generate-token|admin initial-password)",
+    # stores of secrets
+    r"(?:vault|bao) (?:\S+ ){0,4}?(?:get|read|create|unwrap|login|write|print)\b[\s\S]{0,120}?(?:-field|token)\b",
+    r"op (?:read|item get|inject|document get)\b",
+    r"gcloud [\s\S]{0,80}?secrets versions access",
+    r"gcloud [\s\S]{0,80}?auth (?:application-default )?print-(?:access|identity|refresh)-token",
+    r"az (?:keyvault secret (?:show|download)|account get-access-token|storage account keys list|acr credential show)",
+    r"az (?:cosmosdb keys list|ad sp (?:create|credential)|redis list-keys)",
+    r"aws (?:\S+ ){0,6}?secretsmanager get-(?:secret-value|random-password)",
+    r"aws (?:\S+ ){0,6}?ssm get-parameters?\S* [\s\S]{0,200}?--with-decryption",
+    r"aws (?:\S+ ){0,6}?(?:ecr get-login-password|sts get-session-token|sts assume-role|iam create-access-key)",
+    r"aws (?:\S+ ){0,6}?(?:codeartifact get-authorization-token|rds generate-db-auth-token|eks get-token|kms decrypt)",
+    r"aws configure get \S*(?:secret|token|key)",
+    r"doppler secrets (?:get|download)",
+    r"infisical (?:secrets|export)",
+    r"(?:credhub|credstash) get(?:all)?",
+    r"chamber (?:read|export|env)",
+    r"berglas access",
+    r"akeyless get-secret-value",
+    r"nomad var get",
+    r"consul kv get [\s\S]{0,80}?(?:secret|pass|token|key)",
+    r"(?:heroku|netlify|fly|flyctl) (?:config:get|env:get|auth:token|auth token|tokens create)",
+    r"railway variables --(?:kv|json)",
+    r"pulumi (?:config get \S*(?:pass|secret|token|key)|stack output [\s\S]{0,40}?--show-secrets)",
+    r"(?:terraform|tofu) output [\s\S]{0,40}?-raw \S*(?:pass|secret|token|key)",
+    r"ansible-vault (?:view|decrypt [\s\S]{0,80}?--output[ =](?:-|/dev/stdout))",
+    r"sops (?:-d|--decrypt|decrypt|exec-env)",
+    # keepers of passwords
+    rf"(?:pass|gopass)(?: (?:show|otp|generate))?(?: -\S+){{0,3}} (?!(?:{_OTHER_ACTIONS})(?:\s|$))[\w.@/-]*[\w-]",
+    r"security find-(?:generic|internet)-password [\s\S]{0,200}?-[a-z]{0,4}[wg]\b",
+    r"secret-tool lookup",
+    r"lpass show",
+    r"bw (?:get (?:password|item|totp|notes)|unlock --raw|login --raw)",
+    r"keyring get",
+    r"kwallet-query",
+    r"keepassxc-cli (?:show|clip|generate)",
+    r"(?:dcli|rbw|proton-pass|enpass-cli|nordpass) (?:get|read|password|show|pass)",
+    # logins of tools
+    r"gh auth (?:token|status [\s\S]{0,40}?(?:-t|--show-token))",
+    r"glab (?:auth token|config get token)",
+    r"npm (?:token create|config get \S*auth)",
+    r"git credential(?:-\S+)? (?:fill|get)",
+    r"docker-credential-\S+ get",
+    # what was encrypted or encoded
+    r"base64 (?:\S+ ){0,2}?(?:-d|-D|--decode|-di)\b",
+    r"(?:gpg2?|age|rage) [\s\S]{0,80}?(?:-d|--decrypt)\b",
+    r"openssl (?:enc|rsautl|pkeyutl|smime|cms|base64) [\s\S]{0,80}?(?:-d|-decrypt)\b",
+    # what is drawn
+    r"openssl (?:rand|passwd|genrsa|genpkey)\b",
+    r"(?:pwgen|apg|makepasswd|mkpasswd|xkcdpass|diceware|pwqgen)(?=\s|$)",
+    r"wg (?:genkey|genpsk)",
+    r"(?:php )?artisan key:generate --show",
+    r"(?:rails|bin/rails|rake) (?:secret|credentials:show)",
+    r"htpasswd -[a-zA-Z]{0,5}n",
+)
+_reads = re.compile("|".join(rf"(?:{each})" for each in _READING).replace(" ", r"\s+"))
+# Makes one within a program's own words, wherever these stand.
+_draws = re.compile(
+    r"secrets\.token_(?:hex|urlsafe|bytes)|randomBytes\(\d|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64)"
+)
+# A file that holds nothing but a secret, or a variable of a telling name.
+_shown_file = re.compile(
+    r"(?:cat|head|tail|less|more|bat|type|gc|Get-Content|xxd|strings)\s+(?:-\S+\s+(?:\d+\s+)?){0,3}[\"']?"
+    r"(?:\S{0,100}/(?:run/secrets|\.?secrets)/\S{1,80}"
+    r"|\S{0,100}(?:vault-token|pgpass|token|secret|passwd|password|passphrase|credentials?|api[-_]?key|\.pw)"
+    r"(?:\.(?:txt|key|secret|enc|dat))?(?=[\"'\s;]|$))"
+)
+_shown_variable = re.compile(
+    r"(?:(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?[\"']?\$\{?(?:env:)?|printenv\s+"
+    r"|Write-(?:Output|Host)\s+[\"']?\$(?:env:)?|echo\s+%)([A-Za-z_][A-Za-z0-9_]{1,60})"
+)
+_passing_on = re.compile(
+    r"\s*(?:base64|openssl|tr|head|tail|cut|jq|yq|sed|awk|gawk|perl|tee|cat|sort|uniq|grep|egrep|rg|fold|rev|xxd|od|hexdump"
+    r"|column|nl|strings|xargs(?:\s-\S+){0,3}\s(?:echo|printf)|python3?\s-m\sjson\.tool|gunzip|zcat|less|more|iconv|paste"
+    r"|fmt|while\s|read\s|echo|printf|dos2unix|ConvertFrom-Json|Select-Object|Out-String)(?=\s|$)"
+)
+# Programs that run another one: what reads the secret then stands somewhere among their arguments.
+_running = re.compile(
+    r"\s*(?:docker|podman|nerdctl|kubectl|oc|ssh|sshpass|bash|sh|zsh|fish|pwsh|powershell|sudo|doas|su|env|time|nice"
+    r"|watch|fly|flyctl|heroku|docker-compose|vagrant|wsl|op run|direnv|nix|poetry|pipenv|uv|npx|bunx|aws-vault|gcloud"
+    r"|lxc|incus|multipass|if|for|while|do|then|eval|exec|command|timeout|python3?|node|ruby|php|bundle|tr|head|cat|echo)\b"
+)
+_assigned = re.compile(r"\s*(?:export\s|local\s|declare\s(?:-\w+\s)?|readonly\s)?[A-Za-z_]\w*=[\"']?(?:\$\(|`)")
+_setting = re.compile(r"\s*(?:\(\s*|[A-Za-z_]\w*=\S*\s+|\S*/)*")
+_substitution = re.compile(r"\$\([^()]{0,2000}\)|`[^`]{0,2000}`")
+_quoted = re.compile(r"'[^']{0,3000}'|\"(?:[^\"\\]|\\.){0,3000}\"")
+_separator = re.compile(r"&&|\|\||;|\n|(?<![>&|])&(?![>&])")
+_to_file = re.compile(
+    r"(?<![0-9<&-])1?>{1,2}\s*(?!&|/dev/(?:stdout|stderr|tty))\S|\btee\s+(?!/dev/)\S|\s-out[\s=]\S"
+    r"|--out(?:put-file|file)[\s=]\S|--output[\s=](?![\"']?(?:-|/dev/stdout|json|text|yaml|table|tsv|raw|plain|none|value)\b)(?!-)\S"
+)
+_hidden = {ord(sign): chr(0xE000 + ord(sign)) for sign in "|;&><\n"}  # in quotes they separate nothing
+_shown_again = {0xE000 + ord(sign): sign for sign in "|;&><\n"}
+
+
+def prints_a_secret(command: str) -> bool:
+    """Whether the output of a command line holds a secret that nothing in it tells."""
+    if len(command) > LONGEST or not _may_print(command):
+        return False
+    hidden = _quoted.sub(lambda found: found[0].translate(_hidden), command)
+    return any(map(_statement_prints, _separator.split(hidden)))
+
+
+def shows_a_secret(path: str) -> bool:
+    """Whether a file holds nothing but a secret."""
+    return bool(_shown_file.fullmatch(f"cat {path}"))
+
+
+def _may_print(command: str) -> bool:
+    return any(pattern.search(command) for pattern in (_reads, _draws, _shown_file, _shown_variable))
+
+
+def _statement_prints(statement: str) -> bool:
+    """Whether one pipeline prints what it reads."""
+    if _assigned.match(statement):
+        return False
+    is_echo = re.match(r"\s*(?:echo|printf)\s", statement)
+    stages = (statement if is_echo else _substitution.sub("", statement)).split("|")
+    for number, stage in enumerate(stages):
+        if _reads_here(stage.translate(_shown_again)):
+            behind = stages[number + 1 :]
+            return not any(map(_to_file.search, stages[number:])) and all(map(_passing_on.match, behind))
+    return False
+
+
+def _reads_here(stage: str) -> bool:
+    """Whether one program of a pipeline reads the secret, by itself or by running another."""
+    own = stage[_setting.match(stage).end() :]  # type: ignore[union-attr]  # it matches nothing, too
+    if _running.match(own):
+        is_reading = _reads.search(own) or _draws.search(own) or _shown_file.search(own)
+        variable = _shown_variable.search(own)
+    else:
+        is_reading = _reads.match(own) or _shown_file.match(own)
+        variable = _shown_variable.match(own)
+    return bool(is_reading) or (variable is not None and promise(variable[1]) in (Promise.KEY, Promise.PASSWORD))

@@ -1,0 +1,155 @@
+"""What is remembered of the sessions read lately: the calls whose answer is a secret, and values found with certainty.
+
+In memory only, and bounded: the SESSIONS read last, of each the CALLS and VALUES noted last. Nothing of it reaches the
+state file. Where reading goes on behind a committed offset after a restart, the pipeline shows it the last lines before
+that offset again (`is_new`), so that neither a call nor a value is forgotten whose event is that near.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from collector.redact.session.commands import prints_a_secret, shows_a_secret
+from collector.redact.words.distinctive import is_distinctive
+from collector.redact.words.drawn import has_digit_and_letter
+from collector.redact.words.letter_pairs import reads_like_words
+from collector.redact.words.names import Promise, promise
+from collector.redact.words.values import Notation, is_secret
+
+SESSIONS, SOURCES = 128, 4096
+CALLS, VALUES = 256, 32
+SHORTEST, LONGEST = 8, 300
+COMMANDS = ("command", "cmd", "script", "commandLine", "code", "input")
+PATHS = ("file_path", "path")
+NAMED = frozenset({"named-secret", "telling-key", "secret-argument"})
+UNSURE = frozenset(
+    {"named-key", "shouted-secret", "url-code", "url-signature", "told-token", "bare-login", "cookie-argument", "field"}
+)
+_uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_name_before = re.compile(r"([A-Za-z][\w.-]{0,80})[^\w]{0,12}(?:[A-Za-z]{2,12} )?\Z")
+
+
+class Found(NamedTuple):
+    """A value that a rule found: the rule, the value, and what stood before it."""
+
+    rule: str
+    value: str
+    before: str
+
+
+class Known(NamedTuple):
+    """A value to look for: the rule that found it, and how it looks in the scanned text."""
+
+    value: str
+    rule: str
+    encoded: bytes
+
+
+class Session:
+    """What is remembered of one session."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, None] = {}
+        self._values: dict[str, Known] = {}
+
+    def note_calls(self, event: dict[str, Any]) -> None:
+        """Notes the calls of an event whose answer will hold a secret."""
+        for block in _blocks(event):
+            if block.get("type") == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
+                _put(self._calls, call, None, CALLS)
+
+    def answers(self, event: dict[str, Any]) -> list[dict[str, Any]]:
+        """The results in an event that answer such a call, as the objects that hold their text."""
+        if not self._calls:
+            return []
+        blocks = [block for block in _blocks(event) if block.get("type") == "tool_result"]
+        answered = [block for block in blocks if block.get("call_id") in self._calls]
+        tool = event.get("tool")
+        if isinstance(tool, dict) and tool.get("call_id") in self._calls and event.get("kind") != "tool_call":
+            answered.append(event)
+        return answered
+
+    def note_values(self, found: Iterable[Found]) -> None:
+        """Remembers what was found with certainty; never a word, and nothing that a weak name gave away."""
+        for one in found:
+            if one.value not in self._values and is_certain(one):
+                known = Known(one.value, one.rule, one.value.encode("latin-1", "replace"))
+                _put(self._values, one.value, known, VALUES)
+
+    def standing_in(self, text: bytes) -> list[Known]:
+        """The remembered values that stand somewhere in a text."""
+        return [known for known in self._values.values() if known.encoded in text] if self._values else []
+
+
+class Sessions:
+    """The sessions that were read lately."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, Session] = {}
+        self._sources: dict[str, None] = {}
+        self._lock = threading.Lock()
+
+    def of(self, event: dict[str, Any]) -> Session | None:
+        """The session of an event; None where it has none."""
+        name = event.get("session_id")
+        if not isinstance(name, str) or not name:
+            return None
+        with self._lock:
+            session = self._sessions.pop(name, None) or Session()
+            _put(self._sessions, name, session, SESSIONS)
+        return session
+
+    def is_new(self, source: str) -> bool:
+        """Whether nothing of a source has been read yet by this process, as far as is remembered. Asked once."""
+        with self._lock:
+            is_new = source not in self._sources
+            self._sources.pop(source, None)
+            _put(self._sources, source, None, SOURCES)
+        return is_new
+
+
+def is_certain(found: Found) -> bool:
+    """Whether a value is surely a secret and can be nothing else where it stands bare."""
+    value = found.value
+    if found.rule in UNSURE or not SHORTEST <= len(value) <= LONGEST or _uuid.fullmatch(value):
+        return False
+    if found.rule in NAMED and not _is_telling(found.before):
+        return False
+    letters = "".join(filter(str.isalpha, value))
+    digits = sum(map(str.isdigit, value))
+    if value.islower() and digits <= 3 and reads_like_words(letters):  # sha256sum, utf8mb4_unicode_ci
+        return False
+    return has_digit_and_letter(value) and is_distinctive(value) and is_secret(value, Promise.PASSWORD, Notation.BARE)
+
+
+def _is_telling(before: str) -> bool:
+    """Whether the name before a value promises more than a key of something."""
+    name = _name_before.search(before)
+    return name is not None and promise(name[1]) in (Promise.KEY, Promise.PASSWORD)
+
+
+def _asks_for_a_secret(block: dict[str, Any]) -> bool:
+    given = block.get("input")
+    texts = [given] if isinstance(given, str) else []
+    if isinstance(given, dict):
+        texts += [text for key in COMMANDS if isinstance(text := given.get(key), str)]
+        if any(isinstance(path := given.get(key), str) and shows_a_secret(path) for key in PATHS):
+            return True
+        texts += [" ".join(map(str, words)) for key in COMMANDS if isinstance(words := given.get(key), list)]
+    return any(map(prints_a_secret, texts))
+
+
+def _blocks(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    blocks = event.get("blocks")
+    if isinstance(blocks, list):
+        yield from (block for block in blocks if isinstance(block, dict))
+
+
+def _put(kept: dict[str, Any], key: str, value: Any, most: int) -> None:
+    """Adds to a dictionary and takes out what has been in it for longest."""
+    kept[key] = value
+    if len(kept) > most:
+        del kept[next(iter(kept))]

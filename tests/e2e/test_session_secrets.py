@@ -1,0 +1,28 @@
+"""What one event tells about a later one of its session survives a restart between the two."""
+
+from __future__ import annotations
+
+import json
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.redact.secrets import secret
+from tests.sink import Sink
+
+
+def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
+    home: Home, sink: Sink, agent: Agent
+) -> None:
+    found, printed = secret("drawn", 5), "falcon-otter-12"
+    session = home.session()
+    dump = session.tool_call("Bash", {"command": "cat .env"})
+    session.tool_result(dump, f"DB_HOST=db\nDB_PASSWORD={found}")
+    call = session.tool_call("Bash", {"command": "kubectl get secret db -o jsonpath='{.data.x}' | base64 -d"})
+    agent.scan().assert_balanced()
+    session.tool_result(call, printed)
+    other = session.tool_call("Bash", {"command": "ps aux"})
+    session.tool_result(other, f"root 4211 0.0 ./probe {found} --fast")
+    agent.scan().assert_balanced()
+    sent = json.dumps(sink.events)
+    assert len(sink.events) == 6
+    assert (found in sent, printed in sent, "./probe" in sent) == (False, False, True)

@@ -1,0 +1,1 @@
+"""What one event tells about later ones of its session."""

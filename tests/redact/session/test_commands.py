@@ -1,0 +1,104 @@
+"""Which command lines print a secret that nothing in their output tells, and which part of the output it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.redact.session.commands import prints_a_secret, shows_a_secret
+from collector.redact.session.printed import secret_spans
+from tests.redact.secrets import secret
+
+PRINTING = [
+    "kubectl get secret db -o jsonpath='{.data.password}'",
+    "kubectl -n prod get secrets/db -o go-template='{{.data.token | base64decode}}'",
+    "oc get secret x -o jsonpath={.data.key} | base64 -d; echo",
+    "cd /srv && vault kv get -field=password secret/app",
+    "VAULT_ADDR=https://v vault read -field token auth/x",
+    "gcloud secrets versions access latest --secret=db --project=acme",
+    "gcloud auth print-access-token",
+    "az keyvault secret show --name x --vault-name v --query value -o tsv",
+    "aws --profile ops secretsmanager get-secret-value --secret-id db --output text | jq -r .SecretString",
+    "aws ssm get-parameter --name /a/b --with-decryption --output text",
+    "op read 'op://vault/item/field'",
+    "pass show work/db | head -1",
+    "pass work/db",
+    "security find-generic-password -s app -w",
+    "gh auth token",
+    "echo $DB_PASSWORD",
+    "printenv GITHUB_TOKEN",
+    "docker exec -it app cat /run/secrets/db_password",
+    "ssh host 'sudo cat /etc/app/secret.key'",
+    "cat config.enc | base64 --decode",
+    "openssl rand -hex 32",
+    "tr -dc A-Za-z0-9 </dev/urandom | head -c 32",
+    "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'",
+]
+SILENT = [
+    "kubectl get secrets",
+    "kubectl get secret db -o jsonpath='{.type}'",
+    "kubectl describe secret db",
+    "vault kv list secret/",
+    "vault status",
+    "op vault list",
+    "pass ls",
+    "pass git push",
+    "aws ssm get-parameter --name /a/b",
+    "export TOKEN=$(gh auth token)",
+    'curl -H "Authorization: Bearer $(gh auth token)" https://api.acme.test/me',
+    "gh auth token | docker login ghcr.io -u me --password-stdin",
+    "op read op://a/b/c > .env",
+    "gcloud secrets versions access latest --secret=db | wc -c",
+    "git commit -m 'docs: how to use op read op://a/b/c'",
+    "grep -rn 'gh auth token' docs",
+    "echo $HOME; echo $PUBLIC_KEY_PATH",
+    "printenv PATH",
+    "cat src/token.py",
+    "base64 logo.png",
+    "npm test",
+]
+MESSAGES = [
+    'Error from server (NotFound): secrets "db" not found',
+    "ERROR: (gcloud.secrets.versions.access) NOT_FOUND: Secret [projects/1/secrets/x] not found.",
+    "security: SecKeychainSearchCopyNext: The specified item could not be found in the keychain.",
+    "Opaque",
+    "Keys\n----\napp/\nworker",
+    "W0101 07:11:02 warning: the flag is deprecated",
+    "protocol=https\nhost=git.acme.test\nusername=ada",
+]
+
+
+def test_what_prints_a_secret_is_known_and_what_sends_it_elsewhere_too() -> None:
+    assert [command for command in PRINTING if not prints_a_secret(command)] == []
+    assert [command for command in SILENT if prints_a_secret(command)] == []
+
+
+def test_a_file_that_holds_nothing_but_a_secret_is_known_by_its_name() -> None:
+    assert [shows_a_secret(path) for path in ("/run/secrets/db", "/home/me/.vault-token", "src/token.py")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("kind", ["chosen", "drawn", "hex", "base64", "signs"])
+def test_the_secret_in_an_output_is_found_and_the_messages_around_it_stay(kind: str) -> None:
+    value = secret(kind, 4)
+    for frame in (
+        "@",
+        "\n@\n",
+        "Using context prod\n@",
+        "W0101 07:11:02 warning: old flag\n@\n",
+        "password=@\nuser=ada",
+    ):
+        text = frame.replace("@", value)
+        assert [text[start:end] for start, end in secret_spans(text)] == [value], frame
+
+
+def test_messages_of_a_tool_are_no_secrets() -> None:
+    assert [text for text in MESSAGES if secret_spans(text)] == []
+
+
+def test_the_cost_of_a_hostile_command_is_bounded() -> None:
+    """Nested quotes, pipes and substitutions without end; what is too long is not looked at."""
+    for unit in ("$(", "'\"", "| ", "vault get ", "kubectl get secret ", "a=b ", "cat ", "-x ", "op "):
+        assert prints_a_secret(unit * (3_900 // len(unit))) in (True, False)

@@ -1,0 +1,103 @@
+"""What one event tells holds for later events of its session, and for no other's; words are never remembered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from collector.redact import Options, Redactor
+from collector.redact.session.memory import CALLS, SESSIONS, VALUES, Found, Session, is_certain
+from tests.redact.secrets import secret
+from tests.redactors import CACHE, KEY
+
+VALUE = secret("drawn", 11)
+
+
+@pytest.fixture
+def fresh() -> Redactor:
+    """A redactor that remembers nothing yet."""
+    return Redactor(Options(key=KEY, engine="python", cache_dir=CACHE / "collector"))
+
+
+def event(session: str, **fields: Any) -> dict[str, Any]:
+    return {"id": "0" * 32, "session_id": session, **fields}
+
+
+def call(session: str, call_id: str, command: str) -> dict[str, Any]:
+    block = {"type": "tool_call", "call_id": call_id, "name": "Bash", "input": {"command": command}}
+    return event(session, kind="tool_call", blocks=[block])
+
+
+def result(session: str, call_id: str, text: str, **details: Any) -> dict[str, Any]:
+    block = {"type": "tool_result", "call_id": call_id, "ok": True, "text": text}
+    return event(session, kind="tool_result", blocks=[block], tool={"call_id": call_id, "details": details})
+
+
+def redacted(redactor: Redactor, made: dict[str, Any]) -> str:
+    redactor.event(made)
+    return json.dumps(made)
+
+
+def test_the_answer_of_a_call_for_a_secret_is_one_in_every_copy(fresh: Redactor) -> None:
+    fresh.event(call("s", "toolu_1", "kubectl get secret db -o jsonpath='{.data.password}'"))
+    fresh.event(call("s", "toolu_2", "ls"))
+    other = result("s", "toolu_2", "granite-harbor\nREADME.md")
+    assert "granite-harbor" in redacted(fresh, other)
+    answer = result("s", "toolu_1", "Using context prod\nfalcon-otter-12", stdout="falcon-otter-12\n")
+    after = redacted(fresh, answer)
+    assert "falcon-otter-12" not in after
+    assert "Using context prod" in after
+    assert answer["redactions"]["printed-secret"] >= 1
+
+
+def test_answers_of_calls_in_one_message_are_told_apart_in_any_order(fresh: Redactor) -> None:
+    fresh.event(call("s", "a", "gh auth token"))
+    fresh.event(call("s", "b", "cat names.txt"))
+    assert "falcon-otter-12" in redacted(fresh, result("s", "b", "falcon-otter-12"))
+    assert VALUE not in redacted(fresh, result("s", "a", VALUE))
+
+
+def test_what_was_found_is_found_bare_in_later_events_of_the_session_alone(fresh: Redactor) -> None:
+    found = event("s", text=f"DB_PASSWORD={VALUE}")
+    fresh.event(found)
+    marker = found["text"].partition("=")[2]
+    later = event("s", text=f"app 4211 ./probe {VALUE} --fast", blocks=[{"text": f'{{"x": "{VALUE}"}}'}])
+    assert VALUE not in redacted(fresh, later)
+    assert marker in later["text"], "the marker is the same, so that the secret can be followed"
+    assert VALUE in redacted(fresh, event("other", text=f"app 4211 ./probe {VALUE} --fast"))
+
+
+def test_a_word_is_never_looked_for(fresh: Redactor) -> None:
+    for word in ("carefully", "production", "strictly", "--mode", "sha256sum", "utf8mb4_unicode_ci"):
+        fresh.event(event("s", text=f"password: {word}\nDB_PASSWORD={word}"))
+        text = f"It is {word}, and stays so."
+        assert text in redacted(fresh, event("s", text=text))
+
+
+def test_what_a_weak_name_gave_away_is_not_certain() -> None:
+    value = secret("hex", 3)
+    assert is_certain(Found("named-secret", value, "DB_PASSWORD="))
+    assert not is_certain(Found("named-secret", value, "checkpoint session "))
+    assert not is_certain(Found("named-key", value, "cacheKey = "))
+
+
+def test_the_memory_is_bounded(fresh: Redactor) -> None:
+    session = Session()
+    for number in range(CALLS + 10):
+        session.note_calls(call("s", f"toolu_{number}", "gh auth token"))
+    session.note_values(Found("github-token", f"{secret('drawn', seed)}", "") for seed in range(VALUES + 10))
+    assert len(session._calls) == CALLS
+    assert len(session._values) == VALUES
+    for number in range(SESSIONS + 10):
+        fresh.event(event(f"session {number}", text="nothing"))
+    assert len(fresh._sessions._sessions) == SESSIONS
+
+
+def test_a_rule_that_is_switched_off_leaves_answers_alone() -> None:
+    off = Redactor(
+        Options(key=KEY, engine="python", disabled=frozenset({"printed-secret"}), cache_dir=CACHE / "collector")
+    )
+    off.event(call("s", "a", "pass show work/db"))
+    assert "falcon-otter-12" in redacted(off, result("s", "a", "falcon-otter-12"))
