@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from collector.errors import ConfigurationError
-from collector.settings.environment import credential, read_secret, state_directory
+from collector.settings.environment import credential, credential_places, read_secret, state_directory
 from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
@@ -179,8 +179,17 @@ class Settings(BaseSettings):
 
 def token_path(sink: SinkSettings) -> Path | None:
     """The file with the secret that a sink asks for; None where it asks for none."""
+    return sink.token_file or credential(_credential_of(sink))
+
+
+def token_places(sink: SinkSettings) -> list[Path]:
+    """Every file that may hold this secret while this process runs."""
+    return [sink.token_file] if sink.token_file else credential_places(_credential_of(sink))
+
+
+def _credential_of(sink: SinkSettings) -> str:
     name = sink.name if isinstance(sink, OneOfSeveral) else ""
-    return sink.token_file or credential(f"sink-token-{name}" if name else "sink-token")
+    return f"sink-token-{name}" if name else "sink-token"
 
 
 def with_sinks(sinks: Sinks) -> type[Settings]:

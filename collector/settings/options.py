@@ -121,7 +121,7 @@ class SinkSettings(Section):
     formerly: Names = Field(
         default=[],
         examples=[["https://old.example/v1/events"]],
-        description="addresses that this same sink had before; what it was sent there is not sent again",
+        description="addresses or names that this same sink had before; what it was sent then is not sent again",
     )
     token_file: FilePath | None = Field(
         default=None,
