@@ -45,6 +45,7 @@ class By(StrEnum):
     agent = "agent"
 
 
+Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", show_default=False)]
 TOKENS = (
     Column("messages", "messages", 4),
     Column("input_tokens", "input", 3),
@@ -81,10 +82,10 @@ def report(
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="The last N days (UTC), today included.")] = None,
     project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
     model: Annotated[str | None, typer.Option(help="Only this model.", show_default=False)] = None,
-    host: Annotated[str | None, typer.Option(help="Only this machine.", show_default=False)] = None,
-    user: Annotated[str | None, typer.Option(help="Only this account.", show_default=False)] = None,
+    host: Annotated[str | None, typer.Option(help="Only this machine, by name.", show_default=False)] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user.", show_default=False)] = None,
     agent: Annotated[
-        str | None, typer.Option(help="Only this kind of subagent; main: none of them.", show_default=False)
+        str | None, typer.Option(help="Only this type of subagent; main: the session itself.", show_default=False)
     ] = None,
     cost: Annotated[bool, typer.Option("--cost", help="What it cost, in US dollars at list prices.")] = False,
     limit: Annotated[int, typer.Option(min=0, help="Rows of a table; 0 shows all.")] = 30,
@@ -95,7 +96,7 @@ def report(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="The configuration file.", show_default=False)] = None,
 ) -> None:
-    """Shows what is in the embedded store: tokens, cost, sessions, prompts and tools.
+    """Shows the tokens, sessions, prompts and tools in the store.
 
     Example: collector report --by project --days 30 --cost
     """
