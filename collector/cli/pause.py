@@ -33,7 +33,7 @@ def pause(
     config: Config = None,
     state: StatePath = None,
 ) -> None:
-    """Stops everything that leaves this machine, at once and across restarts.
+    """Stops whatever would leave, across restarts.
 
     Example: collector pause --for 2h
     """
@@ -60,7 +60,12 @@ def resume(
     config: Config = None,
     state: StatePath = None,
 ) -> None:
-    """Ends a pause: what is unsent is sent, or left out with --from-now."""
+    """Ends a pause.
+
+    What is unsent is sent then, or left out for good with --from-now.
+
+    Example: collector resume --from-now
+    """
     from collector.keeping.pause import ask_to_leave_out, standstill
     from collector.keeping.pause import resume as end_pause
 

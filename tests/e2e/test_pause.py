@@ -8,9 +8,15 @@ import pytest
 
 from tests.agent import Agent
 from tests.build import Home
+from tests.inside import Inside
 from tests.sink import Sink
 
 BEATS = {"COLLECTOR_HEARTBEAT__INTERVAL": "300"}
+
+
+@pytest.fixture
+def agent(home: Home, sink: Sink) -> Agent:
+    return Inside(home, sink)
 
 
 def command(agent: Agent, *words: str, code: int = 0) -> str:
