@@ -39,6 +39,8 @@ COMMANDS = {
     "quarantine": "quarantine:app",
     "config": "config:app",
     "service": "service:app",
+    "exclude": "exclude:exclude",
+    "include": "exclude:include",
     "pause": "pause:pause",
     "resume": "pause:resume",
     "help": "help:help_",
