@@ -31,6 +31,7 @@ def configure(level: str = "info", layout: str = "auto") -> None:
     renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
     structlog.configure(
         processors=[
+            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _escape,
@@ -40,6 +41,11 @@ def configure(level: str = "info", layout: str = "auto") -> None:
         logger_factory=lambda *_: _Printer(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+def say_in_this_thread(**keys: str) -> None:
+    """Adds keys to every line that this thread logs."""
+    structlog.contextvars.bind_contextvars(**keys)
 
 
 class _Printer(structlog.PrintLogger):

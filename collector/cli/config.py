@@ -58,9 +58,10 @@ def check(
     from collector.assembly import make_redactor, scope_of
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
-    credentials(chosen.sink, chosen.sink_token())
     make_redactor(chosen, b"check")
-    scope_of(chosen)
+    for each in chosen.each():
+        credentials(each.sink, each.sink_token())
+        scope_of(each)
     typer.echo(printable(f"{', '.join(chosen.origins.files) or 'The defaults and the environment'}: valid."))
     _say_overruled(chosen)
 

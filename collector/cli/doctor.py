@@ -57,7 +57,10 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
         yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
         return
     person = Person(settings.account(), os.getuid(), settings.home())
-    yield from checks(chosen, services_of(person, sys.platform))
+    services, every = services_of(person, sys.platform), chosen.each()
+    for each in every:
+        for check in checks(each, services):
+            yield check._replace(name=f"{check.name} {each.sink_name}") if len(every) > 1 else check
 
 
 def _print(check: Check) -> None:

@@ -11,7 +11,7 @@ import orjson
 import typer
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.scan import Config, Roots, SinkName, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ def preview(
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="At most this many events; 0 for all.")] = 20,
     everything: Annotated[bool, typer.Option("--all", help="From the start, including what was sent already.")] = False,
+    sink: SinkName = None,
 ) -> None:
     """Prints the events that would be sent next: redacted, one a line. Nothing is sent, nothing is saved."""
-    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.inspection.preview import Wanted, previewed  # here: `--help` need not pay for the whole agent
 

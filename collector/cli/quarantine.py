@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import log, settings
-from collector.cli.scan import Config, StatePath, flags
+from collector.cli.scan import Config, SinkName, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
@@ -31,22 +31,34 @@ class NotFound(CollectorError):
     """Nothing goes by the name or the id that was given."""
 
 
-def _opened(config: Path | None, state: Path | None) -> tuple[Settings, Quarantine]:
+class Kept(NamedTuple):
+    """A sink's settings, its quarantine, and the entries that are meant."""
+
+    chosen: Settings
+    quarantine: Quarantine
+    entries: list[dict[str, Any]]
+
+
+def _opened(config: Path | None, state: Path | None, sink: str | None) -> list[Kept]:
+    """The quarantine of each sink, or of the one that is named, with all its entries."""
     from collector.assembly import quarantine_of
 
-    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
-    return chosen, quarantine_of(chosen)
+    loaded = settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    log.configure(loaded.log.level, loaded.log.format)
+    every = loaded.each() if sink is None else [loaded.one(sink)]
+    kept = [(each, quarantine_of(each)) for each in every]
+    return [Kept(each, quarantine, quarantine.entries()) for each, quarantine in kept]
 
 
 @app.command(name="list")
 def list_(
     config: Config = None,
     state: StatePath = None,
+    sink: SinkName = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object for each entry, payload included.")] = False,
 ) -> None:
     """Lists what is in quarantine: since when, why, from where, how much."""
-    _, quarantine = _opened(config, state)
-    entries = quarantine.entries()
+    entries = [entry for kept in _opened(config, state, sink) for entry in kept.entries]
     if json:
         sys.stdout.write("".join(f"{tame_json(entry)}\n" for entry in entries))
         return
@@ -70,57 +82,74 @@ def show(
     entry_id: Annotated[str, typer.Argument(help="An id from `quarantine list`.")],
     config: Config = None,
     state: StatePath = None,
+    sink: SinkName = None,
 ) -> None:
     """Prints the entry with this id as JSON, including its redacted payload."""
-    _, quarantine = _opened(config, state)
-    for entry in _chosen(quarantine, [entry_id], everything=False):
-        typer.echo(tame_json(entry, indent=2))
+    for kept in _meant(_opened(config, state, sink), [entry_id], everything=False):
+        for entry in kept.entries:
+            typer.echo(tame_json(entry, indent=2))
 
 
 @app.command()
-def drop(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
+def drop(
+    ids: Ids = None,
+    everything: All = False,
+    config: Config = None,
+    state: StatePath = None,
+    sink: SinkName = None,
+) -> None:
     """Removes entries for good."""
-    _, quarantine = _opened(config, state)
-    entries = _chosen(quarantine, ids or [], everything=everything)
-    dropped = quarantine.drop({entry["id"] for entry in entries})
+    meant = _meant(_opened(config, state, sink), ids or [], everything=everything)
+    dropped = sum(kept.quarantine.drop({entry["id"] for entry in kept.entries}) for kept in meant)
     typer.echo(f"Dropped {dropped}.")
 
 
 @app.command()
-def retry(ids: Ids = None, everything: All = False, config: Config = None, state: StatePath = None) -> None:
+def retry(
+    ids: Ids = None,
+    everything: All = False,
+    config: Config = None,
+    state: StatePath = None,
+    sink: SinkName = None,
+) -> None:
     """Sends refused events again, and removes those that the sink accepts now."""
-    from collector.assembly import retry_events
-
-    chosen, quarantine = _opened(config, state)
-    log.configure(chosen.log.level, chosen.log.format)
-    entries = _chosen(quarantine, ids or [], everything=everything)
-    taken: set[str] = set()
-    fates: Counter[str] = Counter()
+    fates = Counter[str]()
     try:
-        for entry, fate in retry_events(chosen, entries):
-            taken |= {entry["id"]} if fate == "taken" else set()
-            fates[fate] += 1
+        for kept in _meant(_opened(config, state, sink), ids or [], everything=everything):
+            _retried(kept, fates)
     finally:
-        delivered = quarantine.drop(taken) if taken else 0
         excluded = f", of an excluded project {fates['excluded']}" if fates["excluded"] else ""
         excluded += f", of another sink {fates['of another sink']}" if fates["of another sink"] else ""
-        said = f"Delivered {delivered}, refused again {fates['refused']}, not an event {fates['not an event']}"
+        said = f"Delivered {fates['delivered']}, refused again {fates['refused']}, not an event {fates['not an event']}"
         typer.echo(f"{said}{excluded}.")
     if fates["refused"]:
         raise typer.Exit(3)
 
 
-def _chosen(quarantine: Quarantine, ids: list[str], *, everything: bool) -> list[dict[str, Any]]:
-    entries = quarantine.entries()
+def _retried(kept: Kept, fates: Counter[str]) -> None:
+    """Counts what becomes of each; whatever ends this, what was taken is no longer in quarantine."""
+    from collector.assembly import retry_events
+
+    taken: set[str] = set()
+    try:
+        for entry, fate in retry_events(kept.chosen, kept.entries):
+            taken |= {entry["id"]} if fate == "taken" else set()
+            fates[fate] += 1
+    finally:
+        fates["delivered"] += kept.quarantine.drop(taken) if taken else 0
+
+
+def _meant(every: list[Kept], ids: list[str], *, everything: bool) -> list[Kept]:
+    """Those entries that have these ids, of whichever sink."""
     if everything:
-        return entries
+        return every
     if not ids:
         raise typer.BadParameter("name at least one id, or give --all.", param_hint="ids")
-    found = {entry["id"] for entry in entries}
+    found = {entry["id"] for kept in every for entry in kept.entries}
     missing = [entry_id for entry_id in ids if entry_id not in found]
     if missing:
         raise NotFound(f"The quarantine has no entry {', '.join(missing)}. `collector quarantine list` shows the ids.")
-    return [entry for entry in entries if entry["id"] in ids]
+    return [kept._replace(entries=[entry for entry in kept.entries if entry["id"] in ids]) for kept in every]
 
 
 def reset(
@@ -131,25 +160,38 @@ def reset(
     forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a failing sink.")] = False,
     config: Config = None,
     state: StatePath = None,
+    sink: SinkName = None,
 ) -> None:
     """Forgets how far sources were sent, so that the next pass sends them again. Ids make the repeats harmless.
 
     With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
     """
-    from collector.assembly import committer_of, held_of, state_of
-    from collector.keeping.lock import lock
-
-    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    loaded = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
-    with lock(chosen.state_path, "reset"):
-        offsets = state_of(chosen).load()
-        keys = list(offsets.entries) if everything else [settings.state_key(source) for source in sources or []]
-        dropped = held_of(chosen).forget(None if everything or not sources else keys) if forget else 0
-        unknown = [key for key in keys if key not in offsets.entries]
-        if unknown and not dropped:
-            raise NotFound(f"The state {chosen.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
-        forgotten = committer_of(offsets, chosen).reset(keys)
+    from collector.assembly import held_of, state_of
+
+    every = loaded.each() if sink is None else [loaded.one(sink)]
+    keys = None if everything else [settings.state_key(source) for source in sources or []]
+    known = {key for each in every for key in state_of(each).load(may_repair=False).entries}
+    if forget:
+        known |= {file.original.key for each in every for file in held_of(each).held.files}
+    if unknown := [key for key in keys or () if key not in known]:
+        raise NotFound(f"The state {loaded.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
+    told = [_reset(each, keys, forget=forget) for each in every]
+    forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)
     if forget:
         typer.echo(f"{dropped} held files were dropped.")
     typer.echo(f"{len(forgotten)} sources are sent again by the next pass.")
+
+
+def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[set[str], int]:
+    """What the state of this sink knew of these sources (or of all), and how many held files were dropped."""
+    from collector.assembly import committer_of, held_of, state_of
+    from collector.keeping.lock import lock
+
+    with lock(chosen.state_path, "reset"):
+        offsets = state_of(chosen).load()
+        dropped = held_of(chosen).forget(keys or None) if forget else 0
+        meant = list(offsets.entries) if keys is None else keys
+        return set(committer_of(offsets, chosen).reset(meant)), dropped

@@ -12,6 +12,7 @@ from collector.cli.scan import (
     SOME_LEFT,
     Config,
     ProgressBar,
+    SinkName,
     SinkType,
     SinkUrl,
     StatePath,
@@ -39,6 +40,7 @@ def resend(
     max_wait: Annotated[
         float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
     ] = None,
+    sink: SinkName = None,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends events from the embedded store to the sink, redaction marks as they are, and prints the ledger.
@@ -51,7 +53,7 @@ def resend(
     given = flags(None, sink_url, sink_type, state)
     if max_wait is not None:
         given["retry"] = {"max_wait": max_wait}
-    chosen = settings.load(config, given, sinks=SINKS)
+    chosen = settings.load(config, given, sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     if SINKS[chosen.sink_type].place:
         raise ConfigurationError(

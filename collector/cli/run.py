@@ -6,15 +6,18 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from collector import log, settings
 from collector.cli.scan import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
+from collector.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collector.service.loop import Service
+    from collector.service.several import Several
 
 
 def run(
@@ -43,11 +46,29 @@ def run(
     from collector.service.footprint import hold_little_memory  # here: `--help` need not pay for the whole agent
     from collector.service.loop import Service
     from collector.service.notify import Notifier
+    from collector.service.several import Several, voices
 
     hold_little_memory()
     notifier = Notifier(settings.notify_socket(), settings.watchdog_seconds())
-    service = Service(chosen, read, notifier=notifier, from_now=from_now)
-    with answering_signals(service):
+    every = chosen.each()
+    names = [each.sink_name for each in every]
+
+    def read_one(name: str) -> settings.Settings:
+        now = read()
+        if [each.sink_name for each in now.each()] != names:
+            raise ConfigurationError("sinks: one was added, removed or renamed. Restart the agent to take that over.")
+        return now.one(name)
+
+    voice = voices(notifier, settings.watchdog_seconds(), names)
+    services = {
+        each.sink_name: Service(
+            each, partial(read_one, each.sink_name), notifier=voice[each.sink_name], from_now=from_now
+        )
+        for each in every
+    }
+    first = services[names[0]]
+    service = first if len(services) == 1 else Several(services)
+    with answering_signals(service, first.wake.bell):
         service.run()
 
 
@@ -57,7 +78,7 @@ def _leave(*_: object) -> None:
 
 
 @contextmanager
-def answering_signals(service: Service) -> Iterator[None]:
+def answering_signals(service: Service | Several, bell: int) -> Iterator[None]:
     """Signals set a flag and wake the main loop, which does what they ask for; a handler does nothing itself."""
     asked = {
         signal.SIGTERM: service.stop,
@@ -70,10 +91,10 @@ def answering_signals(service: Service) -> Iterator[None]:
         asked[signal.Signals(number)]()
 
     before = {number: signal.signal(number, on_signal) for number in asked}
-    bell = signal.set_wakeup_fd(service.wake.bell, warn_on_full_buffer=False)
+    before_bell = signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(bell)
+        signal.set_wakeup_fd(before_bell)
         for number, handler in before.items():
             signal.signal(number, handler)

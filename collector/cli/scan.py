@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -23,8 +24,9 @@ from collector.delivery.sinks.registry import SINKS
 from collector.errors import NotARoot, RootNotFound
 from collector.flow import reasons
 from collector.flow.interrupt import Interrupt
-from collector.flow.ledger import Ledger
-from collector.flow.observer import Unobserved
+from collector.flow.ledger import Ledger, sums
+from collector.flow.observer import UNOBSERVED, Observer, Unobserved
+from collector.flow.sink_identity import UNNAMED
 from collector.flow.source import Root
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ Roots = Annotated[
 SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
 SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
 StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+SinkName = Annotated[
+    str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
+]
 FromNow = Annotated[
     bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
 ]
@@ -71,32 +76,62 @@ def scan(
         given["retry"] = {"max_wait": max_wait}
     chosen = settings.load(config, given, sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
-    from collector.assembly import assembled, roots_of  # here: `--help` need not pay for the whole agent
+    from collector.assembly import roots_of  # here: `--help` need not pay for the whole agent
 
     _check_roots(roots_of(chosen))
-    from collector.pipeline import meet_sink, run_pass
     from collector.service.footprint import hold_little_memory
-    from collector.service.heartbeat import after_scan
 
     hold_little_memory()
-    started = time.monotonic()
-    ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
-    parts = assembled(chosen, "scan", is_dry_run=dry_run, interrupt=interrupt, observer=bar)
-    with stopping_on_signals(interrupt), parts as flow:
+    every, interrupt = chosen.each(), Interrupt()
+    passes = [OnePass(each, is_dry_run=dry_run, from_now=from_now) for each in every]
+    with stopping_on_signals(interrupt):
         try:
-            meet_sink(flow, from_now=from_now)
-            with bar:
-                found = run_pass(flow, ledger)
+            if len(passes) == 1:
+                with ProgressBar() as bar:
+                    passes[0].run(interrupt, bar)
+            else:
+                from collector.service.several import side_by_side
+
+                side_by_side({each.name: partial(each.run, interrupt) for each in passes})
+        finally:
+            if any(each.has_begun for each in passes):
+                print_ledgers({each.name: each.ledger for each in passes}, as_json=json, is_dry_run=dry_run)
+    if interrupt.is_set or any(each.has_left_some for each in passes):
+        raise typer.Exit(SOME_LEFT)
+
+
+class OnePass:
+    """The pass for one sink."""
+
+    def __init__(self, chosen: settings.Settings, *, is_dry_run: bool, from_now: bool) -> None:
+        self.chosen, self.name = chosen, chosen.sink_name
+        self.is_dry_run, self.from_now = is_dry_run, from_now
+        self.ledger = Ledger()
+        self.has_begun = False
+
+    def run(self, interrupt: Interrupt, observer: Observer = UNOBSERVED) -> None:
+        """Sends everything new; raises if the sink or the state stands in the way."""
+        from collector.assembly import assembled
+        from collector.pipeline import meet_sink, run_pass
+        from collector.service.heartbeat import after_scan
+
+        chosen, started = self.chosen, time.monotonic()
+        parts = assembled(chosen, "scan", is_dry_run=self.is_dry_run, interrupt=interrupt, observer=observer)
+        with parts as flow:
+            self.has_begun = True
+            meet_sink(flow, from_now=self.from_now)
+            found = run_pass(flow, self.ledger)
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
-            if chosen.heartbeat.interval and not (dry_run or SINKS[chosen.sink_type].place):
+            if chosen.heartbeat.interval and not (self.is_dry_run or SINKS[chosen.sink_type].place):
                 took, every = time.monotonic() - started, chosen.heartbeat.interval
-                after_scan(flow, ledger, settings.fingerprint(chosen), took=took, interval=every)
-        finally:
-            print_ledger(ledger, as_json=json, is_dry_run=dry_run)
-    is_left = any(ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)
-    if interrupt.is_set or is_left or ledger.as_dict()["quarantined"]:
-        raise typer.Exit(SOME_LEFT)
+                after_scan(flow, self.ledger, settings.fingerprint(chosen), took=took, interval=every)
+
+    @property
+    def has_left_some(self) -> bool:
+        """Whether something that should have been sent was not."""
+        left = any(self.ledger.skipped_files.get(reason) for reason in reasons.LEFT_BEHIND)
+        return left or bool(self.ledger.as_dict()["quarantined"])
 
 
 def _check_roots(roots: Sequence[Root]) -> None:
@@ -181,6 +216,21 @@ class ProgressBar(Unobserved):
             done = ledger.lag_at_start - ledger.lag
             said = f"{ledger.batches} batches"
             self._bar.update(self._task, total=ledger.lag_at_start, completed=done, description=said)
+
+
+def print_ledgers(ledgers: Mapping[str, Ledger], *, as_json: bool = False, is_dry_run: bool = False) -> None:
+    """Prints the ledger, or with several sinks the ledger of each; as JSON, their sums as well."""
+    if len(ledgers) == 1:
+        print_ledger(*ledgers.values(), as_json=as_json, is_dry_run=is_dry_run)
+    elif as_json:
+        told = {name or UNNAMED: ledger.as_dict() for name, ledger in ledgers.items()}
+        together = sums(list(told.values())) | {"sinks": told}
+        sys.stdout.buffer.write(orjson.dumps(together, option=orjson.OPT_APPEND_NEWLINE))
+        sys.stdout.flush()
+    else:
+        for name, ledger in ledgers.items():
+            typer.echo(f"sink     {name or UNNAMED}")
+            print_ledger(ledger, is_dry_run=is_dry_run)
 
 
 def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = False) -> None:

@@ -36,12 +36,12 @@ def status(
 
     Example: collector status --watch
     """
-    from collector.inspection.status import status_report
+    from collector.inspection.status import status_of_each
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     try:
         while True:
-            _show(status_report(chosen, _services), as_json=json, is_screen=watch and sys.stdout.isatty())
+            _show(status_of_each(chosen, _services), as_json=json, is_screen=watch and sys.stdout.isatty())
             if not watch:
                 return
             time.sleep(EVERY_SECONDS)
@@ -61,7 +61,17 @@ def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
     if as_json:
         typer.echo(tame_json(report))
     else:
-        typer.echo((CLEAR if is_screen else "") + "\n".join(lines_of(report, time.time())))
+        typer.echo((CLEAR if is_screen else "") + "\n".join(lines_of_each(report, time.time())))
+
+
+def lines_of_each(report: dict[str, Any], now: float) -> list[str]:
+    """The report; with several sinks, what there is to say about each, under its name."""
+    if "sinks" not in report:
+        return lines_of(report, now)
+    said = []
+    for name, each in report["sinks"].items():
+        said += [f"--- {name}", *lines_of(each, now)]
+    return said
 
 
 def lines_of(report: dict[str, Any], now: float) -> list[str]:

@@ -12,7 +12,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import httpx
 
@@ -44,6 +44,7 @@ class Clients:
         self._settings, self._url, self._transport, self._renewed = settings, url, transport, renewed
         self._secrets: set[str] = set()
         self._lock = threading.Lock()
+        self._files = [] if renewed is None else proof_files(settings)
         # Before anything is read: what is replaced in between then counts as changed.
         self._seen = self._tried = self._stamps()
         self._new = self._maker(credentials)
@@ -86,9 +87,7 @@ class Clients:
         return True
 
     def _stamps(self) -> list[tuple[int, ...]]:
-        if self._renewed is None:
-            return []
-        return [_stamp(path) for path in proof_files(self._settings)]
+        return [_stamp(path) for path in self._files]
 
     def _maker(self, credentials: Credentials | None) -> Callable[[], httpx.Client]:
         settings = self._settings
@@ -126,7 +125,7 @@ class Clients:
         return client
 
 
-def _stamp(path: Any) -> tuple[int, ...]:
+def _stamp(path: Path) -> tuple[int, ...]:
     try:
         status = os.stat(path)
     except OSError:

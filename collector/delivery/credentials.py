@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collector.errors import ConfigurationError
-from collector.settings import read_secret, token_path
+from collector.settings import read_secret, token_path, token_places
 from collector.settings.options import SinkSettings
 
 
@@ -37,7 +37,7 @@ def basic(user: str, password: str) -> Credentials:
 
 def proof_files(settings: SinkSettings) -> list[Path]:
     """Every file that proves who is sending, or whom it is sent to. Each may be replaced at any time."""
-    files = (token_path(settings), settings.ca_file, settings.client_cert, settings.client_key)
+    files = (*token_places(settings), settings.ca_file, settings.client_cert, settings.client_key)
     return [path for path in files if path is not None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,18 @@ from collector.flow.counts import Counts, add_counts
 from collector.flow.receipt import Receipt
 
 MOST_NAMED = 100  # files and directories; a broken mount has them all
+
+
+def sums(ledgers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The ledgers of several sinks in one: numbers add up, as each sink is sent a line of its own."""
+    total: dict[str, Any] = {}
+    for ledger in ledgers:
+        for name, value in ledger.items():
+            if isinstance(value, dict):
+                total[name] = sums([total.get(name, {}), value])
+            else:
+                total[name] = total[name] + value if isinstance(total.get(name), int) else value
+    return total
 
 
 @dataclass(slots=True)

@@ -27,3 +27,4 @@ class SinkIdentity(NamedTuple):
 
 
 NO_SINK = SinkIdentity("", "")
+UNNAMED = "[sink]"  # what the one sink is called that has no name

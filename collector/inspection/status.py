@@ -17,6 +17,7 @@ from collector.assembly import quarantine_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
 from collector.flow import reasons
+from collector.flow.sink_identity import UNNAMED
 from collector.flow.source import Root
 from collector.keeping import parked
 from collector.keeping.lock import holder
@@ -39,6 +40,17 @@ def status_report(settings: Settings, find_services: Callable[[], list[dict[str,
             report = theirs
     report["services"] = services
     return report
+
+
+def status_of_each(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
+    """The report; with several sinks, the one on the first, and under `sinks` the one on each by its name."""
+    reports = {each.sink_name or UNNAMED: status_report(each, find_services) for each in settings.each()}
+    first = next(iter(reports.values()))
+    if len(reports) == 1:
+        return first
+    every = reports.values()
+    lag, is_running = sum(each["lag"] for each in every), all(each["is_running"] for each in every)
+    return {**first, "lag": lag, "is_running": is_running, "sinks": reports}
 
 
 def _report_of(facts: dict[str, str], settings: Settings) -> dict[str, Any] | None:

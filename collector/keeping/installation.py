@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def _read_installation(path: Path) -> Installation:
 
 def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Installation:
     """Puts the file in place. If two agents start at once, the first one's file counts for both."""
-    temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
+    temporary = path.with_name(f"{path.name}.new-{os.getpid()}-{threading.get_ident()}")
     try:
         make_private_directory(path.parent)
         try:

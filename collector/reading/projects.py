@@ -40,7 +40,7 @@ class Verdict(Enum):
 
 class ProjectFilter:
     """Which projects of one agent are read. Each list of `exclude` counts by itself, exceptions included: what one of
-    them excludes no other takes back."""
+    them excludes no other takes back. What is `narrower` must be included by both."""
 
     def __init__(
         self,
@@ -49,13 +49,16 @@ class ProjectFilter:
         exclude: Sequence[Sequence[str]],
         home: str,
         *,
+        narrower: Sequence[str] = (),
         ignores_case: bool = IGNORES_CASE,
     ) -> None:
         self._form = form
-        self._include = Globs("projects.include", include, home, form, ignores_case=ignores_case)
+        named = (("projects.include", include), ("sinks.include", narrower))
+        wanted = (Globs(name, globs, home, form, ignores_case=ignores_case) for name, globs in named)
+        self._include = [globs for globs in wanted if globs]
         lists = (Globs("projects.exclude", globs, home, form, ignores_case=ignores_case) for globs in exclude)
         self._exclude = [globs for globs in lists if globs]
-        self.is_open = not include and not self._exclude
+        self.is_open = not self._include and not self._exclude
         self._judged: dict[str, bool] = {}  # by directory
         self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
         self._first: dict[str, FirstDirectories] = {}  # by root, of the sources in doubt
@@ -66,8 +69,9 @@ class ProjectFilter:
         """What the name of a project says; no name at all is no project."""
         if self.is_open or not project:
             return Verdict.TAKEN
-        is_in = not self._include or self._include.name(project)
-        if any(globs.name(project) for globs in self._exclude) or not (is_in or self._include.may_match(project)):
+        is_in = all(globs.name(project) for globs in self._include)
+        may_be_in = all(globs.name(project) or globs.may_match(project) for globs in self._include)
+        if any(globs.name(project) for globs in self._exclude) or not may_be_in:
             return Verdict.LEFT_OUT
         may_be_out = any(globs.may_match(project) for globs in self._exclude)
         return Verdict.TAKEN if is_in and not may_be_out else Verdict.IN_DOUBT
@@ -79,7 +83,7 @@ class ProjectFilter:
             if len(self._judged) >= MANY_DIRECTORIES:
                 self._judged.clear()
             meant = directories_of(directory)
-            is_in = bool(meant) and (not self._include or all(map(self._include.match, meant)))
+            is_in = bool(meant) and all(globs.match(place) for globs in self._include for place in meant)
             is_out = any(globs.match_or_contain(place) for globs in self._exclude for place in meant)
             known = self._judged[directory] = is_in and not is_out
         return known

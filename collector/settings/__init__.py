@@ -21,7 +21,7 @@ from collector.settings.fingerprint import fingerprint
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import load
-from collector.settings.model import Settings, masked, token_path, with_sinks
+from collector.settings.model import Settings, masked, token_path, token_places, with_sinks
 
 __all__ = [
     "Origins",
@@ -39,6 +39,7 @@ __all__ = [
     "read_secret",
     "state_key",
     "token_path",
+    "token_places",
     "user_config",
     "variable",
     "watchdog_seconds",

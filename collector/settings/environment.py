@@ -69,9 +69,13 @@ def credential(name: str) -> Path | None:
     systemd copies it once, at the start. One that is replaced later is put into the runtime directory by the unit's
     ExecReload=, and counts from then on.
     """
+    return next((path for path in credential_places(name) if path.is_file()), None)
+
+
+def credential_places(name: str) -> list[Path]:
+    """Where such a credential may come to lie while this process runs; the first one that is there counts."""
     places = [os.environ.get(variable) for variable in ("RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY")]
-    paths = [Path(place, name) for place in places if place]
-    return next((path for path in paths if path.is_file()), None)
+    return [Path(place, name) for place in places if place]
 
 
 def read_secret(path: Path, setting: str) -> str:

@@ -64,7 +64,10 @@ def load(
     except ValidationError as error:
         raise ConfigurationError(_explain(error, names, origins)) from None
     _check(settings)
-    check_sink(settings.sink, sinks[settings.sink_type])
+    for number, each in enumerate(settings.each()):
+        check_sink(each.sink, sinks[each.sink_type], f"sinks.{each.sink_name}" if each.sink_name else "sink")
+        if each.sink_name in {other.sink_name for other in settings.each()[:number]}:
+            raise ConfigurationError(f"sinks: two are called {each.sink_name}. Give each a name of its own.")
     return settings
 
 

@@ -18,7 +18,8 @@ from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, create_mode
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from collector.settings.environment import credential, read_secret, state_directory
+from collector.errors import ConfigurationError
+from collector.settings.environment import credential, credential_places, read_secret, state_directory
 from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
 from collector.settings.options import (
@@ -28,6 +29,7 @@ from collector.settings.options import (
     HostSettings,
     Labels,
     LogSettings,
+    OneOfSeveral,
     ProjectSettings,
     QuarantineSettings,
     RedactionSettings,
@@ -41,7 +43,7 @@ from collector.settings.options import (
     SweptSettings,
     listed_roots,
 )
-from collector.settings.sinks import DeclaredSink, Sinks, options_in, sink_section
+from collector.settings.sinks import DeclaredSink, Sinks, named_section, options_in, sink_section
 
 ENV_PREFIX = "COLLECTOR_"
 MASK = "********"
@@ -59,6 +61,7 @@ class Settings(BaseSettings):
         default=[], description="directories to read, as paths or as tables with path, label and agent"
     )
     sink: SinkSettings = SinkSettings()
+    sinks: list[OneOfSeveral] = Field(default=[], description=(OneOfSeveral.__doc__ or "").rstrip("."))
     batch: BatchSettings = BatchSettings()
     retry: RetrySettings = RetrySettings()
     run: RunSettings = RunSettings()
@@ -128,7 +131,47 @@ class Settings(BaseSettings):
     @property
     def exclusions(self) -> Sequence[Sequence[str]]:
         """projects.exclude, layer by layer: an exception in one takes nothing back that another excludes."""
-        return self.origins.lists.get("projects.exclude", [self.projects.exclude])
+        lists = self.origins.lists.get("projects.exclude", [self.projects.exclude])
+        return [*lists, *filter(None, [self.sink.exclude if isinstance(self.sink, OneOfSeveral) else []])]
+
+    @property
+    def narrower(self) -> Sequence[str]:
+        """What this sink alone includes, of what projects.include does."""
+        return self.sink.include if isinstance(self.sink, OneOfSeveral) else ()
+
+    @property
+    def sink_name(self) -> str:
+        """What the sink is called; empty for the one in [sink]."""
+        return self.sink.name if isinstance(self.sink, OneOfSeveral) else ""
+
+    def each(self) -> list[Self]:
+        """The settings of each sink: those of [[sinks]], and that of [sink] if it is set or there is no other."""
+        has_unnamed = not self.sinks or self.sink.url is not None or self.sink.type is not None
+        return [*([self] if has_unnamed else []), *map(self._with, self.sinks)]
+
+    def one(self, name: str | None) -> Self:
+        """The settings of the sink with this name, or of the first one."""
+        every = self.each()
+        found = [each for each in every if name is None or each.sink_name == name]
+        if not found:
+            names = ", ".join(each.sink_name or "(the one in [sink])" for each in every)
+            raise ConfigurationError(f"There is no sink called {name}. Configured: {names}.")
+        return found[0]
+
+    def _with(self, sink: OneOfSeveral) -> Self:
+        """These settings, as if this were the only sink; what the agent keeps for it has its name."""
+        path = self.state_path.with_name(f"{self.state_path.stem}.{sink.name}{self.state_path.suffix}")
+        level = (
+            "metadata" if "metadata" in (sink.level, self.capture.level) else "content"
+        )  # a sink can only ask for less
+        return self.model_copy(
+            update={
+                "sink": sink,
+                "sinks": [],
+                "capture": self.capture.model_copy(update={"level": level}),
+                "state": self.state.model_copy(update={"path": path}),
+            }
+        )
 
     def sink_token(self) -> str | None:
         """The secret that the sink asks for: from sink.token_file, or from systemd's credential `sink-token`."""
@@ -138,13 +181,25 @@ class Settings(BaseSettings):
 
 def token_path(sink: SinkSettings) -> Path | None:
     """The file with the secret that a sink asks for; None where it asks for none."""
-    return sink.token_file or credential("sink-token")
+    return sink.token_file or credential(_credential_of(sink))
+
+
+def token_places(sink: SinkSettings) -> list[Path]:
+    """Every file that may hold this secret while this process runs."""
+    return [sink.token_file] if sink.token_file else credential_places(_credential_of(sink))
+
+
+def _credential_of(sink: SinkSettings) -> str:
+    name = sink.name if isinstance(sink, OneOfSeveral) else ""
+    return f"sink-token-{name}" if name else "sink-token"
 
 
 def with_sinks(sinks: Sinks) -> type[Settings]:
     """The model of all settings, including those of these sinks."""
     section = sink_section(sinks)
-    model: type[Settings] = create_model("Settings", __base__=Settings, sink=(section, section()))
+    several: Any = named_section(section)
+    fields: Any = {"sink": (section, section()), "sinks": (list[several], Settings.model_fields["sinks"])}
+    model: type[Settings] = create_model("Settings", __base__=Settings, **fields)
     return model
 
 
@@ -166,14 +221,14 @@ def section_of(field: FieldInfo) -> type[BaseModel] | None:
 def masked(settings: Settings) -> dict[str, Any]:
     """The settings in force as plain data, with everything that may be secret hidden."""
     shown = settings.model_dump(mode="json")
-    sink = shown["sink"]
-    sink["headers"] = dict.fromkeys(sink["headers"], MASK)
-    if sink["url"] and "?" in sink["url"]:
-        sink["url"] = f"{sink['url'].partition('?')[0]}?{MASK}"
-    if sink["auth_user"]:  # many receivers take the key as the user, and any password
-        sink["auth_user"] = MASK
+    for sink in (shown["sink"], *shown["sinks"]):
+        sink["headers"] = dict.fromkeys(sink["headers"], MASK)
+        if sink["url"] and "?" in sink["url"]:
+            sink["url"] = f"{sink['url'].partition('?')[0]}?{MASK}"
+        if sink["auth_user"]:  # many receivers take the key as the user, and any password
+            sink["auth_user"] = MASK
     shown["state"]["path"] = str(settings.state_path)
     shown["store"]["database"] = str(settings.database_path)
-    sink["type"] = settings.sink_type
+    shown["sink"]["type"] = settings.sink_type
     shown["host"] = {"id": settings.host_id, "name": settings.host_name}
     return shown

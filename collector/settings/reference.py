@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from collector.settings.model import section_of, with_sinks
+from collector.settings.options import OneOfSeveral, SinkSettings
 from collector.settings.sinks import Sinks
 
 HEADER = """\
@@ -48,6 +49,8 @@ def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
     for name, field in with_sinks(sinks).model_fields.items():
         for title, section in _sections(name, field):
             _add(document, title, section)
+        if name == "sinks":
+            _add_sinks(document)
         if get_origin(field.annotation) is dict:
             _add_open_table(document, name, field)
     return document.as_string()
@@ -75,6 +78,15 @@ def _add(document: tomlkit.TOMLDocument, title: str, section: type[BaseModel]) -
         table.add(tomlkit.comment(line))
     document.append(title, table)
     table.trivia.indent = ""  # else the library puts an empty line between the comment and its table
+
+
+def _add_sinks(document: tomlkit.TOMLDocument) -> None:
+    """What is special about one of several sinks; a header alone would demand its name."""
+    own = [name for name in OneOfSeveral.model_fields if name not in SinkSettings.model_fields]
+    document.add(tomlkit.nl())
+    options = [_line(name, OneOfSeveral.model_fields[name]) for name in own]
+    for line in (OneOfSeveral.__doc__ or "", "[[sinks]]", *options):
+        document.add(tomlkit.comment(line))
 
 
 def _add_open_table(document: tomlkit.TOMLDocument, title: str, field: FieldInfo) -> None:

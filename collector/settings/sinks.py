@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import Field, ValidationError, create_model
 
-from collector.settings.options import Section, SinkSettings
+from collector.settings.options import OneOfSeveral, Section, SinkSettings
 
 OptionsT_co = TypeVar("OptionsT_co", bound=Section, covariant=True)
 
@@ -58,6 +58,13 @@ def sink_section(sinks: Sinks) -> type[SinkSettings]:
         "SinkSettings", __base__=(*in_sink_itself, SinkSettings), __doc__=SinkSettings.__doc__, **tables
     )
     return section
+
+
+def named_section(section: type[SinkSettings]) -> type[OneOfSeveral]:
+    """The model of one of [[sinks]]: all that [sink] can hold, and what is its own."""
+    model: Any = create_model("OneOfSeveral", __base__=(OneOfSeveral, section), __doc__=OneOfSeveral.__doc__)
+    named: type[OneOfSeveral] = model
+    return named
 
 
 def options_in(section: SinkSettings, sink: DeclaredSink[OptionsT_co]) -> OptionsT_co:

@@ -20,7 +20,7 @@ from collector.settings.reference import Whereabouts, commented
 from tests.settings.configuration_page import PAGE_PATH, exit_codes, page_text
 from tests.settings.test_sinks import PAINTED
 
-ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[[\w.]+\])$")
+ENTRY = re.compile(r"(?:# )?(\w+ = .*|\[\[?[\w.]+\]\]?)$")
 
 
 AGENT = [Whereabouts("Claude Code", "CLAUDE_CONFIG_DIR", ("~/.claude", "~/.config/claude"))]

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import threading
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def save(path: Path, body: bytes) -> None:
     """Writes something for the next start; a cache that cannot be written costs only time."""
     # A crash before the rename leaves a `.new` file that nobody reads. Nothing is synced, so after a power failure the
     # file may be cut short: its checksum tells, and it is made again.
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     with contextlib.suppress(OSError):
         make_private_directory(path.parent)
         if danger(path.parent):

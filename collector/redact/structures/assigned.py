@@ -125,6 +125,7 @@ _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
+_key_follows = re.compile(rb"[\"']\s?:")
 _VAGUE_ALONE = frozenset([b"", b",", b"("])
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
@@ -226,6 +227,8 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
     if closes_a_string(text, match, stop) or (separator[:1] == b">" and b"\n" in separator):
+        return []
+    if b"\n" in separator and _key_follows.match(text, end, stop):
         return []
     is_call = separator.strip().startswith(b"(")
     if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:

@@ -54,9 +54,11 @@ def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
 
 
 def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`pass to x`, and the `.user-secret:before` of a style sheet."""
+    """`pass to x`, the `.user-secret:before` of a style sheet, and the directory that a shell is in."""
     separator = match["sep"]
     if name.lower() == "pass" and separator.strip().isalpha():
+        return True
+    if name in ("PWD", "OLDPWD") and text[match.start("first") : match.start("first") + 1] == b"/":
         return True
     return separator == b":" and name.startswith(".") and bool(_pseudo_class.match(text, match.start("first")))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from collector.redact.rule import Rule, Spans
+from collector.redact.words.code import is_numbered_name
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise, promise
 from collector.redact.words.placeholders import is_placeholder
@@ -43,6 +44,8 @@ def _typed(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Span
 def is_typed(value: str) -> bool:
     """Whether a text typed into a secret's field is one: no placeholder, no word, no code."""
     if value.isalpha() and (len(value) < 10 or reads_like_words(value)):
+        return False
+    if is_numbered_name(value):
         return False
     is_odd = any(map(str.isdigit, value)) and not value.isdigit()
     return is_odd and is_secret(value, Promise.PASSWORD, Notation.QUOTED)

@@ -42,7 +42,7 @@ KEYWORDS = word_set(
 # What only a program has: a call that is closed, a block, a statement's end before another statement, an arrow.
 _statement = re.compile(
     r"\)[;})\].,{?:]|[;,{}]\w{1,40}[.=(\[]|\}[,;)\]]|=>|\(\)|&&|\|\||[!=]=|\w\.\w+\(|\(\w+\)|\]\.|\)\.|[;}{]\s?(?:var|let|const"
-    r"|return|if|else|for|function|this|get|set|class)\b|^(?:function|return|new|typeof|void|await)\b|\+=|\?\w+:|=\w+[;}]"
+    r"|return|if|else|for|function|this|get|set|class)\b|^(?:function|return|new|typeof|void|await)\b|\+=|\}=|\?\w+:|=\w+[;}]"
 )
 # What only a pattern has: any character, a class of characters, a group that is not kept.
 _pattern = re.compile(
@@ -72,7 +72,7 @@ def is_nested(value: str) -> bool:
 
 def is_program(value: str) -> bool:
     """Part of a program, however short the names are that a minifier left in it: `e.token},t.session=n`."""
-    if value in KEYWORDS:
+    if value in KEYWORDS or value.startswith(("!0", "!1")):
         return True
     if not _signs.search(value) or has_odd_part(value):
         return False
@@ -107,8 +107,15 @@ def is_code_word(part: str) -> bool:
     return all(len(hump) <= 6 or reads_like_words(hump, in_five=2) for hump in _hump.findall(letters))
 
 
+def is_numbered_name(value: str) -> bool:
+    """A name in code with one digit at its end, as nobody ends a password of several words: `recordDebug2`."""
+    return value[-1:].isdigit() and not value[-2:-1].isdigit() and is_name_in_code(value)
+
+
 def is_name_in_code(value: str) -> bool:
     """One name of several words, perhaps numbered: `networkStepTenant2`, `max_items_3`."""
     humps = _hump.findall(value)
-    is_long = len(humps) >= 2 and sum(map(len, humps)) >= 3 * len(humps)
-    return is_long and bool(_identifier.fullmatch(value)) and all(reads_like_words(hump, in_five=2) for hump in humps)
+    if len(humps) < 2 or sum(map(len, humps)) < 3 * len(humps) or not _identifier.fullmatch(value):
+        return False
+    is_regular = all(_regular_case.fullmatch(part) for part in re.findall("[A-Za-z]+", value))
+    return is_regular and all(reads_like_words(hump, in_five=2) for hump in humps)

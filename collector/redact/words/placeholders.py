@@ -68,6 +68,7 @@ _WORDS = word_set(
     current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning
     authorization authentication credentials credential webhook is was are not the for and with from that this
     attribute attributes successful field fields
+    always never once on_create
     unless given also instead when if as by the an be which that takes used only requires needs then else but so because
     since while via into over than until without within both either neither such such_as is_used before after hover
     should must will can may has have been options option flag flags argument arguments parameter and or in on to

@@ -51,6 +51,7 @@ _turn = re.compile("[a-z\xdf-\xf6\xf8-\xff][A-Z\xc0-\xd6\xd8-\xde]")  # from low
 _digit_or_sign = re.compile(r"[0-9!@#$%^&*+=~?|\\/]")
 _consonants = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
 _keyboard = re.compile(r"[^\w\s./-]")
+_key_id = re.compile("[0-9A-F]{16}")  # of OpenPGP
 _hex = re.compile(r"[0-9a-fA-F]+")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
@@ -262,7 +263,7 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
     if not _key_letters.fullmatch(value):
         is_odd = not is_nested(value) or (len(value) >= 32 and entropy(value) >= 4.5 and has_random_part(value))
         return notation <= Notation.QUOTED and len(value) >= 16 and _mixes(value) and is_odd
-    if len(value) < 16 and _hex.fullmatch(value):
+    if (len(value) < 16 and _hex.fullmatch(value)) or _key_id.fullmatch(value):
         return False
     if (
         promise is Promise.WEAK

@@ -412,7 +412,7 @@ while read -r key value; do :; done <<< "$pairs2"
 redis-cli -x set §word:§n <<< "§word"
 gh secret list --json name <<< ""
 vault kv list secret/ <<< "§word2/"
-secrets set --help <<< "§word2 usage"
+secrets set --help <<< "§word usage"
 terraform console <<< "var.§snake"
 ssh §host bash <<< "systemctl restart §kebab2"
 psql --stdin --quiet <<< "INSERT INTO §snake VALUES (§n, '§word')"
@@ -531,6 +531,14 @@ expect(wrapper.props().password).toBe(§camel2.password)
 """
 
 CAUSES["minified code"] = r"""
+let{decryptWithSecret:g}=r("./dist/§word/§word.js"),y=g;
+didRenderPhaseUpdateDuringThisPass=!1,§n<=numberOfReRenders)throw Error(§letter)
+t.getPrivateKey=function getPrivateKey(e){return §camel(this.keys.getPrivate(),e)};
+set password(value1){this[Internal].url.password=value1}get username(){return this}
+case"RSA PRIVATE KEY":return i.RSAPrivateKey.decode(s,"der");case"DSA PRIVATE KEY":return{type:"dsa"}
+t.EncryptedPrivateKey=u;var d=i.define("§Camel",(function(){
+{INVALID_HEADER_TOKEN:10,INVALID_§WORD_LENGTH:11,PAUSED:21}
+"createVerifier","require","verify","key","previewModeSigningKey","algorithms"
 !function(e,t){"object"==typeof exports?t(exports):t((e=e||self).token={})}(this,function(e){
 var a=e.password,t=e.token,n=e.secret;(function(){a.content=t})();
 {key:"§camel",value:function(){return this.token=e,this}},{key:"§camel",value:function(e,t){
@@ -642,6 +650,13 @@ Version=4.0.0.0, Culture=neutral, PublicKeyToken=b77a5c561934e089
 """
 
 CAUSES["commands"] = r"""
+update_password: always
+volumes: -v $(PWD):/mnt:z -v $(HOME)/.§word:/.§word
+4096 bit RSA key C94035C21B4F2AE§d, created: 2017-03-14
+raise prompt("§Word password: ")
+prompts = ["New §word password: ", "Confirm new §word password: "]
+--ask-§word-pass needs to match
+the -secret option unless -§word is used
 openssl enc -aes-256-cbc -salt -pbkdf2 -in §word.txt -out §word.enc
 openssl enc -aes-256-cbc -d -in §word.enc -out §word
 openssl enc -d -aes-128-cbc -k "$§TOOL_PASS" -in §word

@@ -1,0 +1,214 @@
+"""Several sinks: each has offsets, a level and a filter of its own, and a dead one delays nobody."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home, Session
+from tests.inside import Inside
+from tests.service.steps import Clock, Steps
+from tests.sink import Answer, Sink, poison
+
+
+class Laptop:
+    """A home with two projects, and a configuration with an engine, an archive, and the embedded store."""
+
+    def __init__(self, directory: Path, engine: Sink, archive: Sink) -> None:
+        self.home = Home(directory)
+        self.app, self.secret = (self.home.session(project) for project in ("-work-app", "-work-secret"))
+        self.app.prompt("app 1")
+        self.secret.prompt("secret 1")
+        self.config = directory / "collector.toml"
+        self.engine, self.archive = engine, archive
+        self.write(
+            f'[[sinks]]\nname = "engine"\nurl = "{engine.url}"\nlevel = "metadata"\n'
+            f'[[sinks]]\nname = "archive"\nurl = "{archive.url}"\nexclude = ["/work/secret"]\n'
+            '[[sinks]]\nname = "store"\ntype = "store"\n'
+        )
+        self.agent = Inside(self.home, environment={"COLLECTOR_CONFIG": str(self.config)})
+
+    def write(self, sinks: str) -> None:
+        self.config.write_text(sinks)
+
+    def scan(self, *flags: str) -> tuple[int, dict[str, int]]:
+        """The exit code, and what was delivered to each."""
+        self.result = self.agent.scan(*flags)
+        told = self.result.assert_balanced().ledger
+        delivered = {name: each["delivered"] for name, each in told["sinks"].items()}
+        assert told["delivered"] == sum(delivered.values())
+        return self.result.code, delivered
+
+    def status(self) -> dict[str, Any]:
+        return dict(json.loads(self.agent.run("status", "--json", *self.agent.places()).stdout))
+
+
+def has(sink: Sink, text: str) -> bool:
+    return text in texts(sink)
+
+
+def texts(sink: Sink) -> set[str]:
+    return {event["text"] for event in sink.events if event["kind"] == "user_prompt"}
+
+
+def test_each_gets_what_it_may_have_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    with Sink() as engine, Sink() as archive:
+        laptop = Laptop(tmp_path, engine, archive)
+        assert laptop.scan() == (0, {"engine": 2, "archive": 1, "store": 2})
+        assert [event for event in engine.events if "text" in event] == []
+        assert texts(archive) == {"app 1"}
+        laptop.app.prompt("app 2")
+        archive.then = Answer(503)
+        code, delivered = laptop.scan("--max-wait", "0")
+        assert (code, delivered) == (75, {"engine": 1, "archive": 0, "store": 1})
+        assert "archive: " in laptop.result.stderr
+        report = laptop.status()
+        assert {name: each["lag"] > 0 for name, each in report["sinks"].items()} == {
+            "engine": False,
+            "archive": True,
+            "store": False,
+        }
+        assert report["lag"] == report["sinks"]["archive"]["lag"]
+        assert report["sinks"]["engine"]["sink"] == engine.url
+        shown = laptop.agent.run("status", *laptop.agent.places()).stdout
+        headings = [line for line in shown.splitlines() if line.startswith("---")]
+        assert headings == ["--- engine", "--- archive", "--- store"]
+        laptop.app.path.unlink()  # what the archive has not got is held for it
+        archive.clear_script()
+        assert laptop.scan() == (0, {"engine": 0, "archive": 1, "store": 0})
+        assert texts(archive) == {"app 1", "app 2"}
+        assert not list(laptop.agent.directory.glob("*.held"))
+
+
+def test_a_sink_with_a_name_may_move_and_one_without_a_name_goes_on_beside_it(tmp_path: Path) -> None:
+    with Sink() as engine, Sink() as archive:
+        laptop = Laptop(tmp_path, engine, archive)
+        laptop.agent.environment["COLLECTOR_SINK__URL"] = archive.url
+        laptop.write(f'[[sinks]]\nname = "engine"\nurl = "{engine.url}"\n')
+        assert laptop.scan() == (0, {"[sink]": 2, "engine": 2})
+        laptop.write(f'[[sinks]]\nname = "engine"\nurl = "{archive.url}"\n')
+        assert laptop.scan() == (0, {"[sink]": 0, "engine": 0})
+
+
+def test_commands_act_on_each_sink_or_on_the_one_that_is_named(tmp_path: Path) -> None:
+    with Sink(then=poison(lambda event: event["text"].endswith("1"))) as picky, Sink() as other:
+        laptop = Laptop(tmp_path, other, picky)
+        laptop.app.prompt("app 2")
+        assert laptop.scan()[0] == 3
+        state = ("--state", str(laptop.agent.state))
+
+        def said(*arguments: str, code: int = 0) -> str:
+            result = laptop.agent.run(*arguments, *state)
+            assert result.code == code, result.stderr
+            return result.stdout or result.stderr
+
+        [entry] = said("quarantine", "list", "--json").splitlines()
+        assert json.loads(entry)["sink"] == "sink archive"
+        assert said("quarantine", "list", "--sink", "engine") == "The quarantine is empty.\n"
+        picky.clear_script()
+        assert said("quarantine", "retry", "--all").startswith("Delivered 1,")
+        assert texts(picky) == {"app 1", "app 2"}
+        assert "app 1" in said("preview", "--all", "--sink", "archive", "--root", str(laptop.home.root))
+        assert "app 1" not in said("preview", "--all", "--sink", "engine", "--root", str(laptop.home.root))
+        assert "no sink called nobody" in said("preview", "--sink", "nobody", code=78)
+        assert said("reset", "--all", "--sink", "archive").startswith("1 sources")
+        assert laptop.scan() == (0, {"engine": 0, "archive": 2, "store": 0})
+        assert said("reset", str(laptop.secret.path)).startswith("1 sources")
+        assert laptop.scan() == (0, {"engine": 1, "archive": 0, "store": 1})
+        assert "Nothing was changed" in said("reset", "nothing", str(laptop.app.path), code=1)
+        assert laptop.scan() == (0, {"engine": 0, "archive": 0, "store": 0})
+        assert said("resend", "--from-store", "--sink", "archive", "--json")
+
+
+def test_an_hour_without_one_of_them_is_nothing_to_the_other(tmp_path: Path) -> None:
+    home, clock = Home(tmp_path), Clock()
+    session = home.session()
+
+    class OneOf(Steps):
+        """The service of one of them."""
+
+        def settings(self) -> Any:
+            return super().settings().one(self.name)
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+            sinks = [{"name": "engine", "url": engine.url}, {"name": "archive", "url": archive.url}]
+            super().__init__(home, engine, clock, given={"sink": {}, "sinks": sinks})
+
+    def say(text: str) -> None:
+        session.prompt(text)
+        for steps in (slow, quick):
+            steps.hint(session.path)
+        clock.forward(60)
+        for steps in (slow, quick):
+            steps.until_idle()
+
+    with Sink() as engine, Sink() as archive, OneOf("engine") as slow, OneOf("archive") as quick:
+        say("before")
+        engine.then = Answer(503)
+        for minute in range(60):
+            say(f"minute {minute}")
+            assert texts(archive) >= {f"minute {minute}"}
+        assert texts(engine) == {"before"}
+        assert slow.service.describe()["problem"]["kind"] == "unavailable"
+        assert quick.service.describe()["problem"] is None
+        engine.clear_script()
+        clock.forward(60)
+        slow.until_idle()
+        assert texts(engine) == texts(archive)
+
+
+def test_killed_in_the_middle_each_is_sent_what_it_lacks(tmp_path: Path) -> None:
+    with Sink() as engine, Sink() as archive:
+        home = Home(tmp_path)
+        session: Session = home.session()
+        config = tmp_path / "collector.toml"
+        config.write_text(
+            f'[[sinks]]\nname = "engine"\nurl = "{engine.url}"\n[[sinks]]\nname = "archive"\nurl = "{archive.url}"\n'
+        )
+        environment = {"COLLECTOR_CONFIG": str(config), "COLLECTOR_BATCH__MAX_EVENTS": "2"}
+        agent = Agent(home, environment=environment)
+        for number in range(12):
+            session.prompt(f"{number}")
+        engine.then = Answer(503)
+        with agent.start() as running:
+            archive.wait_for(lambda: len(texts(archive)) == 12)
+            running.kill()
+        engine.clear_script()
+        with agent.start() as running:
+            engine.wait_for(lambda: len(texts(engine)) == 12)
+            session.prompt("again")
+            for sink in (engine, archive):
+                sink.wait_for(partial(has, sink, "again"))
+            config.write_text(f'[[sinks]]\nname = "engine"\nurl = "{engine.url}"\n')
+            before = time.monotonic()
+            assert running.stop() == 0
+            assert time.monotonic() - before < 10
+        assert "Traceback" not in running.stderr
+        lags = [json.loads(path.read_bytes())["lag"] for path in agent.directory.glob("*.status.json")]
+        assert lags == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("sinks", "said"),
+    [
+        ('[[sinks]]\nname = "Not A Name"\n', "sinks.0.name"),
+        ('[[sinks]]\ntype = "store"\n', "sinks.0.name"),
+        ('[[sinks]]\nname = "a"\n[[sinks]]\nname = "a"\n', "two are called a"),
+        ('[[sinks]]\nname = "a"\ntype = "http"\n', "sinks.a.url is missing"),
+        ('[[sinks]]\nname = "a"\nurl = "http://elsewhere.example/"\n', "in the clear"),
+        ('[[sinks]]\nname = "a"\nlevle = "full"\n', "sinks.0.levle"),
+    ],
+)
+def test_what_is_wrong_with_one_is_said(tmp_path: Path, sinks: str, said: str) -> None:
+    home = Home(tmp_path)
+    (tmp_path / "collector.toml").write_text(sinks)
+    result = Inside(home).run("scan", "--config", str(tmp_path / "collector.toml"))
+    assert result.code == 78
+    assert said in result.stderr

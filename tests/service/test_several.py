@@ -1,0 +1,84 @@
+"""What several services say with one voice, and how the failures of several sinks become one."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from collector.errors import SinkUnavailable, StateLocked, Stopped
+from collector.service.notify import Notifier
+from collector.service.several import SinksFailed, side_by_side, voices
+from tests.service.steps import Clock
+
+
+class Heard(Notifier):
+    """Keeps what it would send."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__("nowhere", 30.0, clock.monotonic)
+        self.messages: list[str] = []
+
+    def _send(self, message: str) -> None:
+        self.messages.append(message.partition("\n")[0])
+
+
+def test_the_manager_hears_what_is_true_of_all() -> None:
+    clock = Clock()
+    manager = Heard(clock)
+    voice = voices(manager, 30.0, ["a", "b"], clock.monotonic)
+    voice["a"].ready()
+    assert manager.messages == []
+    voice["b"].ready()
+    voice["b"].reloading()
+    voice["a"].reloading()
+    voice["a"].ready()
+    assert manager.messages == ["READY=1", "RELOADING=1"]
+    voice["b"].ready()
+    voice["a"].status("nothing waits")
+    voice["b"].status("lag 3 MB")
+    assert manager.messages[2:] == ["READY=1", "STATUS=a: nothing waits", "STATUS=a: nothing waits; b: lag 3 MB"]
+
+
+def test_one_that_hangs_starves_the_watchdog() -> None:
+    clock = Clock()
+    manager = Heard(clock)
+    voice = voices(manager, 30.0, ["a", "b"], clock.monotonic)
+    for fed in (2, 3, 3, 3):
+        clock.forward(10)
+        voice["a"].alive()
+        if fed == 2:
+            voice["b"].alive()
+    assert manager.messages == ["WATCHDOG=1"] * 3  # within the 30 seconds that the manager waits anyway
+
+
+def test_a_single_one_speaks_for_itself() -> None:
+    manager = Heard(Clock())
+    assert voices(manager, 30.0, [""]) == {"": manager}
+
+
+@pytest.mark.parametrize(
+    ("errors", "code"),
+    [
+        ([Stopped("s"), SinkUnavailable("u")], 75),
+        ([SinkUnavailable("u"), StateLocked("l"), Stopped("s")], StateLocked.exit_code),
+        ([Stopped("s")], 3),
+    ],
+)
+def test_all_end_and_the_worst_failure_decides(errors: list[Exception], code: int) -> None:
+    done = threading.Event()
+
+    def fails(error: Exception) -> None:
+        raise error
+
+    jobs = {f"sink {number}": lambda error=error: fails(error) for number, error in enumerate(errors)}
+    with pytest.raises(SinksFailed) as caught:
+        side_by_side({**jobs, "fine": done.set})
+    assert done.is_set()
+    assert caught.value.exit_code == code
+    assert str(caught.value).splitlines() == [f"sink {number}: {error}" for number, error in enumerate(errors)]
+
+
+def test_a_fault_is_raised_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError):
+        side_by_side({"a": lambda: 1 / 0, "b": lambda: None})  # type: ignore[dict-item]
