@@ -110,7 +110,7 @@ def flow_on(
             log.warning("not a root", reason=said)
     with contextlib.ExitStack() as stack:
         installation = installation_of(settings, may_write=not is_dry_run)
-        redactor = make_redactor(settings, installation.key)
+        redactor = make_redactor(settings, installation.key, observer.preparing)
         policy = policy_of(settings, uniform=uniform)
         channel = stack.enter_context(open_channel(settings, redactor, is_dry_run=is_dry_run))
         limits = channel.sink.limits
@@ -255,7 +255,7 @@ def _key_in_force(settings: Settings, key: bytes) -> bytes:
     return key if path is None else configuration.read_secret(path, "redaction.key_file").encode()
 
 
-def make_redactor(settings: Settings, key: bytes) -> Redactor:
+def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
     """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
     chosen = settings.redaction
     return Redactor(
@@ -266,6 +266,7 @@ def make_redactor(settings: Settings, key: bytes) -> Redactor:
             rules=tuple(chosen.rules),
             fields=tuple(chosen.fields),
             cache_dir=configuration.cache_directory(),
+            preparing=preparing,
         )
     )
 

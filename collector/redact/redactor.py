@@ -57,6 +57,7 @@ class Options:
     rules: tuple[Described, ...] = ()
     fields: tuple[str, ...] = ()
     cache_dir: Path | None = None
+    preparing: Callable[[], None] = lambda: None  # called before the rules are compiled, which takes seconds
     seconds: float = 20.0
     clock: Callable[[], float] = monotonic
 
@@ -88,7 +89,7 @@ class Redactor:
         self.rules = chosen_rules(options)
         sought = (*self.rules, *(disguise.rule for disguise in DISGUISES))
         self._matchers = [Matcher(rule) for rule in sought]
-        self._engine = engine or make_engine(options.engine, sought, options.cache_dir)
+        self._engine = engine or make_engine(options.engine, sought, options.cache_dir, options.preparing)
         self._fields = frozenset(name.lower() for name in options.fields)
         self._sessions = Sessions()
         self._book = KeyBook(frozenset(word for rule in self.rules for word in rule.keywords) | self._fields)
