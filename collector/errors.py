@@ -30,7 +30,7 @@ EXIT_CODES: Mapping[int, str] = {
     0: "all went well; of `scan`: everything was acknowledged",
     1: "of `doctor`: something fails; of other commands: what is said on stderr, and has no code of its own",
     2: "the command line is wrong",
-    3: "some lines were quarantined, some files or directories could not be read, or the scan was stopped or paused",
+    3: "some lines were quarantined, some files or directories could not be read, or the scan was stopped early",
     65: "a directory was named as a root, and no coding agent keeps its files in it",
     66: "there is nothing to read: no root exists",
     70: "a fault in collector; the message says where",

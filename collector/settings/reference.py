@@ -14,7 +14,7 @@ import tomlkit
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from collector.settings.model import section_of, with_sinks
+from collector.settings.model import Settings, section_of, with_sinks
 from collector.settings.options import OneOfSeveral, SinkSettings
 from collector.settings.sinks import Sinks
 
@@ -46,6 +46,7 @@ def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
         lines.append(f"for {agent.title}, {usual}.")
     for line in [*lines, f'roots = ["{agents[0].usual_roots[0]}"]']:
         document.add(tomlkit.comment(line) if line else tomlkit.nl())
+    document.add(tomlkit.comment(_line("enabled", Settings.model_fields["enabled"])))
     for name, field in with_sinks(sinks).model_fields.items():
         for title, section in _sections(name, field):
             _add(document, title, section)
