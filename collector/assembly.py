@@ -266,6 +266,7 @@ def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] 
             engine=chosen.engine,
             disabled=frozenset(chosen.disable),
             rules=tuple(chosen.rules),
+            personal=tuple(chosen.personal),
             fields=tuple(chosen.fields),
             cache_dir=configuration.cache_directory(),
             preparing=preparing,

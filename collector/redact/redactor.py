@@ -25,6 +25,7 @@ from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, outside_markers, shielded
 from collector.redact.own_rules.load import Described, user_rules
+from collector.redact.personal import PERSONAL_RULES
 from collector.redact.rule import Rule
 from collector.redact.scan.engines import MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
@@ -49,12 +50,14 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld."""
+    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld, and
+    which personal data counts as secret."""
 
     key: bytes
     engine: str = "auto"
     disabled: frozenset[str] = frozenset()
     rules: tuple[Described, ...] = ()
+    personal: tuple[str, ...] = ()  # families of personal data
     fields: tuple[str, ...] = ()
     cache_dir: Path | None = None
     preparing: Callable[[], None] = lambda: None  # called before the rules are compiled, which takes seconds
@@ -297,7 +300,9 @@ def _is_output(segment: Segment, answers: set[int]) -> bool:
 
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
     """The table without the disabled rules and with the user's own."""
-    known = {rule.id for rule in RULES} | {PRINTED_RULE}
+    personal = [rule for family in options.personal for rule in PERSONAL_RULES[family]]
+    every = [rule.id for rules in PERSONAL_RULES.values() for rule in rules]
+    known = {rule.id for rule in RULES} | {PRINTED_RULE, *every}
     own = {rule.id for rule in options.rules}
     if unknown := options.disabled - known - own - {FIELD_RULE}:
         raise ConfigurationError(
@@ -310,4 +315,4 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
             "redaction.disable leaves out the built-in one."
         )
     added = user_rules(options.rules, options.cache_dir)
-    return tuple(rule for rule in (*RULES, *added) if rule.id not in options.disabled)
+    return tuple(rule for rule in (*RULES, *personal, *added) if rule.id not in options.disabled)

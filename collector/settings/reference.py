@@ -22,7 +22,7 @@ HEADER = """\
 Configuration of collector. Each line that is commented out shows a default, or an example if there is no default.
 Each key is decided by the last of these that sets it: /etc/collector/collector.toml, /etc/collector/conf.d/*.toml, the
 user's file (`collector config init` writes one), a COLLECTOR_* variable (COLLECTOR_SINK__URL), a flag. Lists are
-replaced, but projects.exclude, redaction.fields and redaction.rules add up. `collector config show` says what decided.
+replaced, but projects.exclude, redaction.fields, .personal and .rules add up. `collector config show` says where from.
 An administrator may lock keys or sections: a line locked = ["sink", "capture.level"] above the first table.
 Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
 """
