@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -49,6 +50,7 @@ from collector.settings import Settings
 from collector.store.limits import Keeping
 
 log = get_logger()
+_one_at_a_time = threading.Lock()  # several sinks start at once: the first compiles the rules, the others find them
 
 
 @contextlib.contextmanager
@@ -236,16 +238,17 @@ def make_redactor(settings: Settings, key: bytes) -> Redactor:
     chosen = settings.redaction
     if chosen.key_file is not None:
         key = configuration.read_secret(chosen.key_file, "redaction.key_file").encode()
-    return Redactor(
-        Options(
-            key=key,
-            engine=chosen.engine,
-            disabled=frozenset(chosen.disable),
-            rules=tuple(chosen.rules),
-            fields=tuple(chosen.fields),
-            cache_dir=configuration.cache_directory(),
+    with _one_at_a_time:
+        return Redactor(
+            Options(
+                key=key,
+                engine=chosen.engine,
+                disabled=frozenset(chosen.disable),
+                rules=tuple(chosen.rules),
+                fields=tuple(chosen.fields),
+                cache_dir=configuration.cache_directory(),
+            )
         )
-    )
 
 
 @contextlib.contextmanager
