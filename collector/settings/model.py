@@ -161,7 +161,9 @@ class Settings(BaseSettings):
     def _with(self, sink: OneOfSeveral) -> Self:
         """These settings, as if this were the only sink; what the agent keeps for it has its name."""
         path = self.state_path.with_name(f"{self.state_path.stem}.{sink.name}{self.state_path.suffix}")
-        level = "metadata" if "metadata" in (sink.level, self.capture.level) else "full"  # a sink can only ask for less
+        level = (
+            "metadata" if "metadata" in (sink.level, self.capture.level) else "content"
+        )  # a sink can only ask for less
         return self.model_copy(
             update={
                 "sink": sink,
