@@ -50,11 +50,16 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Stored, except for the events named in `rejected` (id -> reason), and those in `later`, which may work later."""
+    """Stored, except for the events named in `rejected` (id -> reason), and those in `later`, which may work later.
+
+    `unnamed` is how many were rejected by a sink that does not say which. `remark` is what it said beside.
+    """
 
     rejected: dict[str, str] = field(default_factory=dict)
     duplicates: int = 0
     later: frozenset[str] = frozenset()
+    unnamed: int = 0
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ class Options:
     rules: tuple[Described, ...] = ()
     fields: tuple[str, ...] = ()
     cache_dir: Path | None = None
+    preparing: Callable[[], None] = lambda: None  # called before the rules are compiled, which takes seconds
     seconds: float = 20.0
     clock: Callable[[], float] = monotonic
 
@@ -83,7 +84,7 @@ class Redactor:
         self._options = options
         self.rules = chosen_rules(options)
         self._matchers = [Matcher(rule) for rule in self.rules]
-        self._engine = engine or make_engine(options.engine, self.rules, options.cache_dir)
+        self._engine = engine or make_engine(options.engine, self.rules, options.cache_dir, options.preparing)
         self._fields = frozenset(name.lower() for name in options.fields)
         self._sessions = Sessions()
         self._book = KeyBook(frozenset(word for rule in self.rules for word in rule.keywords) | self._fields)

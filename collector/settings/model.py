@@ -161,7 +161,7 @@ class Settings(BaseSettings):
 
     def _with(self, sink: OneOfSeveral) -> Self:
         """These settings, as if this were the only sink; what the agent keeps for it has its name."""
-        level = "metadata" if "metadata" in (sink.level, self.capture.level) else "full"  # a sink can only ask for less
+        level = "metadata" if sink.level == "metadata" else self.capture.level  # a sink can only ask for less
         return self.model_copy(
             update={
                 "sink": sink,

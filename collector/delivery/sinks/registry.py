@@ -9,6 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from collector.delivery.sink import SinkType
-from collector.delivery.sinks import http, store
+from collector.delivery.sinks import http, otlp, store
 
-SINKS: dict[str, SinkType[Any]] = {sink.name: sink for sink in (http.SINK, store.SINK)}
+SINKS: dict[str, SinkType[Any]] = {sink.name: sink for sink in (http.SINK, otlp.SINK, store.SINK)}

@@ -56,13 +56,20 @@ def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> S
     return _told(text, match, start, stop) if is_alone and _line_end.match(text, match.end("secret"), stop) else []
 
 
+_LOGIN = (
+    rf"(?i:logins?|credentials?|creds?|sign[- ]?in|account)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
+    r"(?:\S\s)?"
+    rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:\s?[/|:,]\s?|\s{{1,3}})"
+)
+# What is told has a digit, and few of the words behind a login have one: the scanner need not stop at the others.
+_WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"
+
 TOLD_RULES = (
     Rule(
         "structure",
         "told-login",
-        rf"(?i:logins?|credentials?|creds?|sign[- ]?in|account)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
-        r"(?:\S\s)?"
-        rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:\s?[/|:,]\s?|\s{{1,3}}){_TOLD}",
+        rf"{_LOGIN}{_TOLD}",
+        trigger=rf"{_LOGIN}{_WITH_DIGIT}",
         locate=_told,
         around=0,
         after="",
