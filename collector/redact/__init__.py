@@ -6,6 +6,7 @@ matching (where does one) -> copies (every place of a found value) -> marker. Th
 
     seal, withhold, redactor, copies, ...     one event
       own_rules     rules from the configuration, tried before use     -> scan
+      disguises     texts in colours, in pieces, encoded, taken apart      -> words
       session       what one event tells about later ones              -> words
       all_rules     all other rules, together                          -> structures, formats
         structures  places that give a secret away                     -> formats, words

@@ -18,6 +18,9 @@ from typing import Any
 from collector.errors import ConfigurationError
 from collector.redact.all_rules import RULES
 from collector.redact.copies import replace
+from collector.redact.disguises.pieces import DISGUISES
+from collector.redact.disguises.view import View
+from collector.redact.disguises.written import is_disguised, plain_view
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, outside_markers, shielded
@@ -31,6 +34,7 @@ from collector.redact.session.printed import secret_spans
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event; with more it is withheld, as it would take time and memory without end
+MOST_VIEWS = 500  # of one kind of disguise in one event; what is beyond stays as it is
 BYTES_FOR_THE_TIME = 5_000_000  # that the time allowed is meant for; a longer event gets proportionally more
 MOST_SECONDS = 200.0  # for one event, however long: systemd ends a service that is silent for five minutes
 FIELD_RULE = "field"
@@ -83,8 +87,9 @@ class Redactor:
     def __init__(self, options: Options, engine: Engine | None = None) -> None:
         self._options = options
         self.rules = chosen_rules(options)
-        self._matchers = [Matcher(rule) for rule in self.rules]
-        self._engine = engine or make_engine(options.engine, self.rules, options.cache_dir, options.preparing)
+        sought = (*self.rules, *(disguise.rule for disguise in DISGUISES))
+        self._matchers = [Matcher(rule) for rule in sought]
+        self._engine = engine or make_engine(options.engine, sought, options.cache_dir, options.preparing)
         self._fields = frozenset(name.lower() for name in options.fields)
         self._sessions = Sessions()
         self._book = KeyBook(frozenset(word for rule in self.rules for word in rule.keywords) | self._fields)
@@ -106,7 +111,8 @@ class Redactor:
             answers = session.answers(event) if PRINTED_RULE not in self._options.disabled else []
             told = Told(session.standing_in(text), {id(answer) for answer in answers})
             session.note_calls(event)
-        if not zones and not self._fields and not told.known and not told.answers:
+        is_told = told.known or told.answers
+        if not (zones or self._fields or is_told or is_disguised(texts, text)):
             return {}
         text, zones = self._shielded(text, zones)
         counts: dict[str, int] = {}
@@ -173,6 +179,7 @@ class Redactor:
         deadline = self._options.clock() + min(seconds, MOST_SECONDS)
         for number in range(ROUNDS):
             marks = self._marks(text, zones, texts, deadline) if zones else {}
+            self._mark_disguised(text, zones, texts, marks, deadline)
             is_told = number == 0 and (told.known or told.answers)
             if not marks and not self._fields and not is_told:
                 break
@@ -197,7 +204,7 @@ class Redactor:
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
         places: set[int] = set()
-        for index in sorted(zones):
+        for index in sorted(index for index in zones if index < len(self.rules)):
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, folded, zones[index], starts, deadline):
                 segment = bisect_right(starts, start) - 1
@@ -208,6 +215,37 @@ class Redactor:
                 for low, high in outside_markers(text, start, end):
                     found.setdefault(segment, []).append(Mark(low - first, high - first, matcher.rule.id))
         return found
+
+    def _mark_disguised(
+        self, text: bytes, zones: dict[int, Zones], texts: list[str], marks: dict[int, list[Mark]], deadline: float
+    ) -> None:
+        """Adds what rules find in the strings when their disguises are taken off."""
+        views = self._views(text, zones, texts, deadline)
+        if not views:
+            return
+        plain = [view.text for view in views]
+        scanned, seen = self._scan(plain)
+        for number, found in self._marks(scanned, seen, plain, deadline).items():
+            view = views[number]
+            for mark in found:
+                start, end = view.original(mark.start, mark.end)
+                marks.setdefault(view.index, []).append(Mark(start, end, mark.rule))
+
+    def _views(self, text: bytes, zones: dict[int, Zones], texts: list[str], deadline: float) -> list[View]:
+        """The strings of an event that are disguised, without their disguise."""
+        views: list[View | None] = []
+        if is_disguised(texts, text):
+            views += [plain_view(index, one) for index, one in enumerate(texts)]
+        hidden = [index for index in zones if index >= len(self.rules)]
+        starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0)) if hidden else []
+        for index in sorted(hidden):
+            disguise = DISGUISES[index - len(self.rules)]
+            spans = self._matchers[index].spans(text, text.lower(), zones[index], starts, deadline)
+            for start, end in spans[:MOST_VIEWS]:
+                segment = bisect_right(starts, start) - 1
+                first = starts[segment]
+                views.append(disguise.view(segment, texts[segment], start - first, end - first))
+        return [view for view in views if view is not None]
 
     def _mark_fields(self, segments: list[Segment], marks: dict[int, list[Mark]]) -> None:
         """Marks the whole value of every field that is always withheld."""
