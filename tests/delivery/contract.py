@@ -34,11 +34,11 @@ class Receiving:
     sink: SinkType[Any]
     ids: Callable[[Request], list[str]]
     accepted: Answer
-    rejected: Callable[[str], Answer]  # everything is accepted but the event of this id
     later: Callable[[int], Answer]  # try again, after so many seconds
     too_large: Answer
-    refused: Answer
     halted: Answer
+    rejected: Callable[[str], Answer] | None = None  # everything is accepted but the event of this id
+    refused: Answer | None = None  # some event is bad; None where the receiver looks at no event
     unacknowledged: tuple[Answer, ...] = ()  # 2xx that say nothing of the events
     options: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""  # what the sink adds to the URL

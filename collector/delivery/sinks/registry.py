@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from collector.delivery.sink import SinkType
-from collector.delivery.sinks import http, store
+from collector.delivery.sinks import clickhouse, elasticsearch, http, loki, s3, splunk_hec, store
 
-SINKS: dict[str, SinkType[Any]] = {sink.name: sink for sink in (http.SINK, store.SINK)}
+SINKS: dict[str, SinkType[Any]] = {
+    sink.name: sink
+    for sink in (http.SINK, clickhouse.SINK, elasticsearch.SINK, splunk_hec.SINK, loki.SINK, s3.SINK, store.SINK)
+}
