@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -51,6 +52,7 @@ from collector.settings import Settings
 from collector.store.limits import Keeping
 
 log = get_logger()
+_one_at_a_time = threading.Lock()  # several sinks start at once: the first compiles the rules, the others find them
 
 
 @contextlib.contextmanager
@@ -258,6 +260,7 @@ def _key_in_force(settings: Settings, key: bytes) -> bytes:
 def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
     """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
     chosen = settings.redaction
+<<<<<<< HEAD
     return Redactor(
         Options(
             key=_key_in_force(settings, key),
@@ -269,8 +272,20 @@ def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] 
             names=_names_here(settings) if chosen.identity else (),
             cache_dir=configuration.cache_directory(),
             preparing=preparing,
+=======
+    with _one_at_a_time:
+        return Redactor(
+            Options(
+                key=_key_in_force(settings, key),
+                engine=chosen.engine,
+                disabled=frozenset(chosen.disable),
+                rules=tuple(chosen.rules),
+                fields=tuple(chosen.fields),
+                cache_dir=configuration.cache_directory(),
+                preparing=preparing,
+            )
+>>>>>>> main
         )
-    )
 
 
 def _names_here(settings: Settings) -> tuple[tuple[str, str], ...]:

@@ -20,8 +20,8 @@ FIELDS = {("user",): ACCOUNT, ("host", "name"): HOST}
 _NOBODY = word_set(
     """
     root runner runneradmin shared public default all user users username admin administrator ubuntu debian centos
-    fedora ec2-user azureuser opc vagrant node vscode codespace gitpod circleci travis jenkins app www-data nobody guest me
-    you your name yourname foo bar alice bob dev developer linuxbrew git postgres mysql coder sandbox container
+    fedora ec2-user azureuser opc vagrant node vscode codespace gitpod circleci travis jenkins app www-data nobody guest
+    me you your name yourname foo bar alice bob dev developer linuxbrew git postgres mysql coder sandbox container
     deploy jovyan
     """
 )
