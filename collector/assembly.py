@@ -260,19 +260,6 @@ def _key_in_force(settings: Settings, key: bytes) -> bytes:
 def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
     """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
     chosen = settings.redaction
-<<<<<<< HEAD
-    return Redactor(
-        Options(
-            key=_key_in_force(settings, key),
-            engine=chosen.engine,
-            disabled=frozenset(chosen.disable),
-            rules=tuple(chosen.rules),
-            fields=tuple(chosen.fields),
-            identity=chosen.identity,
-            names=_names_here(settings) if chosen.identity else (),
-            cache_dir=configuration.cache_directory(),
-            preparing=preparing,
-=======
     with _one_at_a_time:
         return Redactor(
             Options(
@@ -281,10 +268,11 @@ def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] 
                 disabled=frozenset(chosen.disable),
                 rules=tuple(chosen.rules),
                 fields=tuple(chosen.fields),
+                identity=chosen.identity,
+                names=_names_here(settings) if chosen.identity else (),
                 cache_dir=configuration.cache_directory(),
                 preparing=preparing,
             )
->>>>>>> main
         )
 
 
