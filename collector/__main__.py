@@ -8,22 +8,24 @@ import sys
 from collector import __version__
 
 CANNOT_PRINT = 74  # EX_IOERR, like OutputError of errors.py
+INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
 
 
 def main() -> None:
     """Runs the command line; exits with its exit code."""
-    if sys.argv[1:] == ["--version"]:
+    if sys.argv[1:] in (["--version"], ["-V"]):
         _say_version()
         return
-    import signal
-
     try:
+        import signal
+
         _import_without_unused_parts()
         from collector.cli import run
 
         code = run()
     except KeyboardInterrupt:  # while modules were loading
-        code = 128 + signal.SIGINT
+        os.write(2, b"collector: Interrupted.\n")
+        os._exit(INTERRUPTED)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on an interrupt would end in a traceback
     sys.exit(code)
 

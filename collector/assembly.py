@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
 
 from collector import settings as configuration
+from collector.agents.format import AgentFormat
 from collector.agents.registry import AGENTS
 from collector.delivery.channel import Channel
 from collector.delivery.credentials import bearer, credentials_now
@@ -28,6 +30,7 @@ from collector.delivery.waiting import Uniform
 from collector.delivery.window import Deliverer
 from collector.errors import ConfigurationError
 from collector.flow.batch import Batch
+from collector.flow.capture import Capture, captured
 from collector.flow.frame import Frame
 from collector.flow.interrupt import Interrupt
 from collector.flow.observer import UNOBSERVED, Observer
@@ -44,11 +47,12 @@ from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.reading.roots import doubt
 from collector.reading.scope import Scope
-from collector.redact import Options, Redactor, seal
+from collector.redact import Options, Redactor, names_of, seal
 from collector.settings import Settings
 from collector.store.limits import Keeping
 
 log = get_logger()
+_one_at_a_time = threading.Lock()  # several sinks start at once: the first compiles the rules, the others find them
 
 
 @contextlib.contextmanager
@@ -108,14 +112,14 @@ def flow_on(
             log.warning("not a root", reason=said)
     with contextlib.ExitStack() as stack:
         installation = installation_of(settings, may_write=not is_dry_run)
-        redactor = make_redactor(settings, installation.key)
+        redactor = make_redactor(settings, installation.key, observer.preparing)
         policy = policy_of(settings, uniform=uniform)
         channel = stack.enter_context(open_channel(settings, redactor, is_dry_run=is_dry_run))
         limits = channel.sink.limits
         yield Flow(
             scope=scope,
             frame=frame_of(settings, installation),
-            level=settings.capture.level,
+            capture=capture_of(settings, installation),
             state=state,
             redactor=redactor,
             limits=BatchLimits(
@@ -176,7 +180,7 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
     `of another sink`, or `excluded` if its project has been excluded since."""
     scope, sink = scope_of(settings), sink_of(settings)
     installation = installation_of(settings)
-    redactor = make_redactor(settings, installation.key)
+    redactor, capture = make_redactor(settings, installation.key), capture_of(settings, installation)
     with open_channel(settings, redactor) as channel:
         # All of these were refused before, so a row of refusals says nothing about the sink and must not halt it.
         deliverer = Deliverer(channel, policy_of(settings, may_halt=False))
@@ -192,10 +196,19 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
             if not scope.takes_event(event):
                 yield entry, "excluded"
                 continue
+            # The level may be another one than when it was made.
+            event = captured(event, form_of(event).vocabulary, capture)
             sealed = seal(event, redactor, max_event_bytes)
             batch = Batch(events=[sealed], places=[(entry["source"], entry["offset"])], size=len(sealed.body))
             for receipt in deliverer.deliver([batch]):
                 yield entry, "refused" if receipt.refused else "taken"
+
+
+def form_of(event: Mapping[str, Any]) -> AgentFormat:
+    """How the agent writes whose event this is; of one that is not known, the first of the registry."""
+    client = event.get("client")
+    name = str(client.get("name")) if isinstance(client, dict) else ""
+    return AGENTS.get(name, next(iter(AGENTS.values())))
 
 
 def _event_of(entry: dict[str, Any]) -> dict[str, Any] | None:
@@ -231,21 +244,42 @@ def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[],
     )
 
 
-def make_redactor(settings: Settings, key: bytes) -> Redactor:
+def capture_of(settings: Settings, installation: Installation) -> Capture:
+    """What may leave of an event; names become pseudonyms by the key of the redaction markers."""
+    chosen = settings.capture
+    key = _key_in_force(settings, installation.key)
+    return Capture(chosen.level, chosen.off, has_pseudonyms=chosen.names == "pseudonym", key=key)
+
+
+def _key_in_force(settings: Settings, key: bytes) -> bytes:
+    """The fleet's key, where there is one, else the installation's."""
+    path = settings.redaction.key_file
+    return key if path is None else configuration.read_secret(path, "redaction.key_file").encode()
+
+
+def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
     """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
     chosen = settings.redaction
-    if chosen.key_file is not None:
-        key = configuration.read_secret(chosen.key_file, "redaction.key_file").encode()
-    return Redactor(
-        Options(
-            key=key,
-            engine=chosen.engine,
-            disabled=frozenset(chosen.disable),
-            rules=tuple(chosen.rules),
-            fields=tuple(chosen.fields),
-            cache_dir=configuration.cache_directory(),
+    with _one_at_a_time:
+        return Redactor(
+            Options(
+                key=_key_in_force(settings, key),
+                engine=chosen.engine,
+                disabled=frozenset(chosen.disable),
+                rules=tuple(chosen.rules),
+                fields=tuple(chosen.fields),
+                identity=chosen.identity,
+                names=_names_here(settings) if chosen.identity else (),
+                cache_dir=configuration.cache_directory(),
+                preparing=preparing,
+            )
         )
-    )
+
+
+def _names_here(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """What this machine is called, and whoever commits on it."""
+    person, address = configuration.git_identity(configuration.home())
+    return names_of(settings.host_name, person, address)
 
 
 @contextlib.contextmanager
@@ -334,5 +368,6 @@ def describe(flow: Flow) -> dict[str, Any]:
         "offsets": told(flow.state.about, flow.state.parked, is_new=flow.state.is_new_sink),
         "state": str(flow.state.path),
         "redaction_engine": flow.redactor.engine_name,
-        "capture_level": flow.level,
+        "capture_level": flow.capture.level,
+        "left_out": flow.capture.left_out,
     }

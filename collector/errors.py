@@ -39,6 +39,7 @@ EXIT_CODES: Mapping[int, str] = {
     75: "the sink was unreachable, or takes nothing until a person acts; all offsets are kept",
     77: "permission denied; the message names the path",
     78: "the configuration is wrong, or a flag would change what an administrator has locked",
+    130: "interrupted with Ctrl-C; what was acknowledged is remembered",
 }
 """What a script may tell apart. A code keeps its meaning."""
 

@@ -17,10 +17,10 @@ from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
+from collector.flow.capture import Capture, captured
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
-from collector.flow.metadata import to_metadata
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Position, Source
@@ -45,7 +45,7 @@ class Flow:
 
     scope: Scope
     frame: Frame
-    level: str
+    capture: Capture
     state: State
     redactor: Redactor
     limits: BatchLimits
@@ -191,7 +191,7 @@ def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
     """Shows the redactor the last events before a committed offset, once for each source and process: the call whose
     answer comes next may be among them. A process remembers the rest itself; what is further back is forgotten."""
     entry = flow.state.entries.get(source.key)
-    if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.level != "full":
+    if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.capture.level != "content":
         return
     with contextlib.suppress(SkipSource):  # whatever is wrong with the source, reading it says so
         normalize: Normalizer | None = None
@@ -231,9 +231,8 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
     if isinstance(made, Skip):
         return made
+    made = captured(made, form.vocabulary, flow.capture)
     writer = made["client"]
     if "version" in writer:
         flow.writers.add((writer["name"], writer["version"]))
-    if flow.level != "full":
-        made = to_metadata(made, form.word_attributes)
     return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)

@@ -17,6 +17,7 @@ from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Skip
 from collector.flow.source import Place, Source, SourceKind
+from collector.flow.vocabulary import Vocabulary
 
 Normalizer = Callable[[Line], "dict[str, Any] | Skip"]
 
@@ -89,7 +90,7 @@ class AgentFormat(Protocol):
     def example(self, secret: str, chance: random.Random, now: datetime) -> Mapping[str, bytes]:
         """A small, realistic root for `collector demo`: files by name, with this secret somewhere in them."""
 
-    word_attributes: frozenset[str]
-    """The attributes of its events whose values are words of a fixed vocabulary: all that the metadata level keeps."""
+    vocabulary: Vocabulary
+    """The words that it writes itself: all that the metadata level keeps besides numbers and ids."""
     shapes: Mapping[str, re.Pattern[str]]
     """How ids and names of models look: all that is kept of an event whose text could not be redacted."""

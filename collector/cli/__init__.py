@@ -18,6 +18,7 @@ import typer
 
 import collector.cli.run  # noqa: F401 - first, because importing it later would replace the function `run` below
 from collector import __version__, log
+from collector.cli import verbosity
 from collector.errors import CollectorError, OutputError
 
 # Where each command is. Only the one that is asked for is imported: a service keeps its modules in memory for months.
@@ -38,14 +39,22 @@ COMMANDS = {
     "quarantine": "quarantine:app",
     "config": "config:app",
     "service": "service:app",
+    "help": "help:help_",
 }
+WITHOUT_LOG = {"service"}  # what they say comes from the service manager
 
 
 def application(*names: str) -> typer.Typer:
     """The command line with these commands, or with all of them."""
     app = typer.Typer(
         name="collector",
-        help="Ships what Claude Code writes under ~/.claude to an HTTP sink: incrementally, redacted, acknowledged.",
+        help="""Ships what Claude Code writes under ~/.claude to an HTTP sink, without secrets.
+
+        A saved offset moves only after the sink has acknowledged what lies before it. With no sink configured, events
+        go to a local database, the embedded store.
+
+        To begin with: collector demo, then collector scan, then collector report.
+        """,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -57,8 +66,13 @@ def application(*names: str) -> typer.Typer:
         command = getattr(import_module(f"collector.cli.{module}"), attribute)
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
+            infos = command.registered_commands
         else:
             app.command(name)(command)
+            infos = app.registered_commands[-1:]
+        for info in infos:
+            if info.callback is not None and not hasattr(info.callback, "__wrapped__"):  # a group may have been here
+                info.callback = verbosity.completed(info.callback, has_log=name not in WITHOUT_LOG)
     return app
 
 
@@ -69,12 +83,21 @@ def __getattr__(name: str) -> typer.Typer:
     raise AttributeError(name)
 
 
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(f"collector {__version__}")
         raise typer.Exit
+
+
+def _options(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", is_eager=True, callback=_say_version)
+    ] = False,
+    verbose: verbosity.Verbose = False,
+    quiet: verbosity.Quiet = False,
+) -> None:
+    verbosity.ask(verbose=verbose, quiet=quiet)
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -82,18 +105,32 @@ def run(arguments: list[str] | None = None) -> int:
     os.umask(os.umask(0o077) | 0o022)  # whatever the umask was, nobody else may write to what is created here
     _prepare_streams()
     log.configure()
+    verbosity.forget()
     given = sys.argv[1:] if arguments is None else arguments
+    code = _ended(given)
     try:
-        try:
-            application(*(name for name in given[:1] if name in COMMANDS))(given)
-        finally:
-            sys.stdout.flush()
-    except SystemExit as end:  # how typer ends a command; 2 for a usage error
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        sys.stdout.flush()
+    except ReaderGone:  # `| head` has seen enough; what the command did, it did
+        return code
+    except OutputError as error:
+        return _fail(str(error), error.exit_code)
+    return code
+
+
+def _ended(given: list[str]) -> int:
+    """Runs it; whatever happens becomes an exit code, and a sentence on stderr."""
+    named = next((word for word in given if not word.startswith("-")), "")
+    try:
+        application(*([named] if named in COMMANDS else []))(given, prog_name="collector")
+    except ReaderGone:
+        return 0
+    except KeyboardInterrupt:
+        return interrupted()
+    except SystemExit as end:  # how typer ends a command; 2 for a usage error, 130 for Ctrl-C
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        return interrupted() if code == INTERRUPTED else code
     except CollectorError as error:
         return _fail(str(error), error.exit_code)
-    except BrokenPipeError:  # nobody reads stdout any more
-        return 1
     except MemoryError:
         return _fail(OUT_OF_MEMORY, NO_MEMORY)
     except PermissionError as error:
@@ -114,6 +151,10 @@ def _prepare_streams() -> None:
         sys.stdout = io.TextIOWrapper(output, old.encoding, "backslashreplace", line_buffering=old.line_buffering)
 
 
+class ReaderGone(Exception):
+    """Nobody reads standard output any more, as after `| head`. No OSError: libraries would end the process for it."""
+
+
 class _Output(io.FileIO):
     """Standard output that reports a full disk as what it is, and not as an internal error."""
 
@@ -125,11 +166,12 @@ class _Output(io.FileIO):
             # The rest goes nowhere, including what the interpreter flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if isinstance(error, BrokenPipeError):
-                raise
+                raise ReaderGone from None
             raise OutputError(CANNOT_PRINT.format(error.strerror)) from None
 
 
 FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # of sysexits.h, like those of errors.py
+INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
 CANNOT_PRINT = (
     "Cannot write to standard output: {}. The output ends there; what was acknowledged before is remembered. "
     "Make room, or send the output elsewhere."
@@ -138,6 +180,13 @@ OUT_OF_MEMORY = (
     "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "
     "A line needs about ten times its size; give this process more memory, or find what else is using it."
 )
+
+
+def interrupted() -> int:
+    """After Ctrl-C: one line, below the `^C` that a terminal shows."""
+    with contextlib.suppress(OSError):
+        typer.echo("\n" * sys.stderr.isatty() + "collector: Interrupted.", err=True)
+    return INTERRUPTED
 
 
 def _fail(message: str, code: int) -> int:

@@ -21,11 +21,16 @@ app = typer.Typer(help="Write, check and show the configuration.", no_args_is_he
 @app.command()
 def init(
     path: Annotated[
-        Path | None, typer.Argument(help="Where to; default: the user's place.", show_default=False)
+        Path | None, typer.Argument(metavar="PATH", help="Where to; default: the user's place.", show_default=False)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Writes a commented configuration file."""
+    """Writes a commented configuration file.
+
+    It changes nothing until a line in it is uncommented.
+
+    Example: collector config init
+    """
     from collector.agents.registry import AGENTS
     from collector.settings.reference import Whereabouts, commented
 
@@ -54,7 +59,10 @@ def check(
     sink_type: SinkType = None,
     state: StatePath = None,
 ) -> None:
-    """Says whether the configuration is valid; exit code 78 when it is not."""
+    """Says whether the configuration is valid; exits 78 when it is not.
+
+    Example: collector config check --config collector.toml
+    """
     from collector.assembly import make_redactor, scope_of
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
@@ -75,7 +83,12 @@ def show(
     state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Shows every value in force, where it comes from, and whether it is locked; secrets masked."""
+    """Shows every value in force, where it comes from, if it is locked.
+
+    Secrets are masked.
+
+    Example: collector config show
+    """
     from collector.assembly import roots_of
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)

@@ -28,7 +28,13 @@ from collector.flow.ledger import Ledger
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and say where it is.")] = False,
 ) -> None:
-    """Creates a small, realistic root in a scratch folder, ships it to an embedded store, and shows the report."""
+    """Shows the whole thing at work, on made-up transcripts.
+
+    In a scratch folder, it ships a small, realistic root with a planted key to an embedded store, twice, and shows the
+    report. Nothing of yours is read, and nothing stays behind.
+
+    Example: collector demo
+    """
     from collector.agents.registry import AGENTS
     from collector.assembly import assembled
     from collector.pipeline import run_pass

@@ -12,6 +12,7 @@ import typer
 
 from collector import log, settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.verbosity import asked_level
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 
@@ -27,14 +28,14 @@ def doctor(
     state: StatePath = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Checks everything the agent needs; exit code 1 when something fails.
+    """Checks all that the agent needs; exits 1 when something fails.
 
     Configuration, roots, state, disk, redaction, secrets, sink, clock, watching, service: a line each, and what to do.
     Changes nothing on this machine. The sink gets one synthetic event, of kind `heartbeat`, to see if it is accepted.
 
     Example: collector doctor
     """
-    log.configure("error")
+    log.configure(asked_level() or "error")
     found = []
     for check in _checks(config, flags(root, sink_url, sink_type, state)):
         found.append(check)

@@ -34,17 +34,27 @@ def preview(
     state: StatePath = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Only sources whose path contains this, or matches it as a glob.", show_default=False),
+        typer.Option(
+            metavar="TEXT", help="Only sources whose path contains this, or matches it as a glob.", show_default=False
+        ),
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(help="Only events since then: 2026-03-01, or 3d, 12h, 30m ago.", show_default=False),
+        typer.Option(
+            metavar="WHEN", help="Only events since then: 2026-03-01, or 3d, 12h, 30m ago.", show_default=False
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="At most this many events; 0 for all.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="At most this many events; 0 for all.")] = 20,
     everything: Annotated[bool, typer.Option("--all", help="From the start, including what was sent already.")] = False,
     sink: SinkName = None,
 ) -> None:
-    """Prints the events that would be sent next: redacted, one a line. Nothing is sent, nothing is saved."""
+    """Prints the events that would be sent next, one a line.
+
+    They are redacted, exactly as they would be sent. Nothing is sent and nothing is saved. On a terminal, events are
+    indented.
+
+    Example: collector preview --since 1d --limit 3
+    """
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.inspection.preview import Wanted, previewed  # here: `--help` need not pay for the whole agent

@@ -23,7 +23,7 @@ from collector.settings import Settings
 app = typer.Typer(help="Show what is in quarantine, retry it, or drop it.", no_args_is_help=True)
 ID_WIDTH = 32
 PIPE_WIDTH = 200  # for a file or a pipe, where rich would squeeze everything into 80 columns
-Ids = Annotated[list[str] | None, typer.Argument(help="Ids from `quarantine list`.", show_default=False)]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids from `quarantine list`.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="Every entry.")]
 
 
@@ -57,7 +57,10 @@ def list_(
     sink: SinkName = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object for each entry, payload included.")] = False,
 ) -> None:
-    """Lists what is in quarantine: since when, why, from where, how much."""
+    """Lists what is in quarantine: since when, why, from where.
+
+    Example: collector quarantine list
+    """
     entries = [entry for kept in _opened(config, state, sink) for entry in kept.entries]
     if json:
         sys.stdout.write("".join(f"{tame_json(entry)}\n" for entry in entries))
@@ -79,12 +82,15 @@ def list_(
 
 @app.command()
 def show(
-    entry_id: Annotated[str, typer.Argument(help="An id from `quarantine list`.")],
+    entry_id: Annotated[str, typer.Argument(metavar="ID", help="An id from `quarantine list`.")],
     config: Config = None,
     state: StatePath = None,
     sink: SinkName = None,
 ) -> None:
-    """Prints the entry with this id as JSON, including its redacted payload."""
+    """Prints one entry as JSON, its redacted payload included.
+
+    Example: collector quarantine show 0123456789abcdef0123456789abcdef
+    """
     for kept in _meant(_opened(config, state, sink), [entry_id], everything=False):
         for entry in kept.entries:
             typer.echo(tame_json(entry, indent=2))
@@ -98,7 +104,10 @@ def drop(
     state: StatePath = None,
     sink: SinkName = None,
 ) -> None:
-    """Removes entries for good."""
+    """Removes entries for good.
+
+    Example: collector quarantine drop --all
+    """
     meant = _meant(_opened(config, state, sink), ids or [], everything=everything)
     dropped = sum(kept.quarantine.drop({entry["id"] for entry in kept.entries}) for kept in meant)
     typer.echo(f"Dropped {dropped}.")
@@ -112,7 +121,12 @@ def retry(
     state: StatePath = None,
     sink: SinkName = None,
 ) -> None:
-    """Sends refused events again, and removes those that the sink accepts now."""
+    """Sends refused events again; what the sink accepts now leaves.
+
+    Exits 3 if any is refused again.
+
+    Example: collector quarantine retry --all
+    """
     fates = Counter[str]()
     try:
         for kept in _meant(_opened(config, state, sink), ids or [], everything=everything):
@@ -154,7 +168,7 @@ def _meant(every: list[Kept], ids: list[str], *, everything: bool) -> list[Kept]
 
 def reset(
     sources: Annotated[
-        list[str] | None, typer.Argument(help="Paths or state keys of sources.", show_default=False)
+        list[str] | None, typer.Argument(metavar="SOURCE", help="Paths or state keys of sources.", show_default=False)
     ] = None,
     everything: All = False,
     forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a failing sink.")] = False,
@@ -162,9 +176,12 @@ def reset(
     state: StatePath = None,
     sink: SinkName = None,
 ) -> None:
-    """Forgets how far sources were sent, so that the next pass sends them again. Ids make the repeats harmless.
+    """Has the next pass send sources again, from their start.
 
-    With --forget what is held of them is dropped, unsent; with --forget alone everything held, and no offset changes.
+    Ids make the repeats harmless. With --forget what is held of them is dropped, unsent; with --forget alone everything
+    held, and no offset changes.
+
+    Example: collector reset --all
     """
     loaded = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     if not sources and not everything and not forget:

@@ -33,7 +33,12 @@ def receive(
     key: Annotated[Path | None, typer.Option(help="The certificate's private key, if not in the same file.")] = None,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
-    """Receives events over HTTP and keeps them in a SQLite database, until it is stopped."""
+    """Receives events over HTTP into a SQLite database.
+
+    Runs until it is stopped. Without --token-file it listens on this machine only.
+
+    Example: collector receive --port 8585
+    """
     from collector.store.limits import Keeping, ReceiverLimits
     from collector.store.server import prepared, run_until_signal  # here: 100 ms that `--help` need not pay
 

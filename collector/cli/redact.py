@@ -23,7 +23,8 @@ from collector.redact import Finding, Redactor, TimeOut, TooMany
 
 def redact(
     file: Annotated[
-        Path | None, typer.Argument(help="What to read; standard input by default, and for -.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="FILE", help="What to read; standard input by default, and for -.", show_default=False),
     ] = None,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="For each line, a JSON value, print {redacted, findings}.")
@@ -31,7 +32,13 @@ def redact(
     explain: Annotated[bool, typer.Option("--explain", help="Say which rule found what, and why.")] = False,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
-    """Prints a text without its secrets or, with --jsonl, JSON values without theirs and what was found in them."""
+    """Prints a text, or JSON values, without secrets.
+
+    With --explain, stderr says for each secret where it was, which rule found it, and why; never what it was. With
+    --jsonl that is part of each line on stdout. To look at a large file of lines, --jsonl is the faster way.
+
+    Example: collector redact --explain notes.txt
+    """
     from collector.assembly import installation_of, make_redactor
 
     chosen = settings.load(config, sinks=SINKS)

@@ -45,7 +45,6 @@ class By(StrEnum):
     agent = "agent"
 
 
-Text = Annotated[str | None, typer.Option(show_default=False)]
 Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", show_default=False)]
 TOKENS = (
     Column("messages", "messages", 4),
@@ -81,11 +80,13 @@ def report(
         datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="The last N days (UTC), today included.")] = None,
-    project: Text = None,
-    model: Text = None,
-    host: Text = None,
-    user: Text = None,
-    agent: Text = None,
+    project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
+    model: Annotated[str | None, typer.Option(help="Only this model.", show_default=False)] = None,
+    host: Annotated[str | None, typer.Option(help="Only this machine, by name.", show_default=False)] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user.", show_default=False)] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="Only this type of subagent; main: the session itself.", show_default=False)
+    ] = None,
     cost: Annotated[bool, typer.Option("--cost", help="What it cost, in US dollars at list prices.")] = False,
     limit: Annotated[int, typer.Option(min=0, help="Rows of a table; 0 shows all.")] = 30,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
@@ -95,9 +96,7 @@ def report(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="The configuration file.", show_default=False)] = None,
 ) -> None:
-    """Shows what is in the embedded store: tokens, cost, sessions, prompts and tools.
-
-    --project, --model, --host, --user and --agent leave out everything else.
+    """Shows the tokens, sessions, prompts and tools in the store.
 
     Example: collector report --by project --days 30 --cost
     """

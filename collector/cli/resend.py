@@ -8,10 +8,10 @@ import typer
 
 from collector import log, settings
 from collector.cli.preview import start_of
+from collector.cli.progress import ProgressBar
 from collector.cli.scan import (
     SOME_LEFT,
     Config,
-    ProgressBar,
     SinkName,
     SinkType,
     SinkUrl,
@@ -20,6 +20,7 @@ from collector.cli.scan import (
     print_ledger,
     stopping_on_signals,
 )
+from collector.cli.verbosity import is_quiet
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.flow.interrupt import Interrupt
@@ -43,10 +44,12 @@ def resend(
     sink: SinkName = None,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
-    """Sends events from the embedded store to the sink, redaction marks as they are, and prints the ledger.
+    """Sends to the sink what the embedded store has.
 
-    For a sink that came after transcripts were swept. Ids make it harmless where the sink has an event already. Exit
-    codes as for `scan`.
+    For a sink that came after transcripts were swept. Redaction marks stay as they are, today's rules and filters
+    apply, and ids make it harmless where the sink has an event already. Exit codes as for `scan`.
+
+    Example: collector resend --from-store --since 30d
     """
     if not from_store:
         raise typer.BadParameter("say where from: --from-store", param_hint="--from-store")
@@ -66,11 +69,13 @@ def resend(
 
     hold_little_memory()
     ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
-    with stopping_on_signals(interrupt), assembled(chosen, "resend", interrupt=interrupt, observer=bar) as flow:
+    parts = assembled(chosen, "resend", interrupt=interrupt, observer=bar)
+    with stopping_on_signals(interrupt, lambda: bar.has_begun), parts as flow:
         try:
             with bar:
                 send_again(flow, chosen.database_path, ledger, since=start_of(since), is_again=again)
         finally:
-            print_ledger(ledger, as_json=json)
+            if json or not is_quiet():
+                print_ledger(ledger, as_json=json)
     if interrupt.is_set or ledger.as_dict()["quarantined"]:
         raise typer.Exit(SOME_LEFT)

@@ -28,10 +28,14 @@ def run(
     state: StatePath = None,
     from_now: FromNow = False,
 ) -> None:
-    """Sends everything new, then whatever is written from then on, until it is stopped.
+    """Sends everything new, then all that is written, until stopped.
+
+    It stays in the foreground; `collector service install` has it run in the background.
 
     SIGTERM and SIGINT stop it, SIGHUP makes it read the configuration again, SIGUSR1 makes it log its status. Exit
-    codes: 0 stopped, 78 bad configuration, 2 usage, 1 other.
+    codes: 0 stopped, 73 another agent holds the state, 78 bad configuration, 2 usage.
+
+    Example: collector run --sink-url https://telemetry.example/v1/events
     """
 
     def read() -> settings.Settings:

@@ -9,42 +9,49 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any
 
 import orjson
 import typer
 
 from collector import log, settings
+from collector.cli.progress import ProgressBar
+from collector.cli.verbosity import asked_level, is_quiet
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import NotARoot, RootNotFound
+from collector.errors import NotARoot, RootNotFound, Stopped
 from collector.flow import reasons
 from collector.flow.interrupt import Interrupt
 from collector.flow.ledger import Ledger, sums
-from collector.flow.observer import UNOBSERVED, Observer, Unobserved
+from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.sink_identity import UNNAMED
 from collector.flow.source import Root
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 SOME_LEFT = 3
 
 Config = Annotated[
     Path | None,
-    typer.Option("--config", help="Your configuration file, in place of the usual one.", show_default=False),
+    typer.Option(
+        "--config", metavar="PATH", help="Your configuration file, in place of the usual one.", show_default=False
+    ),
 ]
 Roots = Annotated[
     list[str] | None,
-    typer.Option("--root", help="A directory to read, such as ~/.claude; repeatable.", show_default=False),
+    typer.Option(
+        "--root", metavar="DIRECTORY", help="A directory to read, such as ~/.claude; repeatable.", show_default=False
+    ),
 ]
-SinkUrl = Annotated[str | None, typer.Option("--sink-url", help="Where to POST the batches.", show_default=False)]
-SinkType = Annotated[str | None, typer.Option("--sink-type", help=f"One of {', '.join(SINKS)}.", show_default=False)]
-StatePath = Annotated[Path | None, typer.Option("--state", help="The state file.", show_default=False)]
+SinkUrl = Annotated[
+    str | None, typer.Option("--sink-url", metavar="URL", help="Where to POST the batches.", show_default=False)
+]
+SinkType = Annotated[
+    str | None, typer.Option("--sink-type", metavar="TYPE", help=f"One of {', '.join(SINKS)}.", show_default=False)
+]
+StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help="The state file.", show_default=False)]
 SinkName = Annotated[
     str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
 ]
@@ -61,15 +68,21 @@ def scan(
     state: StatePath = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and redact, but send and save nothing.")] = False,
     max_wait: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="Seconds to wait in all for a failing sink.", show_default=False),
     ] = None,
     from_now: FromNow = False,
     json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
 ) -> None:
     """Sends everything new once, and prints the ledger.
 
+    With --quiet, it prints nothing if all goes well; --json always prints.
+
     Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 65 not a root, 66 no root, 73 another
-    agent holds the state, 74 state not writable, 75 sink unreachable, 77 no permission, 78 bad configuration, 2 usage.
+    agent holds the state, 74 state not writable, 75 sink unreachable, 77 no permission, 78 bad configuration, 2 usage,
+    130 interrupted with Ctrl-C.
+
+    Example: collector scan --dry-run
     """
     given = flags(root, sink_url, sink_type, state)
     if max_wait is not None:
@@ -84,10 +97,11 @@ def scan(
     hold_little_memory()
     every, interrupt = chosen.each(), Interrupt()
     passes = [OnePass(each, is_dry_run=dry_run, from_now=from_now) for each in every]
-    with stopping_on_signals(interrupt):
+    bar = ProgressBar()
+    with stopping_on_signals(interrupt, lambda: bar.has_begun or len(passes) > 1):
         try:
             if len(passes) == 1:
-                with ProgressBar() as bar:
+                with bar:
                     passes[0].run(interrupt, bar)
             else:
                 from collector.service.several import side_by_side
@@ -158,8 +172,10 @@ def _check_roots(roots: Sequence[Root]) -> None:
 def flags(
     root: list[str] | None, sink_url: str | None, sink_type: str | None, state: Path | None
 ) -> dict[str, dict[str, Any] | list[str]]:
-    """The flags that `scan` and `run` share, in the shape of the settings."""
+    """The flags that commands share, in the shape of the settings."""
     given: dict[str, dict[str, Any] | list[str]] = {}
+    if level := asked_level():
+        given["log"] = {"level": level}
     if root:
         given["roots"] = root
     sink = {name: value for name, value in (("url", sink_url), ("type", sink_type)) if value is not None}
@@ -171,11 +187,17 @@ def flags(
 
 
 @contextmanager
-def stopping_on_signals(interrupt: Interrupt) -> Iterator[None]:
-    """The first SIGTERM or SIGINT lets what is in flight finish; the second one ends the process at once."""
+def stopping_on_signals(interrupt: Interrupt, has_begun: Callable[[], bool]) -> Iterator[None]:
+    """The first SIGTERM or SIGINT lets what is in flight finish; the second one ends the process at once.
+
+    So does a SIGINT before anything has begun. After a SIGINT it ends with KeyboardInterrupt, however far it came.
+    """
+    is_by_hand = False
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
-        if interrupt.is_set:
+        nonlocal is_by_hand
+        is_by_hand = is_by_hand or number == signal.SIGINT
+        if interrupt.is_set or (is_by_hand and not has_begun()):
             signal.signal(number, signal.SIG_DFL)
             raise KeyboardInterrupt
         interrupt.stop()
@@ -183,43 +205,20 @@ def stopping_on_signals(interrupt: Interrupt) -> Iterator[None]:
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
+    except Stopped:
+        if not is_by_hand:
+            raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-class ProgressBar(Unobserved):
-    """How far the pass is, on a terminal and between `with` and its end; nothing anywhere else."""
-
-    def __init__(self) -> None:
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            from rich.console import Console  # here: 5 MB that the service need not hold
-            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("reading", total=None)
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def receipt(self, ledger: Ledger) -> None:
-        """Moves the bar."""
-        if self._bar is not None and self._task is not None:
-            done = ledger.lag_at_start - ledger.lag
-            said = f"{ledger.batches} batches"
-            self._bar.update(self._task, total=ledger.lag_at_start, completed=done, description=said)
+    if is_by_hand:
+        raise KeyboardInterrupt
 
 
 def print_ledgers(ledgers: Mapping[str, Ledger], *, as_json: bool = False, is_dry_run: bool = False) -> None:
     """Prints the ledger, or with several sinks the ledger of each; as JSON, their sums as well."""
+    if is_quiet() and not as_json:
+        return
     if len(ledgers) == 1:
         print_ledger(*ledgers.values(), as_json=as_json, is_dry_run=is_dry_run)
     elif as_json:

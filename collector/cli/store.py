@@ -23,12 +23,15 @@ from collector.settings import Settings
 from collector.store.queries import Selection
 from collector.store.removing import Choice
 
-app = typer.Typer(help="Look after the embedded store: info, compact, export, prices, sql.", no_args_is_help=True)
+app = typer.Typer(help="Look after the embedded store, and ask it.", no_args_is_help=True)
 Database = Annotated[
     Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", show_default=False)]
+Since = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="From this day on (UTC).")]
+Until = Annotated[
+    datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
+]
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 SOME_LEFT = 3
 
@@ -44,7 +47,10 @@ def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]
 
 @app.command()
 def info(database: Database = None, json: Json = False, config: Config = None) -> None:
-    """Shows what the store holds and what it takes on the disk."""
+    """Shows what the store holds and what it takes on the disk.
+
+    Example: collector store info
+    """
     from collector.store.upkeep import info as info_of
 
     chosen, path = _opened(config, database)
@@ -70,9 +76,12 @@ def info(database: Database = None, json: Json = False, config: Config = None) -
 
 @app.command()
 def compact(database: Database = None, config: Config = None) -> None:
-    """Removes what is older than store.retention_days, and makes the database as small as it can be.
+    """Removes what is too old, and makes the database small.
 
-    Needs as much room again while it works. Nobody can write to the store meanwhile; senders wait and try again.
+    Too old is what is older than store.retention_days, if that is set. Needs as much room again while it works. Nobody
+    can write to the store meanwhile; senders wait and try again.
+
+    Example: collector store compact
     """
     from collector.store.removing import remove_old
     from collector.store.upkeep import compact as make_small
@@ -89,9 +98,11 @@ def compact(database: Database = None, config: Config = None) -> None:
 
 @app.command()
 def export(
-    output: Annotated[Path | None, typer.Argument(help="The file; without it, stdout.", show_default=False)] = None,
-    since: Day = None,
-    until: Day = None,
+    output: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="The file; without it, stdout.", show_default=False)
+    ] = None,
+    since: Since = None,
+    until: Until = None,
     project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
     session: Annotated[str | None, typer.Option(help="Only this session.", show_default=False)] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Parquet; needs duckdb or pyarrow.")] = False,
@@ -121,7 +132,12 @@ def export(
 
 @app.command()
 def prices(config: Config = None) -> None:
-    """Prints the table of prices; store.prices names a file of the same form whose rows take the place of these."""
+    """Prints the table of prices that the cost is computed from.
+
+    store.prices names a file of the same form whose rows take the place of these.
+
+    Example: collector store prices
+    """
     chosen = settings.load(config, sinks=SINKS)
     typer.echo((resources.files("collector.store") / "prices.toml").read_text(encoding="utf-8"), nl=False)
     if chosen.store.prices is not None:
@@ -130,13 +146,15 @@ def prices(config: Config = None) -> None:
 
 @app.command()
 def sql(
-    statement: Annotated[str, typer.Argument(help="One SELECT.")],
+    statement: Annotated[str, typer.Argument(metavar="STATEMENT", help="One SELECT.")],
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, with a line of names.")] = False,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long it may take.")] = 20.0,
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Asks the store in SQL, read-only: one JSON object for each row. docs/store.md names the views.
+    """Asks the store in SQL, read-only; one JSON object for each row.
+
+    docs/store.md names the views.
 
     Example: collector store sql "SELECT model, sum(output_tokens) FROM messages GROUP BY 1"
     """
@@ -170,10 +188,12 @@ def forget(
     state: StatePath = None,
     config: Config = None,
 ) -> None:
-    """Removes events from the embedded store for good, and what is held or quarantined of them.
+    """Removes events from the embedded store for good.
 
-    What was sent elsewhere is not touched, nor are the transcripts: exclude the project first, or new events come in.
-    All conditions that are given must hold. Example: collector forget --project ~/work/shop
+    What is held or quarantined of them goes as well. What was sent elsewhere is not touched, nor are the transcripts:
+    exclude the project first, or new events come in. All conditions that are given must hold.
+
+    Example: collector forget --project ~/work/shop
     """
     from collector.store.removing import count, remove
     from collector.store.report import asking

@@ -74,6 +74,8 @@ class Channel:
                 accepted.rejected | verdict.rejected,
                 accepted.duplicates + verdict.duplicates,
                 accepted.later | verdict.later,
+                accepted.unnamed + verdict.unnamed,
+                accepted.remark or verdict.remark,
             )
         return Posted(accepted, all_sent, answer)
 
@@ -118,7 +120,8 @@ class Channel:
         match verdict:
             case Accepted():
                 rejected = {name: self._said(reason) for name, reason in verdict.rejected.items()}
-                return replace(verdict, rejected=rejected) if rejected else verdict
+                remark = self._said(verdict.remark) if verdict.remark else ""
+                return replace(verdict, rejected=rejected, remark=remark) if rejected or remark else verdict
             case Halt():
                 return Halt(self._said(verdict.reason), self._said(verdict.advice))
             case _:

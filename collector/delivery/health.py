@@ -45,7 +45,7 @@ class Health:
                 return
             self.failing_since, self.tries, self.reason = None, 0, ""
             taken: list[Sealed] = []
-            if isinstance(verdict, Accepted):
+            if isinstance(verdict, Accepted) and not verdict.unnamed:  # else nobody knows which were taken
                 left = verdict.rejected.keys() | verdict.later
                 taken = [event for event in events if event.id not in left]
             if taken:

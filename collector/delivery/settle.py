@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import orjson
 import tenacity
@@ -39,6 +40,12 @@ REFUSES_EVERYTHING = (
     "This looks like a wrong address or sink.type rather than bad events: check the [sink] section, and what the sink "
     "or a proxy in front of it allows."
 )
+
+
+@lru_cache(100)
+def say_remark(address: str, remark: str) -> None:
+    """Passes on what a sink says of requests that it took; once, because it may say so of every one."""
+    log.warning("the sink took everything, and remarked", sink=address, remark=remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,20 @@ class Settling:
             else:
                 self._blame(event, reason, tolerated=SUSPICIOUS_REFUSALS)
         self._later += [event for event in events if event.id in decision.later]
+        if decision.unnamed:
+            self._set_aside(events, decision)
+        elif decision.remark:
+            say_remark(self._address, decision.remark)
+
+    def _set_aside(self, events: list[Sealed], decision: Accepted) -> None:
+        """Keeps what may have been rejected: of several events, it is unknown which. Sending them in smaller requests
+        would tell, but would also store the others twice, wherever the sink does not look at ids."""
+        said = f"{decision.unnamed} of {len(events)}. {decision.remark}".strip()
+        for event in events:
+            if decision.unnamed < len(events):
+                self._refuse(event, reasons.UNNAMED.because(said))
+            else:
+                self._blame(event, reasons.REJECTED.because(said), tolerated=SUSPICIOUS_REFUSALS)
 
     def _refuse(self, event: Sealed, reason: str) -> None:
         self._refused[event.id] = reason
@@ -229,7 +250,11 @@ class Settling:
     def _is_taken(self, event: Sealed) -> bool:
         """Whether the sink takes this event now."""
         decision = self._post([event])
-        return isinstance(decision, Accepted) and event.id not in decision.rejected.keys() | decision.later
+        return (
+            isinstance(decision, Accepted)
+            and not decision.unnamed
+            and event.id not in decision.rejected.keys() | decision.later
+        )
 
     def _post_until_decided(self, events: list[Sealed]) -> Decision:
         """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspected."""

@@ -50,11 +50,16 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Stored, except for the events named in `rejected` (id -> reason), and those in `later`, which may work later."""
+    """Stored, except for the events named in `rejected` (id -> reason), and those in `later`, which may work later.
+
+    `unnamed` is how many were rejected by a sink that does not say which. `remark` is what it said beside.
+    """
 
     rejected: dict[str, str] = field(default_factory=dict)
     duplicates: int = 0
     later: frozenset[str] = frozenset()
+    unnamed: int = 0
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +178,22 @@ class SinkType(Generic[OptionsT]):
 
     def identity(self, settings: Settings) -> SinkIdentity:
         """Which sink it is, among all that events were ever sent to. One that has a name may move as it likes."""
+        former = tuple(_plain(former) for former in settings.sink.formerly)
         if settings.sink_name:
-            return SinkIdentity("sink", settings.sink_name)
+            return SinkIdentity("sink", settings.sink_name, former)
         if self.place is not None:
             address = state_key(str(self.place(settings)))
         else:
             address = _plain(str(settings.sink.url))
             part = self.within(settings.own_options(self))
             address += f"#{part}" if part else ""
-        return SinkIdentity(self.name, address, tuple(_plain(former) for former in settings.sink.formerly))
+        return SinkIdentity(self.name, address, former)
 
 
 def _plain(url: str) -> str:
-    """An address without what makes no difference, and without its query, which may hold a token."""
+    """An address without what makes no difference, and without its query, which may hold a token; a name as it is."""
+    if "/" not in url:
+        return url
     try:
         known = httpx.URL(url)
     except httpx.InvalidURL:

@@ -143,7 +143,7 @@ class Block(TypedDict, total=False):
     bytes: Annotated[Count, "Size of binary content; the content itself is not sent."]
     sha256: Annotated[str, "Hash of binary content."]
     title: Annotated[str, "Title of a document."]
-    characters: Annotated[Count, "At the metadata level: how many characters of text were left out here."]
+    characters: Annotated[Count, "How many characters of text `[capture]` left out here."]
     blocks: Annotated[list[FreeForm], "What a tool_result holds besides text."]
     attributes: Annotated[FreeForm, "The rest of the block, under the names it had."]
 
@@ -275,6 +275,11 @@ class Event(TypedDict, total=False):
     ]
     redactions: Annotated[dict[str, Count], "How many secrets were replaced, by rule."]
     truncated: Annotated[dict[str, Count], "Fields that were cut, with their original size in bytes."]
+    left_out: Annotated[
+        list[Literal["metadata", "prompts", "answers", "thinking", "tool_input", "tool_output", "file_paths"]],
+        "What `[capture]` keeps back: `metadata` for that level, or the switches that are off. Absent where everything "
+        "may leave.",
+    ]
 
 
 SIMPLE: dict[Any, dict[str, Any]] = {

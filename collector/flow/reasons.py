@@ -81,6 +81,12 @@ LINE_TOO_LONG = _quarantined("line too long", "line", "More than 256 MB; its fir
 TOO_MANY_VALUES = _quarantined("too many values in a line", "line", "More than 250,000, too many to spend memory on.")
 NOT_UNDERSTOOD = _quarantined("not understood (…)", "line", "A fault in collector on this record; the log says where.")
 REJECTED = _quarantined("rejected by the sink: …", "event", "The sink accepted the request, but rejected this event.")
+UNNAMED = _quarantined(
+    "perhaps rejected by the sink: …",
+    "event",
+    "The sink rejected some events of a request without saying which, so all of them are kept. It is not sent again by "
+    "itself; sent one by one, the sink says which it was.",
+)
 REFUSED = _quarantined("refused by the sink (…)", "event", "The sink refused a request with this event alone.")
 TOO_LARGE_FOR_SINK = _quarantined(
     "too large for the sink (…)", "event", "The sink does not take the event even when it is cut to 2 kB."
@@ -90,7 +96,7 @@ POISON = _quarantined(
 )
 QUARANTINED = (
     *(TORN, NOT_AN_OBJECT, DAMAGED, NUL_BYTES, LINE_TOO_LONG, TOO_MANY_VALUES, NOT_UNDERSTOOD),
-    *(REJECTED, REFUSED, TOO_LARGE_FOR_SINK, POISON),
+    *(REJECTED, UNNAMED, REFUSED, TOO_LARGE_FOR_SINK, POISON),
 )
 
 LEFT_BEHIND = frozenset(reason.name for reason in SKIPPED_FILES if reason.is_left)

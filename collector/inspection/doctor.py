@@ -20,6 +20,7 @@ from typing import NamedTuple
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.assembly import (
+    capture_of,
     frame_of,
     installation_of,
     make_redactor,
@@ -35,6 +36,7 @@ from collector.delivery.sink import Accepted, Answer, Halt, Verdict
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
+from collector.flow.capture import captured_sender
 from collector.keeping.lock import holder
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
@@ -219,7 +221,8 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         yield Check("proxy", "ok", str(proxy))
     known = installation_of(settings)
     redactor = make_redactor(settings, known.key)
-    event = seal(canary(frame_of(settings, known), time.time()), redactor, settings.batch.max_event_bytes)
+    made = captured_sender(canary(frame_of(settings, known), time.time()), capture_of(settings, known))
+    event = seal(made, redactor, settings.batch.max_event_bytes)
     with open_channel(settings, redactor) as channel:
         started = time.monotonic()
         posted = Deliverer(channel, policy_of(settings)).ask(event)

@@ -36,6 +36,11 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
         return _read_installation(path)
     except FileNotFoundError:
         is_new = True
+    except PermissionError:
+        if may_write:  # what others were sent under that id and key must not get another
+            raise
+        log.warning("the installation file may not be read by this user, so ids and marks differ", path=str(path))
+        is_new = False
     except (OSError, ValueError, KeyError, TypeError) as error:
         is_new = False
         log.warning("installation file damaged, making a new one", path=str(path), error=type(error).__name__)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
+from collector.errors import CollectorError
 from collector.flow.sink_identity import SinkIdentity
+from collector.keeping.document import NewerVersion, parsed, read
 
 SINK, OTHERS = "sink", "other_sinks"
 MOST = 8  # sinks of the past; one that comes back after so many others is a new one
@@ -68,6 +71,25 @@ def divided(identity: SinkIdentity, parked: list[Parked]) -> tuple[list[Parked],
     """Those that are this very sink, perhaps under a former address, and the others."""
     own = [each for each in parked if identity.is_named(each.text)]
     return own, [each for each in parked if each not in own][-MOST:]
+
+
+def kept_beside(path: Path, identity: SinkIdentity) -> list[Parked]:
+    """What other states in this directory say of a sink under its former addresses: its configuration moved.
+
+    They stay as they are, for whoever uses them. Their journals are not read: what those say is sent again.
+    """
+    found = []
+    for other in sorted(path.parent.glob(f"*{path.suffix}")) if identity.formerly else ():
+        if other == path:
+            continue
+        try:
+            document = parsed(read(other))
+        except (OSError, ValueError, NewerVersion, CollectorError):
+            continue
+        about, parked = taken_out(document)
+        theirs = [Parked(about, orjson.dumps(document)), *parked]
+        found += [each for each in theirs if each.text and identity.is_named(each.text)]
+    return found
 
 
 def told(about: dict[str, Any], parked: list[Parked], *, is_new: bool) -> dict[str, Any]:

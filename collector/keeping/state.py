@@ -26,7 +26,7 @@ from collector.flow.sink_identity import SinkIdentity
 from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.document import VERSION, NewerVersion, parsed, read, sections_of
 from collector.keeping.journal import Digest, Journal, JournalUnusable
-from collector.keeping.parked import SINK, Parked, divided, introduced, joined, taken_out, text_of, written
+from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
@@ -89,7 +89,9 @@ class State:
                 self.is_new_sink = False  # what it was sent is unknown, which is not the same as nothing
             else:
                 self._put_in_force(about, parked)
-                return self
+                break
+        if self.is_new_sink and self.sink is not None:
+            self._take_up(kept_beside(self.path, self.sink))
         return self
 
     def _put_in_force(self, about: dict[str, Any], parked: list[Parked]) -> None:
@@ -103,13 +105,19 @@ class State:
         if not self.sink.is_named(text_of(about)):
             parked.append(Parked(about, b"{%s}" % b"".join(self._sections())[1:]))
             about, self.entries, self.owners = {}, {}, {}
+        self.about = about
         own, self.parked = divided(self.sink, parked)
+        self._take_up(own)
+
+    def _take_up(self, own: list[Parked]) -> None:
+        """Goes on where this sink was, under whichever address."""
+        assert self.sink is not None  # noqa: S101 - for mypy
         for each in own:
             self._join(each.files())
-        self.about = joined(self.sink, [about, *(each.about for each in own)])
+        about, self.about = self.about, joined(self.sink, [self.about, *(each.about for each in own)])
         # One that was sent nothing is not remembered, or a sink that never answered would not be new any more.
         self.is_new_sink = not own and not self.entries and "left_out" not in self.about
-        self.is_dirty = not self.is_new_sink and self.about != about
+        self.is_dirty = not self.is_new_sink and (bool(own) or self.about != about)
 
     def _join(self, sections: dict[str, Any]) -> None:
         """What was sent under a former address was sent to this sink: of two offsets, the one that is further counts.

@@ -41,6 +41,10 @@ class Scope:
 
     def takes_event(self, event: Mapping[str, Any]) -> bool:
         """Whether the project filter lets an event through that was made before, maybe when it was another one."""
+        if any(not each.is_open for each in self.filters.values()) and {"metadata", "file_paths"} & set(
+            event.get("left_out") or ()
+        ):
+            return False  # what it says of its project is a pseudonym, and in doubt no means no
         client, project, directory = event.get("client"), event.get("project"), event.get("cwd")
         name = client.get("name") if isinstance(client, dict) else None
         filters = [self.filters[name]] if name in self.filters else list(self.filters.values())

@@ -17,6 +17,7 @@ from typing import Any
 from collector import __version__
 from collector.delivery.sink import Verdict
 from collector.errors import CollectorError, StateError
+from collector.flow.capture import captured_sender
 from collector.flow.event import SCHEMA
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
@@ -87,7 +88,7 @@ def standing(flow: Flow, configuration: str) -> dict[str, Any]:
 
 def send(made: dict[str, Any], flow: Flow, seconds: float, *, is_last: bool = False) -> Verdict | None:
     """Sends a heartbeat, once. One that does not arrive is not made up for later; None if there was no answer."""
-    sealed = seal(made, flow.redactor, flow.max_event_bytes)
+    sealed = seal(captured_sender(made, flow.capture), flow.redactor, flow.max_event_bytes)
     posted = flow.deliverer.ask_within(sealed, seconds, after_stop=is_last)
     return posted.verdict if posted else None
 
@@ -97,7 +98,7 @@ def after_scan(flow: Flow, ledger: Ledger, configuration: str, *, took: float, i
     totals = Totals()
     totals.add(ledger)
     sources = {"sources": ledger.seen}
-    report = {**totals.as_dict(), "lag": ledger.lag, "capture_level": flow.level, "priorities": {"": sources}}
+    report = {**totals.as_dict(), "lag": ledger.lag, "capture_level": flow.capture.level, "priorities": {"": sources}}
     report |= standing(flow, configuration)
     made = heartbeat(report, flow.frame, Beat(time.time(), took, interval, "scan", is_last=True))
     with contextlib.suppress(CollectorError):  # everything it tells of has been acknowledged and saved

@@ -104,6 +104,13 @@ class Passes:
         """Lets the watchdog know that the process is not hanging."""
         self._keep_alive()
 
+    def preparing(self) -> None:
+        """Says why the start takes a while."""
+        log.info("preparing rules, once")
+
+    def failing(self, tries: int, seconds_left: float) -> None:
+        """Is in what `waiting` says."""
+
     def waiting(self) -> None:
         """Says why nothing moves, and holds what was written meanwhile."""
         deliverer = self.flow.deliverer

@@ -15,12 +15,13 @@ from typing import Any
 import orjson
 
 from collector.agents.registry import AGENTS
+from collector.assembly import form_of
 from collector.delivery.gather import batches
 from collector.flow import reasons
 from collector.flow.batch import Batch
+from collector.flow.capture import captured
 from collector.flow.ledger import Ledger
 from collector.flow.line import Line, Reading
-from collector.flow.metadata import to_metadata
 from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Root, Source, SourceKind, Stamp
 from collector.pipeline import Flow
@@ -68,8 +69,5 @@ def _items(flow: Flow, events: Iterator[Stored], database: Path) -> Iterator[Ite
 def _outcome(flow: Flow, event: dict[str, Any]) -> Outcome:
     if not flow.scope.takes_event(event):
         return Skip(reasons.LINE_OF_A_PROJECT.name)
-    client = event.get("client")
-    form = AGENTS.get(str(client.get("name")) if isinstance(client, dict) else "", next(iter(AGENTS.values())))
-    if flow.level != "full":
-        event = to_metadata(event, form.word_attributes)
-    return seal(event, flow.redactor, flow.max_event_bytes, form.shapes)
+    form = form_of(event)
+    return seal(captured(event, form.vocabulary, flow.capture), flow.redactor, flow.max_event_bytes, form.shapes)

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import NoDecode
 
 from collector.errors import ConfigurationError
+from collector.flow.fields import SWITCHES
 
 
 def listed(value: object) -> object:
@@ -47,6 +48,11 @@ _LABEL = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST_LABELS, LONGEST_LABEL = 32, 200
 Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
 FilePath = Annotated[Path, BeforeValidator(_expanded)]
+
+
+def _level_today(value: object) -> object:
+    """`full` is what `content` was called before there were switches."""
+    return "content" if value == "full" else value
 
 
 def _are_labels(labels: dict[str, str]) -> dict[str, str]:
@@ -121,7 +127,7 @@ class SinkSettings(Section):
     formerly: Names = Field(
         default=[],
         examples=[["https://old.example/v1/events"]],
-        description="addresses that this same sink had before; what it was sent there is not sent again",
+        description="addresses or names that this same sink had before; what it was sent then is not sent again",
     )
     token_file: FilePath | None = Field(
         default=None,
@@ -199,7 +205,9 @@ class OneOfSeveral(SinkSettings):
     name: str = Field(
         pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", examples=["engine"], description="what it is called: a-z, 0-9, - and _"
     )
-    level: Literal["full", "metadata"] = Field(default="full", description="metadata sends no text to this one")
+    level: Annotated[Literal["content", "metadata"], BeforeValidator(_level_today)] = Field(
+        default="content", description="metadata sends no text to this one"
+    )
     include: Names = Field(default=[], description="of what projects lets through, only these (all, when empty)")
     exclude: Names = Field(default=[], description="never these, besides those of projects.exclude")
 
@@ -236,10 +244,27 @@ class RunSettings(Section):
 class CaptureSettings(Section):
     """How much of a record is sent."""
 
-    level: Literal["full", "metadata"] = Field(default="full", description="metadata sends no text")
+    level: Annotated[Literal["content", "metadata"], BeforeValidator(_level_today)] = Field(
+        default="content", description="metadata sends no text, and pseudonyms for names"
+    )
+    prompts: bool = Field(default=True, description="send what people type and paste")
+    answers: bool = Field(default=True, description="send what the model answers")
+    thinking: bool = Field(default=True, description="send what the model thinks")
+    tool_input: bool = Field(default=True, description="send what tools are called with, such as commands")
+    tool_output: bool = Field(default=True, description="send what tools answer, such as contents of files")
+    file_paths: bool = Field(default=True, description="send working directories and paths that stand in fields")
+    names: Literal["pseudonym", "omit"] = Field(
+        default="pseudonym",
+        description="at the level metadata, what becomes of names of projects, branches, users, hosts, servers, skills",
+    )
     account: bool = Field(
         default=False, description="send the account's e-mail and organisation where a record names them"
     )
+
+    @property
+    def off(self) -> frozenset[str]:
+        """The switches that are off."""
+        return frozenset(name for name in SWITCHES if not getattr(self, name))
 
 
 class ProjectSettings(Section):
@@ -283,6 +308,10 @@ class RedactionSettings(Section):
     engine: Literal["auto", "hyperscan", "python"] = Field(default="auto", description="which engine scans")
     disable: Names = Field(default=[], description="rule ids to leave out")
     fields: Names = Field(default=[], description="key names whose values are always withheld")
+    identity: bool = Field(
+        default=False,
+        description="take out the names of accounts, of this host and of who commits, and e-mail addresses",
+    )
     rules: list[UserRule] = Field(default=[], description="further rules")
     key_file: FilePath | None = Field(
         default=None,

@@ -24,6 +24,7 @@ from collector.flow.frame import Frame, provenance
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Skip
 from collector.flow.source import Place, Source, SourceKind
+from collector.flow.vocabulary import Vocabulary
 
 LEDGER, LOG = SourceKind("ledger", 0, is_document=True), SourceKind("log", 1)
 
@@ -40,7 +41,7 @@ class Scribe:
     watched: tuple[str, ...] = ("desks",)
     suffixes: tuple[str, ...] = (".log", ".json")
     record_keys = frozenset({"at", "who"})
-    word_attributes = frozenset({"style"})
+    vocabulary = Vocabulary(attributes=frozenset({"style"}))
     shapes: Mapping[str, re.Pattern[str]] = {"id": re.compile("[0-9a-f]{32}")}
 
     def enter(self, place: Place, name: str) -> Place | None:

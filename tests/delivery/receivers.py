@@ -11,11 +11,13 @@ from collector.delivery.sinks.clickhouse import SINK as CLICKHOUSE
 from collector.delivery.sinks.elasticsearch import SINK as ELASTICSEARCH
 from collector.delivery.sinks.http import SINK as HTTP
 from collector.delivery.sinks.loki import SINK as LOKI
+from collector.delivery.sinks.otlp import SINK as OTLP
 from collector.delivery.sinks.s3 import SINK as S3
 from collector.delivery.sinks.s3 import S3Sink
 from collector.delivery.sinks.splunk_hec import SINK as SPLUNK
 from collector.delivery.sinks.store import SINK as STORE
 from tests.delivery.contract import Receiving
+from tests.delivery.otlp_receiver import ids_of
 from tests.delivery.sending import sealed
 from tests.sink import Answer, Request
 
@@ -125,6 +127,18 @@ _S3 = Receiving(
     unacknowledged=(Answer(200), A_PAGE),
     path=S3Sink().render([sealed("a")], "")[0].path + ".gz",
 )
+# Says how many it rejected, never which: tests/delivery/test_otlp.py has what becomes of those.
+_OTLP = Receiving(
+    sink=OTLP,
+    ids=ids_of,
+    accepted=Answer(200, {"Content-Type": "application/x-protobuf"}),
+    later=lambda seconds: Answer(503, {"Retry-After": str(seconds)}),
+    too_large=Answer(413),
+    refused=Answer(400),
+    halted=Answer(401),
+    unacknowledged=(),
+    path="/v1/logs",
+)
 RECEIVERS = {
     "http": _HTTP,
     "http, as an array": replace(_HTTP, options={"format": "json"}),
@@ -133,6 +147,8 @@ RECEIVERS = {
         options={"format": "object", "field": "logs", "max_body": 20_000, "max_event": 2_000},
         ids=lambda request: [event["id"] for event in json.loads(request.body)["logs"]],
     ),
+    "otlp": _OTLP,
+    "otlp, as JSON": replace(_OTLP, options={"encoding": "json"}),
     "store": replace(_HTTP, sink=STORE),  # its own receiver speaks the same; tests/store has that one for real
     "clickhouse": _CLICKHOUSE,
     "clickhouse, asynchronous": replace(_CLICKHOUSE, options={"asynchronous": True}),

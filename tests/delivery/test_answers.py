@@ -290,8 +290,8 @@ def test_lines_for_loki_have_few_labels_and_much_metadata() -> None:
     )
     [request] = made("loki", labels={"env": "dev"}).render([event, sealed("b")], "")
     first, second = json.loads(request.body)["streams"]
-    assert first["stream"] == {"env": "dev", "host_name": "lap"}
-    assert second["stream"] == {"env": "dev"}
+    assert first["stream"] == {"service_name": "claude-code", "env": "dev", "host_name": "lap"}
+    assert second["stream"] == {"service_name": "claude-code", "env": "dev"}
     [_, line, metadata] = first["values"][0]
     assert line == event.body.decode()
     assert metadata.keys() == {"event_id", "event_time", "kind", "session_id", "tool"}

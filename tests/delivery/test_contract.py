@@ -117,7 +117,7 @@ def test_no_request_and_no_event_is_larger_than_its_receiver_takes(receiving: Re
 @those_that(lambda receiving: receiving.rejected)
 def test_an_event_that_is_rejected_costs_exactly_itself(receiving: Receiving) -> None:
     rejected = receiving.rejected
-    assert rejected is not None
+    assert rejected
     with serving(receiving) as server:
         server.say(lambda ids: rejected("e3"))
         [receipt] = deliverer(server).deliver([batch(*names(7))])

@@ -28,9 +28,11 @@ def test_every_event_says_which_machine_installation_and_team_it_is_from(
     one, two = sink.events
     for event in (one, two):
         jsonschema.validate(event, json_schema())
-        assert event["user"] == pwd.getpwuid(os.getuid()).pw_name
         assert event["labels"] == {"team": "platform"}
+    assert one["user"] == pwd.getpwuid(os.getuid()).pw_name
+    assert two["user"].startswith("user-")
     assert one["host"]["id"] == (machine_id() or one["installation_id"])
-    assert two["host"] == {"id": "runner-7", "name": "ci"}
+    assert two["host"]["id"] == "runner-7"
+    assert two["host"]["name"].startswith("host-")
     assert len({one["installation_id"], two["installation_id"]}) == 2
     assert one["id"] == two["id"]

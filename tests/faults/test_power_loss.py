@@ -103,7 +103,7 @@ def test_what_was_swept_survives_a_power_cut(tmp_path: Path, is_copied: bool, mo
     assert machine.world.run() is not None
     for number, path in enumerate(paths, 1):
         # Each ends in a torn line: what is quarantined must be on disk before the held file goes.
-        machine.write(path.stem, range(10 * number + 4, 10 * number + 9), frozenset({10 * number + 8}))
+        machine.write(path.stem, range(10 * number + 4, 10 * number + 10), frozenset({10 * number + 9}))
     if is_copied:
         monkeypatch.setattr("os.link", refuse_links)
     machine.world.sink.mood = "down"

@@ -100,6 +100,22 @@ def test_a_former_address_is_the_same_sink_and_the_further_offset_counts(path: P
     assert State(path, AGENT, sink=NEW).load().entries == state.entries  # it need be said only once
 
 
+def test_a_sink_that_gets_a_name_goes_on_where_it_was_and_so_does_one_that_gets_another(path: Path) -> None:
+    sent(path, OLD, a=10)
+    sent(path, NEW, a=3)
+    named = SinkIdentity("sink", "engine", (OLD.address,))
+    own = path.with_name("state.engine.json")
+    state = State(own, AGENT, sink=named).load()
+    assert (offsets(state), state.is_new_sink, state.is_dirty) == ({"a": 10}, False, True)
+    state.advance_offsets({"a": at(12)})
+    state.save()
+    renamed = SinkIdentity("sink", "motor", ("engine",))
+    assert offsets(State(path.with_name("state.motor.json"), AGENT, sink=renamed).load()) == {"a": 12}
+    stranger = SinkIdentity("sink", "other", ("https://elsewhere.example",))
+    assert State(path.with_name("state.other.json"), AGENT, sink=stranger).load().is_new_sink
+    assert offsets(State(path, AGENT, sink=OLD).load()) == {"a": 10}
+
+
 def test_agents_keep_their_sources_through_a_change_of_sink(path: Path) -> None:
     state = State(path, AGENT, sink=OLD).load()
     state.set_owner("theirs", "scribe")

@@ -23,6 +23,7 @@ from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError
+from collector.flow.capture import Capture
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.observer import UNOBSERVED, Observer
@@ -189,7 +190,7 @@ class World:
         return Flow(
             scope=scope or scope_of(root_of(self.root, "claude"), home=self.home),
             frame=Frame({"id": "h", "name": "h"}, "u"),
-            level="full",
+            capture=Capture(),
             state=state,
             redactor=self.redactor,
             limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),

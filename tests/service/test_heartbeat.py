@@ -69,7 +69,7 @@ def test_a_fleet_sees_what_runs_where_and_what_it_keeps_back(
     clock.forward(INTERVAL)
     beating.until_idle()
     said = beats(sink)[-1]["attributes"]
-    assert (said["command"], said["capture_level"], said["quarantine"], said["held"]) == ("run", "full", 1, 0)
+    assert (said["command"], said["capture_level"], said["quarantine"], said["held"]) == ("run", "content", 1, 0)
     assert said["withheld"] == 0
     assert re.fullmatch("[0-9a-f]{16}", said["configuration"])
     written = next(event for event in sink.events if event["kind"] == "user_prompt")

@@ -17,7 +17,7 @@ from collector.agents.claude_code.dispatch import event
 from collector.agents.claude_code.example import example
 from collector.agents.claude_code.identity import anchor_after
 from collector.agents.claude_code.side_files import index_entries
-from collector.agents.claude_code.word_attributes import WORD_ATTRIBUTES
+from collector.agents.claude_code.vocabulary import VOCABULARY
 from collector.agents.format import Normalizer
 from collector.flow.frame import Frame
 from collector.flow.line import Reading
@@ -46,7 +46,7 @@ class ClaudeCode:
     record_keys = frozenset(
         {"parentUuid", "uuid", "sessionId", "timestamp", "leafUuid", "messageId", "agentId", "display"}
     )
-    word_attributes = WORD_ATTRIBUTES
+    vocabulary = VOCABULARY
     shapes: Mapping[str, re.Pattern[str]] = {
         "id": re.compile(
             r"[0-9a-fA-F]{7,64}|[0-9a-fA-F-]{36}|(?:msg|req|toolu|srvtoolu)_[A-Za-z0-9]{6,40}|a[0-9a-f]{6,16}"

@@ -23,7 +23,7 @@ from collector.settings.options import Labels, Names
 
 LARGEST_LINE = 256 * 1024  # max_line_size, in bytes
 LARGEST_BODY = 4_000_000  # what its distributors take by default over gRPC is 4 MiB, unpacked
-HALF_AN_HOUR = 0.5 / 24
+SERVICE = {"service_name": "claude-code"}
 LABELLED = {"host_name": ("host", "name"), "kind": ("kind",), "user": ("user",), "model": ("model",), "root": ("root",)}
 METADATA = {
     "event_id": ("id",),
@@ -43,11 +43,11 @@ class LokiOptions(ClockOptions):
     """How lines are labelled and dated."""
 
     event_time_days: float = Field(
-        default=HALF_AN_HOUR,
+        default=0.02,
         ge=0,
         description="file events under their own time up to this age; older ones under the time they are sent at",
     )
-    labels: Labels = Field(default={"service_name": "claude-code"}, description="the same for every line")
+    labels: Labels = Field(default={}, description="labels of every line, besides service_name = claude-code")
     labelled: Names = Field(
         default=["host_name"],
         description="fields that become labels, each combination a stream: " + ", ".join(LABELLED),
@@ -78,7 +78,7 @@ class LokiSink:
             stream.append([str(filed), event.body.decode(), metadata])
         body = {
             "streams": [
-                {"stream": self._options.labels | self._labels(texts), "values": lines}
+                {"stream": SERVICE | self._options.labels | self._labels(texts), "values": lines}
                 for texts, lines in streams.items()
             ]
         }

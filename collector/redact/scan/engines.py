@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,7 +45,9 @@ class Hyperscan:
 
     name = "hyperscan"
 
-    def __init__(self, rules: Sequence[Rule], cache_dir: Path | None = None) -> None:
+    def __init__(
+        self, rules: Sequence[Rule], cache_dir: Path | None = None, preparing: Callable[[], None] = lambda: None
+    ) -> None:
         self._rules = rules
         self._widths: dict[int, tuple[int, int]] = {}
         self._sharing: dict[str, list[int]] = {}  # the rules that one pattern stands for
@@ -59,7 +61,7 @@ class Hyperscan:
         self._sharing.setdefault(re.escape(OPENING.decode()), []).append(MARKERS)
         self._indexes = list(self._sharing.values())
         self._with_begin = {at for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)}
-        self._database = _database(list(self._sharing), rules, cache_dir)
+        self._database = _database(list(self._sharing), rules, cache_dir, preparing)
         # How far an end can be from where the scanner, or the rule, begins. People's own rules, the ones without
         # examples, may be wider than the table's.
         widths = [scan_widths(rule)[1] for rule in rules if not rule.examples]
@@ -201,17 +203,20 @@ def _needles(rule: Rule) -> tuple[bytes, ...]:
     return tuple(sorted(word.encode("latin-1") for word in best))
 
 
-def make_engine(choice: str, rules: Sequence[Rule], cache_dir: Path | None = None) -> Engine:
+def make_engine(
+    choice: str, rules: Sequence[Rule], cache_dir: Path | None = None, preparing: Callable[[], None] = lambda: None
+) -> Engine:
     """The engine that was asked for; `auto` takes hyperscan if it can be imported."""
     if choice == "python" or (choice == "auto" and hyperscan is None):
         return Python(rules)
     if hyperscan is None:
         raise ModuleNotFoundError("hyperscan is not installed for this Python")
-    return Hyperscan(rules, cache_dir)
+    return Hyperscan(rules, cache_dir, preparing)
 
 
-def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None) -> Any:
+def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None, preparing: Callable[[], None]) -> Any:
     if cache_dir is None:
+        preparing()
         return compile_patterns(patterns)
     key = hashlib.sha256("\0".join([hyperscan.__version__, _platform(), *patterns]).encode()).hexdigest()[:24]
     path = cache_dir / f"rules-{key}.hyperscan"
@@ -220,6 +225,7 @@ def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None
     known = rule_cache.load(path, _canaries(patterns, rules))
     if known is not None:
         return known
+    preparing()
     body = compiled_elsewhere(patterns) or hyperscan.dumpb(compile_patterns(patterns))
     rule_cache.save(path, body)
     return hyperscan.loadb(body, hyperscan.HS_MODE_BLOCK)

@@ -18,6 +18,7 @@ _USER = r"[A-Za-z0-9_.@-]{1,60}"
 _TOLD = r"(?P<secret>[^\s\"'`<>\\\x90\x91]{6,100})"
 _line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _letter, _digit = re.compile("[^\\W\\d_]"), re.compile(r"\d")
+_commit_or_field = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12})$|[A-Za-z_]{1,20}=")
 _dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
 _word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
 _no_password = re.compile(
@@ -29,7 +30,7 @@ def looks_told(value: str) -> bool:
     """Whether somebody who tells a login in prose would mean this by the password."""
     if _no_password.fullmatch(value) or is_placeholder(value) or not (_letter.search(value) and _digit.search(value)):
         return False
-    if is_numbered_name(value):
+    if is_numbered_name(value) or _commit_or_field.match(value):
         return False
     digits = len(_digit.findall(value))
     if value[0] in ":/.,;)]}>=|" or (digits < 3 and value.islower() and not value.isalnum()):
@@ -55,13 +56,20 @@ def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> S
     return _told(text, match, start, stop) if is_alone and _line_end.match(text, match.end("secret"), stop) else []
 
 
+_LOGIN = (
+    rf"(?i:logins?|credentials?|creds?|sign[- ]?in|account)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
+    r"(?:\S\s)?"
+    rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:\s?[/|:,]\s?|\s{{1,3}})"
+)
+# What is told has a digit, and few of the words behind a login have one: the scanner need not stop at the others.
+_WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"
+
 TOLD_RULES = (
     Rule(
         "structure",
         "told-login",
-        rf"(?i:logins?|credentials?|creds?|sign[- ]?in|account)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
-        r"(?:\S\s)?"
-        rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:\s?[/|:,]\s?|\s{{1,3}}){_TOLD}",
+        rf"{_LOGIN}{_TOLD}",
+        trigger=rf"{_LOGIN}{_WITH_DIGIT}",
         locate=_told,
         around=0,
         after="",

@@ -12,10 +12,10 @@ from collector.agents.claude_code import places
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.dispatch import event
 from collector.flow.anchor import HEAD
+from collector.flow.capture import Capture, captured
 from collector.flow.event import json_schema
 from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
-from collector.flow.metadata import to_metadata
 from collector.flow.outcome import Skip
 from collector.flow.source import Source, SourceKind, Stamp
 from tests.agents.claude_code.sample_shapes import SESSION
@@ -24,6 +24,7 @@ from tests.scopes import FORM, root_of
 Record = dict[str, Any]
 
 SCHEMA = jsonschema.Draft202012Validator(json_schema())
+KEY = b"a key of the tests"
 MTIME_NS = 1_772_359_200_123_000_000  # 2026-03-01T10:00:00.123Z
 
 
@@ -33,7 +34,8 @@ def context(
     session_id: str = SESSION,
     agent_id: str = "",
     meta: Record | None = None,
-    level: str = "full",
+    level: str = "content",
+    off: frozenset[str] = frozenset(),
     path: str = "~/.claude/projects/-work-app/session.jsonl",
     names_accounts: bool = False,
 ) -> Leveled:
@@ -49,15 +51,15 @@ def context(
         stamp=Stamp(1000, MTIME_NS, 7),
     )
     reading = Reading(source, b"", source.stamp, meta or {})
-    return Leveled(reading, level, names_accounts=names_accounts)
+    return Leveled(reading, Capture(level, off, key=KEY), names_accounts=names_accounts)
 
 
 class Leveled(Context):
     """A context that knows at which level its events are wanted, as the pipeline does."""
 
-    def __init__(self, reading: Reading, level: str, *, names_accounts: bool) -> None:
+    def __init__(self, reading: Reading, capture: Capture, *, names_accounts: bool) -> None:
         super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev", names_accounts=names_accounts))
-        self.level = level
+        self.capture = capture
         self.anchor = HEAD
 
 
@@ -72,8 +74,8 @@ def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Recor
     made = event(Line(where.reading, offset, offset + 100, given, "", b"", b"", True, anchor), where)
     if isinstance(made, Skip):
         return made
-    if isinstance(where, Leveled) and where.level != "full":
-        made = to_metadata(made, FORM.word_attributes)
+    if isinstance(where, Leveled):
+        made = captured(made, FORM.vocabulary, where.capture)
     problems = [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(made)]
     assert not problems, problems[:3]
     return made

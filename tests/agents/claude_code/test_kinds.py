@@ -118,7 +118,7 @@ def expected(name: str) -> str:
     return KIND_OF[max((start for start in KIND_OF if name.startswith(start)), key=len)]
 
 
-@pytest.mark.parametrize("level", ["full", "metadata"])
+@pytest.mark.parametrize("level", ["content", "metadata"])
 def test_every_record_becomes_what_the_table_says(level: str) -> None:
     where = context(level=level)
     for name, record in ALL_RECORDS.items():

@@ -1,68 +1,132 @@
-"""The metadata level: structure, names, counts and ids - and no words."""
+"""What `[capture]` keeps back: at the level metadata every word, and with switches what is asked for."""
 
 from __future__ import annotations
 
-import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from collector.agents.claude_code import places
+from collector.agents.claude_code.vocabulary import VOCABULARY
+from collector.flow.capture import VERSION, Capture, captured
+from collector.flow.event import json_schema
+from collector.flow.fields import BLOCKS_NEED, FIELDS, KINDS_NEED, SWITCHES
 from collector.flow.outcome import Skip
 from collector.flow.source import SourceKind
-from tests.agents.claude_code.reader import context, normalized, outcome, written
-from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, WORKFLOW_RUN
-
-# What names, places and ids are called: these may leave the machine.
-STRUCTURAL = {
-    "agentId", "agentType", "attributionMcpServer", "attributionSkill", "apiKeySource", "commandMode", "cwd",
-    "effort", "entrypoint", "error", "fullPath", "hookEvent", "hookName", "id", "kind", "level", "madeBy",
-    "media_type", "mode", "model", "name", "operation", "parentToolUseID", "parentUuid", "perTurnEffort",
-    "permissionMode", "project", "projectPath", "promptCacheRequested", "promptId", "promptSource", "querySource",
-    "requestId", "requestID", "defaultModel", "requestedModel", "status", "role", "service_tier", "sessionId",
-    "sessionKind", "session_id", "slug", "speed", "stop_reason", "subtype", "timestamp", "tool_use_id",
-    "toolDenialKind", "trigger", "type", "turnOrigin", "userType", "uuid", "version", "inference_geo", "decision",
-    "source", "reasonType", "modified", "created", "tools", "mediaType",
-}  # fmt: skip
-
-
-def with_canaries(value: Any, key: str = "") -> Any:
-    """The record with every string that says something replaced by words that are easy to find."""
-    if isinstance(value, dict):
-        return {name: with_canaries(part, name) for name, part in value.items()}
-    if isinstance(value, list):
-        return [with_canaries(part, key) for part in value]
-    if isinstance(value, str) and key not in STRUCTURAL:
-        return f"canary words of {key}"
-    return value
-
-
-@pytest.mark.parametrize("name", ALL_RECORDS)
-def test_no_words_leave(name: str) -> None:
-    made = outcome(with_canaries(ALL_RECORDS[name]), context(level="metadata"))
-    assert isinstance(made, Skip) or "canary" not in written(made)
-
-
-@pytest.mark.parametrize(
-    ("source", "record"),
-    [
-        *((places.HISTORY, record) for record in HISTORY_LINES.values()),
-        *((places.JOURNAL, record) for record in JOURNAL_LINES.values()),
-        *((places.SESSION_INDEX, record) for record in INDEX_ENTRIES.values()),
-        (places.WORKFLOW, WORKFLOW_RUN),
-    ],
+from tests.agents.claude_code.reader import KEY, context, normalized, outcome, written
+from tests.agents.claude_code.samples import (
+    ALL_RECORDS,
+    HISTORY_LINES,
+    INDEX_ENTRIES,
+    JOURNAL_LINES,
+    STATS,
+    WORKFLOW_RUN,
 )
-def test_no_words_of_other_sources_leave(source: SourceKind, record: Any) -> None:
-    assert "canary" not in written(normalized(with_canaries(record), context(source, level="metadata")))
+from tests.scopes import FORM
+
+SOURCES: list[tuple[str, SourceKind, Any]] = [
+    *((name, places.SESSION, record) for name, record in ALL_RECORDS.items()),
+    *((f"history {name}", places.HISTORY, record) for name, record in HISTORY_LINES.items()),
+    *((f"journal {name}", places.JOURNAL, record) for name, record in JOURNAL_LINES.items()),
+    *((f"index {name}", places.SESSION_INDEX, record) for name, record in INDEX_ENTRIES.items()),
+    ("workflow", places.WORKFLOW, WORKFLOW_RUN),
+    ("stats", places.STATS, STATS),
+]
+TIME = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+Z)?")
+# A single word, so that no rule about blanks saves us, of letters that no hash has.
+PLANTED = "zorvynqlumpxtrig"
+
+
+def is_the_programs_own(text: str) -> bool:
+    """Whether a string is a word, an id, a model, a tool or a time as the program writes it."""
+    shapes = (VOCABULARY.id, VOCABULARY.model, VERSION, TIME)
+    return text in VOCABULARY.words | VOCABULARY.tools or any(shape.fullmatch(text) for shape in shapes)
+
+
+def planted(value: Any, depth: int = 0) -> Any:
+    """The value with the word in place of every string that is not the program's own, and under a new key as well."""
+    if isinstance(value, dict):
+        grown = {name: planted(part, depth + 1) for name, part in value.items()}
+        return grown | {PLANTED: [PLANTED, {PLANTED: 7}], f"{PLANTED}Id": PLANTED} if depth else grown
+    if isinstance(value, list):
+        return [planted(part, depth + 1) for part in value]
+    return PLANTED if isinstance(value, str) and not is_the_programs_own(value) else value
+
+
+def leaks(made: dict[str, Any] | Skip) -> bool:
+    """Whether any part of the word, at least eight letters of it, has come through."""
+    told = "" if isinstance(made, Skip) else written(made).lower()
+    return any(PLANTED[start : start + 8] in told for start in range(len(PLANTED) - 7))
+
+
+@pytest.mark.parametrize("depth", [0, 1], ids=["known keys", "new keys too"])
+def test_no_word_of_any_record_leaves(depth: int) -> None:
+    made = {name: outcome(planted(record, depth), context(kind, level="metadata")) for name, kind, record in SOURCES}
+    assert [name for name, event in made.items() if leaks(event)] == []
+    assert leaks(outcome(planted(ALL_RECORDS["user_prompt"]), context()))
+
+
+@pytest.mark.parametrize("kind", [places.SESSION, places.HISTORY, places.JOURNAL, places.SESSION_INDEX, places.STATS])
+def test_no_word_of_a_record_nobody_knows_leaves(kind: SourceKind) -> None:
+    for record in ALL_RECORDS.values():
+        if isinstance(record, dict):
+            for type_ in (PLANTED, 7, None):
+                strange = planted(record, 1) | {"type": type_, "subtype": PLANTED, "mode": PLANTED, "tools": [PLANTED]}
+                assert not leaks(outcome(strange, context(kind, level="metadata", path=f"~/{PLANTED}.jsonl")))
+
+
+words = st.sampled_from([PLANTED, PLANTED.upper(), f"{PLANTED[:8]} {PLANTED}", f"mcp__{PLANTED}__x", f"/a/{PLANTED}"])
+names = st.sampled_from(
+    sorted({PLANTED, "type", "message", "content", "attachment", "toolUseResult", "usage", "data", "model", "id"})
+    + sorted({"cwd", "gitBranch", "slug", "version", "entrypoint", "project", "display", "status", "mode", "tools"})
+    + sorted({"attributionSkill", "modelUsage", "permissionDecision", "iterations", "agentId", "name", "input"})
+)
+trees = st.recursive(
+    st.one_of(words, st.sampled_from(sorted(VOCABULARY.words)), st.integers(0, 9), st.booleans()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(names, inner, max_size=4)),
+    max_leaves=12,
+)
+
+
+@given(
+    record=st.dictionaries(names, trees, max_size=8),
+    kind=st.sampled_from([places.SESSION, places.JOURNAL, places.HISTORY, places.SESSION_INDEX, places.WORKFLOW]),
+)
+def test_no_word_of_any_object_leaves(record: Any, kind: SourceKind) -> None:
+    made = outcome(record, context(kind, level="metadata"))
+    assert not leaks(made)
+    if not isinstance(made, Skip):
+        assert captured(made, FORM.vocabulary, Capture("metadata", key=KEY)) == made
+
+
+def test_every_field_of_the_schema_has_a_row() -> None:
+    def paths(schema: dict[str, Any], above: str = "") -> Iterator[str]:
+        for name, part in schema["properties"].items():
+            inner = part.get("items", part)
+            yield above + name
+            if "properties" in inner:
+                yield from paths(inner, f"{above}{name}.")
+
+    assert sorted(FIELDS) == sorted(paths(json_schema()))
+    kinds = json_schema()["properties"]["kind"]["enum"]
+    assert set(KINDS_NEED) <= set(kinds)
+    assert {switch for needs in (*KINDS_NEED.values(), *BLOCKS_NEED.values()) for switch in needs} <= set(SWITCHES)
 
 
 @pytest.mark.parametrize(
     "name", ["assistant_text", "assistant_tool_call", "progress_agent_usage", "a_message_of_tomorrow"]
 )
 def test_tokens_still_add_up(name: str) -> None:
-    full, reduced = (normalized(ALL_RECORDS[name], context(level=level)) for level in ("full", "metadata"))
-    for key in ("id", "usage", "message_id", "model", "session_id", "time", "host"):
-        assert reduced[key] == full[key]
+    whole, reduced = (normalized(ALL_RECORDS[name], context(level=level)) for level in ("content", "metadata"))
+    for key in ("id", "usage", "message_id", "model", "session_id", "time"):
+        assert reduced[key] == whole[key]
+    assert reduced["left_out"] == ["metadata"]
+    assert "left_out" not in whole
 
 
 def test_calls_keep_their_names_and_sizes() -> None:
@@ -77,21 +141,78 @@ def test_a_result_keeps_its_facts() -> None:
     assert made["tool"] == {"call_id": made["tool"]["call_id"], "ok": True, "lines_added": 1, "lines_removed": 1}
 
 
-def test_names_titles_branches_and_files_stay_home() -> None:
-    made = written(normalized(ALL_RECORDS["tool_result_edit"], context(level="metadata")))
-    assert "hello.py" not in made
-    assert '"main"' not in made.replace('"root":"main"', "")
-    assert "My login work" not in written(normalized(ALL_RECORDS["custom_title"], context(level="metadata")))
+def test_names_are_the_same_pseudonyms_wherever_the_key_is() -> None:
+    record = ALL_RECORDS["assistant_tool_call"] | {"gitBranch": "payroll", "attributionSkill": "payroll"}
+    one, same = (normalized(record, context(level="metadata", path=f"~/{path}")) for path in ("a.jsonl", "b.jsonl"))
+    for name in ("project", "git_branch", "user", "root"):
+        assert re.fullmatch(r"[a-z]+-[0-9a-f]{12}", one[name])
+        assert one[name] == same[name]
+    assert one["source"]["path"] != same["source"]["path"]
+    assert one["git_branch"].partition("-")[2] != one["attributes"]["attribution_skill"].partition("-")[2]
+    whole = normalized(record)
+    for chosen, is_same in ((Capture("metadata", key=KEY), True), (Capture("metadata", key=b"another"), False)):
+        assert (captured(whole, FORM.vocabulary, chosen)["project"] == one["project"]) is is_same
+    gone = captured(normalized(record), FORM.vocabulary, Capture("metadata", has_pseudonyms=False, key=KEY))
+    assert {"project", "git_branch", "user"}.isdisjoint(gone)
+    assert (gone["host"]["name"], gone["source"]["path"]) == ("host", "file")
 
 
-def test_a_record_nobody_knows_keeps_only_its_shape() -> None:
-    record = ALL_RECORDS["a_type_of_tomorrow"] | {"mode": "some words", "tools": ["some words", {"some words": 1}]}
-    made = normalized(record, context(level="metadata"))
-    assert "words" not in json.dumps(made)
-    assert made["record_type"] == "a-type-of-tomorrow"
-    assert "record_type" not in normalized({"type": "words in a type"}, context(level="metadata"))
+def test_tools_of_servers_become_pseudonyms_that_still_group() -> None:
+    def tool(name: str) -> str:
+        record = orjson.loads(orjson.dumps(ALL_RECORDS["assistant_tool_call"]))
+        record["message"]["content"] = [{"type": "tool_use", "id": "toolu_01abcdef", "name": name, "input": {}}]
+        return str(normalized(record, context(level="metadata"))["tool"]["name"])
+
+    first, second, own = tool("mcp__payroll__list"), tool("mcp__payroll__add"), tool("PayrollTool")
+    assert re.fullmatch(r"mcp__mcp-[0-9a-f]{12}__tool-[0-9a-f]{12}", first)
+    assert first.split("__")[1] == second.split("__")[1]
+    assert re.fullmatch(r"tool-[0-9a-f]{12}", own)
+    assert tool("Bash") == "Bash"
 
 
 def test_own_totals_of_claude_code_are_kept() -> None:
     made = normalized(ALL_RECORDS["cost_state"], context(level="metadata"))
     assert made["attributes"]["model_usage"]["claude-opus-5-5"]["output_tokens"] == 495
+
+
+# Which words must be gone when one switch is off: a sample, and a piece of what it holds.
+SWITCHED: dict[str, list[tuple[str, str, str]]] = {
+    "prompts": [("user_prompt", "", "text")],
+    "answers": [("assistant_text", "", "text")],
+    "thinking": [("assistant_thinking", "thinking", "text")],
+    "tool_input": [("assistant_tool_call", "tool_call", "input")],
+    "tool_output": [("tool_result_bash", "tool_result", "text")],
+    "file_paths": [("tool_result_edit", "", "cwd")],
+}
+
+
+def holds(made: dict[str, Any], block: str, field: str) -> bool:
+    """Whether an event, or a block of this type in it, has a field."""
+    places_ = [each for each in made.get("blocks", []) if each["type"] == block] if block else [made]
+    return any(field in each for each in places_)
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+def test_a_switch_takes_out_what_it_is_for_and_leaves_the_rest(off: str) -> None:
+    for switch, samples in SWITCHED.items():
+        for name, block, field in samples:
+            made = normalized(ALL_RECORDS[name], context(off=frozenset({off})))
+            assert made["left_out"] == [off]
+            assert holds(made, block, field) is (switch != off), (name, off)
+
+
+def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:
+    loud = {"text", "input", "patch", "details", "message", "file", "cwd", "title"}
+    for name, kind, record in SOURCES:
+        made = outcome(record, context(kind, off=frozenset(SWITCHES)))
+        if not isinstance(made, Skip):
+            assert loud.isdisjoint(made), name
+            assert loud.isdisjoint(made.get("tool", {})), name
+            assert all(loud.isdisjoint(block) for block in made.get("blocks", [])), name
+
+
+def test_paths_in_what_tools_are_called_with_go_with_the_paths() -> None:
+    where = context(off=frozenset({"file_paths"}))
+    call, result = ALL_RECORDS["assistant_tool_call"], ALL_RECORDS["tool_result_edit"]
+    assert "payroll" not in written(normalized(call | {"cwd": "/home/dev/payroll"}, where))
+    assert "hello.py" not in written(normalized(result, where)["tool"])

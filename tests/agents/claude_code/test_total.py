@@ -65,14 +65,14 @@ def check(record: Any, kind: SourceKind, level: str) -> None:
 @given(
     record=st.dictionaries(KEYS, JSON, max_size=6),
     kind=st.sampled_from(kinds()),
-    level=st.sampled_from(["full", "metadata"]),
+    level=st.sampled_from(["content", "metadata"]),
 )
 def test_any_object_becomes_an_event_or_a_skip(record: Any, kind: SourceKind, level: str) -> None:
     check(record, kind, level)
 
 
 @PROFILE
-@given(data=st.data(), level=st.sampled_from(["full", "metadata"]))
+@given(data=st.data(), level=st.sampled_from(["content", "metadata"]))
 def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: str) -> None:
     name = data.draw(st.sampled_from(sorted(SAMPLES)))
     path = data.draw(st.sampled_from(paths(SAMPLES[name])))
@@ -85,7 +85,7 @@ def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: 
 def test_each_place_of_each_record_bears_each_type(value: Any) -> None:
     for record in SAMPLES.values():
         for path in paths(record):
-            check(replaced(record, path, value), places.SESSION, "full")
+            check(replaced(record, path, value), places.SESSION, "content")
 
 
 @pytest.mark.parametrize("value", ["\ud800", 10**40, math.nan, math.inf])

@@ -1,0 +1,136 @@
+"""The words that Claude Code writes itself: all that the level `metadata` keeps of its records besides numbers and ids.
+
+A word that is not here may be somebody's, so it stays home or becomes a pseudonym. What a new version adds is entered
+here once it has been looked at (`make client-diff`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from collector.agents.claude_code import bookkeeping, places
+from collector.agents.claude_code.attachment import KINDS as ATTACHMENTS
+from collector.agents.claude_code.content import BINARY_TYPES
+from collector.agents.claude_code.dispatch import HANDLERS, JOURNAL_TYPES, PROGRESS_TYPES
+from collector.agents.claude_code.origin import KINDS as ORIGINS
+from collector.agents.claude_code.origin import PROGRAMS, TURNS
+from collector.flow.vocabulary import Vocabulary
+
+ATTRIBUTES = frozenset(
+    {
+        "agent_count", "api_block_index", "api_error_status", "api_error_type", "command_mode", "compact_metadata",
+        "cost_usd", "duration_api_ms", "duration_ms", "effort", "exit_code", "has_output", "has_unknown_model_cost",
+        "hook_count", "hook_event", "is_api_error_message", "is_error", "is_snapshot_update", "item_count", "keep",
+        "level", "made_by", "max_retries", "message_count", "microcompact_metadata", "mode", "model_usage", "num_turns",
+        "operation", "per_turn_effort", "permission_decision", "permission_mode", "prevented_continuation",
+        "prompt_cache_requested", "prompt_source", "query_source", "requested_model", "retry_attempt", "retry_in_ms",
+        "sandboxed", "session_kind", "side", "skill_count", "start_time", "status", "tail_count",
+        "thinking_duration_ms", "tool_input_stream_ms", "total_api_duration", "total_api_duration_without_retries",
+        "total_cost_usd", "total_duration", "total_lines_added", "total_lines_removed", "total_messages",
+        "total_sessions", "total_tokens", "total_tool_calls", "total_tool_duration", "turn_origin", "turn_position",
+        "version",
+    }
+)  # fmt: skip
+# What names something of a person's, with the kind of thing.
+NAMES = {
+    "attribution_agent": "agent",
+    "attribution_skill": "skill",
+    "attribution_plugin": "plugin",
+    "attribution_mcp_server": "mcp",
+    "attribution_mcp_tool": "tool",
+    "tools": "tool",
+}
+TOOLS = frozenset(
+    {
+        "Agent", "AskUserQuestion", "Bash", "BashOutput", "Brief", "Config", "CronCreate", "CronDelete", "CronList",
+        "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillBash",
+        "KillShell", "LS", "LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead",
+        "PowerShell", "REPL", "Read", "ReadMcpResourceTool", "SendMessage", "Skill", "SlashCommand", "StructuredOutput",
+        "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TeamCreate", "TeamDelete",
+        "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write", "advisor",
+        "bash_code_execution", "code_execution", "text_editor_code_execution", "tool_search_tool_bm25",
+        "tool_search_tool_regex", "web_fetch", "web_search",
+    }
+)  # fmt: skip
+# Keys below which paths stand, in records, in what tools are called with and in what they say.
+PATHS = frozenset(
+    {
+        "absolute_path", "additional_directories", "cwd", "directories", "directory", "display_path", "displayPath",
+        "file", "filePath", "file_path", "filename", "filenames", "files", "full_path", "fullPath", "import_path",
+        "memory_path", "new_path", "notebookPath", "notebook_path", "old_path", "original_cwd", "original_path",
+        "originalCwd", "originalPath", "outputFile", "output_file", "path", "paths", "persistedOutputPath",
+        "planFilePath", "plan_file_path", "project", "projectPath", "project_path", "root", "scriptPath", "script_path",
+        "transcriptDir", "transcriptPath", "transcript_path", "workdir", "working_directory", "worktreePath",
+        "worktree_path",
+    }
+)  # fmt: skip
+BLOCKS = frozenset(
+    {
+        "text", "thinking", "redacted_thinking", "tool_call", "tool_result", "image", "document", "paste",
+        "tool_definition", "tool_reference", "value", "unknown", "container_upload", "search_result",
+    }
+) | BINARY_TYPES  # fmt: skip
+AGENTS = frozenset(
+    {
+        "Explore", "Plan", "claude", "claude-code-guide", "fork", "general-purpose", "main", "output-style-setup",
+        "statusline-setup", "teammate", "verification", "worker",
+    }
+)  # fmt: skip
+MEDIA = frozenset(
+    {
+        "application/json", "application/octet-stream", "application/pdf", "image/gif", "image/jpeg", "image/png",
+        "image/svg+xml", "image/webp", "text/html", "text/markdown", "text/plain",
+    }
+)  # fmt: skip
+CALLS = frozenset({"message", "compaction", "fallback_message", "advisor_message"})
+# Values of fields and attributes, and keys inside of attributes.
+VALUES = frozenset(
+    {
+        # roles, ends, tiers
+        "assistant", "system", "user", "end_turn", "max_tokens", "model_context_window_exceeded", "pause_turn",
+        "refusal", "stop_sequence", "tool_use", "batch", "flex", "priority", "standard", "fast", "eu", "global", "us",
+        # how it was started, who asked, in which mode
+        "claude-desktop", "claude-vscode", "cli", "mcp", "remote", "local-agent", "ide", "jetbrains", "vscode",
+        "acceptEdits", "ask", "auto", "bash", "bypassPermissions", "coordinator", "default", "delegate", "dontAsk",
+        "manual", "normal", "plan", "prompt", "task-notification",
+        "hook", "keep", "queued", "sdk", "suggestion", "typed", "voice", "agent", "compact", "side_question",
+        "title", "repl_main_thread", "session_memory", "insights", "background", "interactive", "headless",
+        # what happened
+        "accept", "accepted", "allow", "approve", "block", "cancelled", "canceled", "classifier", "completed", "config",
+        "deny", "denied", "dequeue", "done", "enqueue", "error", "failed", "failure", "in_progress", "killed", "left",
+        "mode", "ok", "pending", "permissionRule", "popAll", "popOne", "reject", "rejected", "remove", "right", "rule",
+        "running", "safetyCheck", "skipped", "started", "stopped", "subcommandResults", "success", "timeout",
+        "debug", "info", "warning", "high", "low", "max", "medium", "minimal", "none", "xhigh",
+        "api_error", "authentication_error", "billing_error", "invalid_request_error", "not_found_error",
+        "overloaded_error", "permission_error", "rate_limit_error", "request_too_large", "timeout_error",
+        # hooks
+        "ConfigChange", "ElicitationResult", "Elicitation", "InstructionsLoaded", "Notification", "PermissionDenied",
+        "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact", "PreToolUse",
+        "SessionEnd", "SessionStart", "Setup", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "TaskCompleted",
+        "TeammateIdle", "UserPromptSubmit", "WorktreeCreate", "WorktreeRemove",
+        # keys inside of attributes
+        "cache_creation_input_tokens", "cache_creation_1h_input_tokens", "cache_creation_5m_input_tokens",
+        "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "input_tokens",
+        "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonType", "source", "thinking_tokens",
+        "tokensSaved", "trigger", "web_fetch_requests", "web_search_requests",
+    }
+)  # fmt: skip
+
+VOCABULARY = Vocabulary(
+    words=frozenset(
+        {
+            *HANDLERS, *JOURNAL_TYPES, *bookkeeping.SYSTEM_KINDS, *ATTACHMENTS, *PROGRESS_TYPES, *places.KINDS,
+            *("informational", "scheduled_task_fire", "bridge_status", "run"),
+            *BLOCKS, *AGENTS, *MEDIA, *CALLS, *VALUES, *ORIGINS, *TURNS, *PROGRAMS,
+        }
+    ),
+    attributes=ATTRIBUTES,
+    names=NAMES,
+    tools=TOOLS,
+    paths=PATHS,
+    id=re.compile(
+        r"[0-9a-fA-F]{7,64}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+        r"|(?:msg|req|toolu|srvtoolu|mcptoolu)_(?:bdrk_|vrtx_)?[A-Za-z0-9]{6,40}"
+    ),
+    model=re.compile(r"(?:[a-z]{2,6}\.)?(?:anthropic\.)?claude-[a-z0-9.:@\[\]-]{3,60}|<synthetic>"),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""What a person at a terminal sees while a command works: what it is doing, how far it is, what it waits for.
+
+In: what the observer of a flow hears. Out: one line on stderr that goes when the work is done. Invariant: on a terminal
+only, and not with --quiet; anywhere else nothing is shown, and nothing of it is loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Self
+
+from collector.cli.verbosity import is_quiet
+from collector.flow.ledger import Ledger
+from collector.flow.observer import Unobserved
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+class ProgressBar(Unobserved):
+    """One line between `with` and its end."""
+
+    def __init__(self) -> None:
+        self.has_begun = False  # whether sources are being read, so that there is something to finish
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty() and not is_quiet():
+            from rich import progress  # here: 5 MB that the service need not hold
+            from rich.console import Console
+
+            columns = (
+                progress.BarColumn(),
+                progress.DownloadColumn(),
+                progress.TransferSpeedColumn(),
+                progress.TimeRemainingColumn(),
+                progress.TextColumn("{task.description}"),
+            )
+            self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("looking for what is new", total=None)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def preparing(self) -> None:
+        """The rules of redaction are compiled."""
+        self._say("preparing rules, once")
+
+    def alive(self) -> None:
+        """A source is being read."""
+        if not self.has_begun:
+            self.has_begun = True
+            self._say("reading")
+
+    def failing(self, tries: int, seconds_left: float) -> None:
+        """The sink has failed so many times in a row, and is given up in so many seconds."""
+        self._say(f"waiting for the sink, try {tries + 1}, {max(0, round(seconds_left))} s left")
+
+    def receipt(self, ledger: Ledger) -> None:
+        """Something was acknowledged."""
+        self.has_begun = True
+        if self._bar is not None and self._task is not None:
+            done, said = ledger.lag_at_start - ledger.lag, f"{ledger.batches} batches"
+            self._bar.update(self._task, total=ledger.lag_at_start, completed=done, description=said)
+
+    def _say(self, what: str) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=what)

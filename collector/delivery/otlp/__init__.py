@@ -1,0 +1,1 @@
+"""OTLP: what the otlp sink says, in OpenTelemetry's words. Events in; log records, spans and their bytes out."""

@@ -1,0 +1,112 @@
+"""The otlp sink: OTLP/HTTP, to an OpenTelemetry Collector or any engine that takes OTLP. docs/otlp.md has the names.
+
+In: events. Out: log records, and with `traces` the spans they complete; and from an answer, a verdict. As OTLP asks,
+only 429, 502, 503 and 504 are tried again, and a partial success is not. It tells how many records were rejected, not
+which: `Accepted.unnamed`. Any other 2xx acknowledges, unless it is a page, which no OTLP receiver sends.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import orjson
+from pydantic import Field
+
+from collector import __version__
+from collector.delivery.otlp import json_form, mapping, protobuf
+from collector.delivery.otlp.records import SCOPE, Group, LogRecord
+from collector.delivery.sink import Accepted, Answer, Halt, Refused, Request, Retry, SinkLimits, SinkType, Verdict
+from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
+from collector.flow.outcome import Sealed
+from collector.settings.options import Section
+
+LOGS = "/v1/logs"
+CHECK_BASE = "Check sink.url: it must be the address that /v1/logs is added to, such as http://localhost:4318."
+CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver does not take this content."
+ADVICE = {**HALT_ADVICE, 404: CHECK_BASE, 405: CHECK_BASE, 410: CHECK_BASE, 406: CHECK_ENCODING, 415: CHECK_ENCODING}
+RETRIED = frozenset({429, 502, 503, 504})
+GATEWAYS = frozenset({502, 504})  # something in between speaks: it may be about what was sent
+MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}  # OpenTelemetry's words
+
+
+class OtlpOptions(Section):
+    """What can be set for the otlp sink."""
+
+    encoding: Literal["protobuf", "json"] = Field(default="protobuf", description="of requests")
+
+
+def machine() -> dict[str, str]:
+    """What OpenTelemetry wants to know of the machine, beside what every event says of it."""
+    arch = platform.machine()
+    return {
+        "host.arch": MACHINES.get(arch, arch),
+        "os.type": "windows" if sys.platform == "win32" else sys.platform,
+        "os.version": platform.release(),
+    }
+
+
+class OtlpSink:
+    """Log records over HTTP."""
+
+    limits = SinkLimits()
+
+    def __init__(self, options: OtlpOptions | None = None, clock: Callable[[], float] = time.time) -> None:
+        chosen = options or OtlpOptions()
+        self._form = json_form if chosen.encoding == "json" else protobuf
+        self._machine = machine()
+        self._clock = clock
+
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        """One request, with the events of one client and installation beneath one resource."""
+        groups = _grouped(events, self._machine)
+        body = self._form.logs(groups, (SCOPE, __version__), mapping.SCHEMA_URL)
+        return [Request(body, {"Content-Type": self._form.CONTENT_TYPE, "Idempotency-Key": key}, LOGS)]
+
+    def classify(self, answer: Answer) -> Verdict:
+        """By the status; the body of a 2xx may tell of records that were rejected."""
+        if is_success(answer):
+            return _read_response(answer)
+        if answer.status in RETRIED:
+            return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
+        verdict = verdict_of(answer, self._clock(), ADVICE)
+        # The specification: everything else is about what was sent. Searching it finds the event that is to blame,
+        # and halts if that is every event.
+        return Refused(verdict.reason) if isinstance(verdict, Retry) else verdict
+
+
+def _grouped(events: Sequence[Sealed], machine: Mapping[str, str]) -> list[Group]:
+    resources: dict[bytes, dict[str, object]] = {}
+    records: dict[bytes, list[LogRecord]] = {}
+    for sealed in events:
+        event = orjson.loads(sealed.body)
+        told = mapping.resource(event, machine)
+        name = orjson.dumps(told)
+        resources[name] = told
+        records.setdefault(name, []).append(mapping.log_record(event, sealed.seen))
+    return [Group(resources[name], items) for name, items in records.items()]
+
+
+def _read_response(answer: Answer) -> Accepted | Halt:
+    """An empty body is full success. One that cannot be read is none of OTLP's, but its status acknowledges."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = answer.body.lstrip()
+    if kind == "text/html" or body[:1] == b"<":
+        return Halt(f"HTTP {answer.status}, with a page instead of an OTLP response", CHECK_BASE)
+    form = json_form if kind == "application/json" or body[:1] == b"{" else protobuf
+    try:
+        rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
+    except (ValueError, TypeError):
+        return Accepted()
+    return Accepted(unnamed=max(0, rejected), remark=said[:500])
+
+
+SINK = SinkType(
+    name="otlp",
+    summary="OpenTelemetry: OTLP/HTTP, as protobuf or JSON",
+    options=OtlpOptions,
+    make=OtlpSink,
+)

@@ -1,0 +1,297 @@
+"""Capture: what a person lets leave. Takes everything else out of an event, before it is redacted.
+
+In: an event, its agent's vocabulary, and the level with its switches. Out: the event without what must stay, how much
+that was (`omitted`, in characters), and a word on it (`left_out`). Invariant: where words may not leave, only what a
+table names stays: ids and words by their shape or their list, names as pseudonyms. docs/privacy.md is made from the
+table (fields.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from collector.flow.fields import BY_BLOCK, BY_KIND, FIELDS, METADATA, NEEDED, SWITCHES, needs_of_block, needs_of_kind
+from collector.flow.json_leaves import SCALARS, size_of
+from collector.flow.pseudonym import PSEUDONYM, pseudonym
+from collector.flow.vocabulary import Vocabulary
+
+Record = dict[str, Any]
+
+VERSION = re.compile(r"\d{1,4}(?:\.\d{1,6}){1,3}(?:-[a-z]{1,5}\.?\d{0,4})?")
+MCP = re.compile(r"mcp__(.+?)__(.+)", re.DOTALL)
+DEEPEST = 4
+# What normalizing calls the parts that it leaves out; any other name in `omitted` may be somebody's.
+OMITTED = frozenset(
+    {
+        *("account", "added_lines", "binary", "copies", "file_contents", "file_paths", "patch", "preview", "progress"),
+        *("rendered", "script", "sealed", "signature", "system_prompt", "tool_use_result", "tools", "other"),
+    }
+)
+
+
+class Capture(NamedTuple):
+    """The level, the switches that are off, whether names become pseudonyms or go, and the key for those."""
+
+    level: str = "content"
+    off: frozenset[str] = frozenset()
+    has_pseudonyms: bool = True
+    key: bytes = b""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything may leave."""
+        return self.level != METADATA and not self.off
+
+    @property
+    def left_out(self) -> list[str]:
+        """What events say of it."""
+        return [METADATA] if self.level == METADATA else [name for name in SWITCHES if name in self.off]
+
+    @property
+    def described(self) -> str:
+        """The level as a person would put it."""
+        return self.level + (f" without {', '.join(self.left_out)}" if self.off and self.level != METADATA else "")
+
+
+def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
+    """What may leave of an event. Doing it twice changes nothing more."""
+    before = event.get("left_out", [])
+    if capture.is_whole or METADATA in before:
+        return event
+    kept = _Look(vocabulary, capture, str(event.get("kind", "")), {}, is_again=bool(before)).event(event)
+    kept["left_out"] = capture.left_out
+    if capture.level != METADATA:
+        kept["left_out"] = [name for name in SWITCHES if name in capture.off or name in before]
+    return kept
+
+
+def captured_sender(event: Record, capture: Capture) -> Record:
+    """The same for what collector itself says: figures and no words, but the names of the machine and the account."""
+    if capture.level != METADATA:
+        return event
+    look = _Look(Vocabulary(), capture, "heartbeat", {}, is_again=False)
+    sender = look.parts({name: event[name] for name in ("host", "user", "labels") if name in event}, "")
+    return (
+        {name: part for name, part in event.items() if name not in ("host", "user", "labels")}
+        | sender
+        | {"left_out": [METADATA]}
+    )
+
+
+def without_paths(value: Any, paths: frozenset[str], depth: int = 0) -> Any:
+    """A value of any shape without what stands under keys that are for paths."""
+    if type(value) is dict and depth < 32:
+        return {key: without_paths(part, paths, depth + 1) for key, part in value.items() if key not in paths}
+    if type(value) is list and depth < 32:
+        return [without_paths(part, paths, depth + 1) for part in value]
+    return value
+
+
+class _Look(NamedTuple):
+    """One event being looked at."""
+
+    vocabulary: Vocabulary
+    capture: Capture
+    kind: str
+    sizes: dict[str, int]
+    is_again: bool
+
+    def event(self, event: Record) -> Record:
+        kept = self.parts(event, "")
+        omitted = kept.pop("omitted", {})
+        for name, size in self.sizes.items():
+            omitted[name] = omitted.get(name, 0) + size
+        if omitted:
+            kept["omitted"] = omitted
+        return kept
+
+    def parts(self, value: Record, above: str, block: str = "") -> Record:
+        """An object, field by field."""
+        kept: Record = {}
+        for name, part in value.items():
+            made = self.field(part, above + name, block)
+            if made is not None:
+                kept[name] = made
+        return kept
+
+    def field(self, part: Any, path: str, block: str) -> Any:
+        """What stays of a field; None for nothing. What goes is counted."""
+        field = FIELDS.get(path)
+        if field is not None and field.action == "parts":
+            return self.inner(part, path)
+        if field is not None and not self.is_reduced(field.needs, block):
+            return self.without_paths(part)
+        made = ACTIONS[field.action](self, part, field.kind, path) if field is not None else None
+        if not block and (made is None or path == "attributes"):  # a block counts for itself
+            self.leave(path.partition(".")[0], part, size_of(made))
+        return made
+
+    def inner(self, part: Any, path: str) -> Any:
+        if type(part) is dict:
+            return self.parts(part, f"{path}.") or None
+        if type(part) is list:
+            inner = self.block if path == "blocks" else lambda each: self.parts(each, f"{path}.")
+            return [inner(each) for each in part if type(each) is dict]
+        return None
+
+    def block(self, block: Record) -> Record:
+        """What a block is and how large; its words where they may leave."""
+        kept = self.parts(block, "blocks.", str(block.get("type", "")) or "unknown")
+        kept.setdefault("type", "unknown")
+        words = ("text", "input", "title", "blocks", "attributes")
+        size = size_of([block[name] for name in words if name in block and name not in kept])
+        if size:
+            kept["characters"] = kept.get("characters", 0) + size
+        return kept
+
+    def is_reduced(self, needs: tuple[str, ...], block: str) -> bool:
+        if self.capture.level == METADATA:
+            return True
+        if needs == (BY_KIND,):
+            needs = needs_of_kind(self.kind)
+        elif needs == (BY_BLOCK,):
+            needs = needs_of_block(block, self.kind)
+        return not self.capture.off.isdisjoint(needs)
+
+    def without_paths(self, part: Any) -> Any:
+        if "file_paths" not in self.capture.off or type(part) not in (dict, list):
+            return part
+        kept = without_paths(part, self.vocabulary.paths)
+        self.leave("file_paths", part, size_of(kept))
+        return kept
+
+    def leave(self, name: str, part: Any, kept: int = 0) -> None:
+        size = size_of(part) - kept
+        if size > 0:
+            self.sizes[name] = self.sizes.get(name, 0) + size
+
+    # What becomes of a value
+
+    def kept(self, part: Any, _kind: str, _path: str) -> Any:
+        return part
+
+    def nothing(self, _part: Any, _kind: str, _path: str) -> None:
+        return None
+
+    def name(self, part: Any, kind: str, path: str) -> str | None:
+        """A pseudonym; what is one already stays."""
+        if type(part) is not str or not part:
+            return None
+        if not self.capture.has_pseudonyms:
+            return kind if path in NEEDED else None
+        if self.is_again and PSEUDONYM.fullmatch(part):
+            return part
+        return pseudonym(kind, part, self.capture.key)
+
+    def identifier(self, part: Any, _kind: str, path: str) -> str | None:
+        """An id by its shape; of any other, a pseudonym joins as well."""
+        if type(part) is str and self.vocabulary.id.fullmatch(part):
+            return part
+        return self.hashed(part, "id", path)
+
+    def hashed(self, part: Any, kind: str, _path: str) -> str | None:
+        """A pseudonym of what names nothing of a person's as a rule, so it is no choice."""
+        return pseudonym(kind, part, self.capture.key) if type(part) is str and part else None
+
+    def word(self, part: Any, kind: str, path: str) -> str | None:
+        """A word of the program's own; any other becomes what its field says."""
+        if type(part) is not str:
+            return None
+        if part in self.vocabulary.words:
+            return part
+        match kind:
+            case "unknown":
+                return kind
+            case "agent":
+                return self.name(part, kind, path)
+            case "":
+                return None
+        return self.hashed(part, kind, path)
+
+    def model(self, part: Any, _kind: str, path: str) -> str | None:
+        if type(part) is str and self.vocabulary.model.fullmatch(part):
+            return part
+        return self.hashed(part, "model", path)
+
+    def version(self, part: Any, _kind: str, _path: str) -> str | None:
+        return part if type(part) is str and VERSION.fullmatch(part) else None
+
+    def tool(self, part: Any, _kind: str, path: str) -> str | None:
+        """A tool of the program's own; of a server's, pseudonyms of both; else a pseudonym."""
+        if type(part) is not str:
+            return None
+        if part in self.vocabulary.tools:
+            return part
+        found = MCP.fullmatch(part)
+        if not found:
+            return self.name(part, "tool", path)
+        server, tool = self.name(found[1], "mcp", path), self.name(found[2], "tool", path)
+        return f"mcp__{server}__{tool}" if server and tool else "mcp"
+
+    def counts(self, part: Any, _kind: str, _path: str) -> Record | None:
+        """Sizes by name; a name that nobody knows may be somebody's word."""
+        if type(part) is not dict:
+            return None
+        known: Record = {}
+        for name, size in part.items():
+            if type(size) is int:
+                told = name if name in OMITTED or name in FIELDS else "other"
+                known[told] = known.get(told, 0) + size
+        return known
+
+    def attributes(self, part: Any, _kind: str, path: str) -> Record | None:
+        if type(part) is not dict:
+            return None
+        kept: Record = {}
+        for name, value in part.items():
+            kind = self.vocabulary.names.get(name)
+            if kind is not None:
+                made = self.names(value, kind, path)
+            else:
+                made = self.words(value, 0) if name in self.vocabulary.attributes else None
+            if made is not None:
+                kept[name] = made
+        return kept or None
+
+    def names(self, value: Any, kind: str, path: str) -> Any:
+        change = self.tool if kind == "tool" else self.name
+        if type(value) is list:
+            return [made for each in value if (made := change(each, kind, path)) is not None] or None
+        return change(value, kind, path)
+
+    def words(self, value: Any, depth: int) -> Any:
+        """A value reduced to numbers, flags and words of the vocabulary; None where nothing is left."""
+        kind = type(value)
+        if kind is str:
+            return value if self.is_word(value) else None
+        if kind in SCALARS:
+            return value
+        if depth >= DEEPEST:
+            return None
+        if kind is dict:
+            inner = {key: self.words(part, depth + 1) for key, part in value.items() if self.is_word(key)}
+            return {key: part for key, part in inner.items() if part is not None} or None
+        if kind is not list:
+            return None
+        parts = [self.words(part, depth + 1) for part in value]
+        return [part for part in parts if part is not None] or None
+
+    def is_word(self, text: str) -> bool:
+        known = text in self.vocabulary.words or text in self.vocabulary.attributes
+        return known or any(shape.fullmatch(text) for shape in (self.vocabulary.model, VERSION))
+
+
+ACTIONS: Mapping[str, Callable[[_Look, Any, str, str], Any]] = {
+    "kept": _Look.kept,
+    "id": _Look.identifier,
+    "word": _Look.word,
+    "model": _Look.model,
+    "tool": _Look.tool,
+    "name": _Look.name,
+    "version": _Look.version,
+    "counts": _Look.counts,
+    "attributes": _Look.attributes,
+    "left out": _Look.nothing,
+}

@@ -1,0 +1,107 @@
+"""Every command can be found out about: a summary that fits, an example that could be typed, and the usual flags."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from collector import __version__
+from collector.cli import app, run
+from tests.agent import Agent
+from tests.build import Home
+from tests.inside import Inside
+
+TREE = get_command(app)
+MOST_COLUMNS = 80
+READS_NO_CONFIGURATION = {("demo",), ("help",), ("config", "init")}
+
+
+def commands(command: Any = TREE, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command and group, with its path."""
+    yield path, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from commands(child, (*path, name))
+
+
+def examples(command: Any) -> list[list[str]]:
+    """The command lines of a command's help, from `collector` on."""
+    found = re.findall(r"^\s*Example: (?:sudo )?collector (.*)", command.help or "", re.MULTILINE)
+    return [shlex.split(line) for line in found]
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Agent:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    return Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+
+
+def test_every_help_fits_a_terminal_and_cuts_no_summary_off(capsys: pytest.CaptureFixture[str]) -> None:
+    said = {}
+    for path, _ in commands():
+        assert run([*path, "--help"]) == 0
+        said[path] = capsys.readouterr().out
+    wide = {path: line for path, text in said.items() for line in text.splitlines() if len(line) > MOST_COLUMNS}
+    assert wide == {}
+    listed = {path: text.partition("Commands:")[2] for path, text in said.items()}
+    assert {path for path, text in listed.items() if "..." in text} == set()
+    assert {path for path, text in said.items() if re.search(r"range>", text)} == set()
+
+
+def test_every_command_has_an_example_that_could_be_typed() -> None:
+    leaves = [(path, command) for path, command in commands() if not hasattr(command, "commands")]
+    assert len(leaves) > 25
+    assert {path for path, command in leaves if not examples(command)} == set()
+    for path, command in leaves:
+        for words in examples(command):
+            assert tuple(words[: len(path)]) == path
+            assert command.make_context(" ".join(path), words[len(path) :], resilient_parsing=False)
+
+
+def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = {
+        ("help",): ("-h",),
+        ("help", "scan"): ("scan", "-h"),
+        ("help", "service", "logs"): ("service", "logs", "-h"),
+    }
+    for asked, same in pairs.items():
+        assert run(list(asked)) == 0
+        text = capsys.readouterr().out
+        assert run(list(same)) == 0
+        assert text == capsys.readouterr().out
+        assert text.startswith("Usage: collector ")
+    assert run(["help", "nothing"]) == 2
+    assert "No such command 'nothing'" in capsys.readouterr().err
+
+
+def test_the_version_has_a_short_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (run(["-V"]), capsys.readouterr().out) == (0, f"collector {__version__}\n")
+
+
+def test_every_command_that_reads_the_configuration_can_say_more_or_less() -> None:
+    said = {path: {name for each in command.params for name in each.opts} for path, command in commands()}
+    readers = {
+        path for path, command in commands() if path and not hasattr(command, "commands") and path[0] != "service"
+    } - READS_NO_CONFIGURATION
+    assert {path for path in readers if not {"-v", "-q", "--verbose", "--quiet"} <= said[path]} == set()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_v_and_q_count_before_and_after_the_command(agent: Agent, before: bool) -> None:
+    def told(flag: str, *words: str) -> tuple[int, str, str]:
+        result = agent.run(*([flag, *words] if before else [*words, flag]))
+        return result.code, result.stdout, result.stderr
+
+    _, shown, _ = told("-v", "config", "show")
+    assert re.search(r'log\.level +"debug" +\(a command line flag', shown)
+    assert re.search(r'log\.level +"error" +\(a command line flag', told("-q", "config", "show")[1])
+    code, out, err = told("-q", "scan")
+    assert (code, out, err) == (0, "", "")
+    assert told("-q", "scan", "--json")[1].startswith("{")
+    assert told("-q", "scan", "-v")[0] == 2

@@ -1,0 +1,146 @@
+"""Ctrl-C on a terminal, at every moment of a scan: exit code 130, one line, no traceback, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent import COLLECTOR, Agent
+from tests.build import Home
+from tests.sink import Answer, Sink
+
+INTERRUPTED = 130
+PATIENCE = 60.0
+CTRL_C = b"\x03"
+SLOW_TO_START = "import os, time\nos.write(2, b'loading')\ntime.sleep(60)\n"
+# Put before the agent's own modules: stops where discovery begins, until it is interrupted.
+SLOW_TO_FIND = """
+import os, time
+def slow(event, arguments):
+    if event == "os.scandir" and b"projects" in os.fsencode(arguments[0] or b""):
+        os.write(2, b"finding"); time.sleep(60)
+import sys; sys.addaudithook(slow)
+"""
+
+
+class Terminal:
+    """A command on a terminal of its own, as a shell starts it."""
+
+    def __init__(self, agent: Agent, *words: str, **environment: str) -> None:
+        self.shown = b""
+        self.process_id, self.end = pty.fork()
+        if self.process_id == 0:
+            made = {**agent.environment, "TERM": "xterm", "COLUMNS": "120", **environment}
+            os.execvpe(COLLECTOR[0], [*COLLECTOR, *words], made)
+
+    def wait_for(self, pattern: bytes) -> None:
+        """Reads until this was shown."""
+        while not re.search(pattern, self.shown):
+            assert select.select([self.end], [], [], PATIENCE)[0], f"{pattern!r} was not shown: {self.shown!r}"
+            piece = self._read()
+            assert piece, f"it ended without {pattern!r}: {self.shown!r}"
+
+    def press(self, keys: bytes) -> None:
+        """Presses keys."""
+        os.write(self.end, keys)
+
+    def code(self) -> int:
+        """Reads to the end; its exit code."""
+        while self._read():
+            pass
+        os.close(self.end)
+        return os.waitstatus_to_exitcode(os.waitpid(self.process_id, 0)[1])
+
+    def _read(self) -> bytes:
+        try:
+            piece = os.read(self.end, 65536)
+        except OSError:  # how a terminal says that nobody writes to it any more
+            piece = b""
+        self.shown += piece
+        return piece
+
+    @property
+    def said(self) -> list[str]:
+        """What stays on the screen below the `^C`, without what moves the cursor."""
+        text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.shown.rpartition(b"^C")[2]).decode()
+        return [line for line in re.split(r"[\r\n]+", text) if line.startswith("collector") or "Traceback" in line]
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def agent(tmp_path: Path, sink: Sink) -> Agent:
+    home = Home(tmp_path)
+    for number in range(3):
+        home.session().prompt(f"prompt {number}")
+    return Agent(home, sink, {"COLLECTOR_RETRY__INITIAL_INTERVAL": "30", "COLLECTOR_RETRY__MAX_INTERVAL": "30"})
+
+
+def module_first(directory: Path, name: str, text: str, agent: Agent) -> dict[str, str]:
+    """An environment in which Python finds this module before all others."""
+    directory.mkdir()
+    (directory / f"{name}.py").write_text(text)
+    return {"PYTHONPATH": f"{directory}:{agent.environment['PYTHONPATH']}"}
+
+
+def test_while_it_starts_prepares_its_rules_and_looks_for_sources(agent: Agent, sink: Sink, tmp_path: Path) -> None:
+    moments = {
+        b"loading": module_first(tmp_path / "1", "httpx", SLOW_TO_START, agent),
+        b"preparing rules, once": {"XDG_CACHE_HOME": str(tmp_path / "empty")},
+        b"finding": module_first(tmp_path / "2", "sitecustomize", SLOW_TO_FIND, agent),
+    }
+    ended = {}
+    for moment, environment in moments.items():
+        terminal = Terminal(agent, "scan", *agent.places(), **environment)
+        terminal.wait_for(moment)
+        terminal.press(CTRL_C)
+        ended[moment] = (terminal.code(), terminal.said)
+    assert ended == dict.fromkeys(moments, (INTERRUPTED, ["collector: Interrupted."]))
+    assert sink.posts == []
+
+
+def test_while_it_waits_for_a_failing_sink(agent: Agent, sink: Sink) -> None:
+    sink.then = Answer(503)
+    terminal = Terminal(agent, "scan", "--max-wait", "50", *agent.places())
+    terminal.wait_for(rb"waiting for the sink, try 2, \d+ s left")
+    terminal.press(CTRL_C)
+    assert (terminal.code(), terminal.said) == (INTERRUPTED, ["collector: Interrupted."])
+    sink.then = Answer()
+    assert agent.scan().ledger["delivered"] == 3
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_while_it_sends(agent: Agent, sink: Sink, presses: int) -> None:
+    """Once: what is in flight is finished, and the ledger says so. Twice: it ends at once."""
+    answered = threading.Event()
+    sink.then = Answer(held=answered)
+    terminal = Terminal(agent, "scan", *agent.places())
+    sink.wait_for(lambda: sink.posts)
+    for _ in range(presses):
+        terminal.press(CTRL_C)
+        terminal.wait_for(rb"\^C")
+    if presses == 1:
+        answered.set()
+    assert (terminal.code(), terminal.said) == (INTERRUPTED, ["collector: Interrupted."])
+    answered.set()
+    assert (b"3 delivered" in terminal.shown) == (presses == 1)
+
+
+def test_a_reader_that_has_seen_enough_ends_it_well(agent: Agent) -> None:
+    agent.run("scan", "--state", str(agent.state), env={"COLLECTOR_SINK__TYPE": "store"})
+    for words in ("config show", "preview --all", "report", "scan", "help"):
+        command = ["bash", "-c", 'set -o pipefail; "$@" | true', "bash", *COLLECTOR, *words.split()]
+        done = subprocess.run(command, capture_output=True, env=agent.environment, timeout=60, check=False)
+        assert (words, done.returncode, done.stderr.count(b"Error")) == (words, 0, 0)

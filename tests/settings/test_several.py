@@ -1,0 +1,66 @@
+"""Several sinks: the settings of each are those of all, and it can only be sent less than they allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector import settings
+from collector.assembly import scope_of, sink_of
+from collector.delivery.sinks.registry import SINKS
+from collector.settings import Settings
+from tests.scopes import root_of
+
+
+def loaded(**given: Any) -> Settings:
+    return settings.load(None, given, sinks=SINKS)
+
+
+def named(*sinks: dict[str, Any], **given: Any) -> list[Settings]:
+    return loaded(sinks=[{"type": "store", **sink} for sink in sinks], **given).each()
+
+
+def test_the_one_without_a_name_counts_where_it_is_set_or_alone(tmp_path: Path) -> None:
+    state = {"path": str(tmp_path / "s.json")}
+    assert [each.sink_name for each in loaded(state=state).each()] == [""]
+    assert [each.sink_name for each in named({"name": "a"}, {"name": "b"}, state=state)] == ["a", "b"]
+    both = named({"name": "a"}, sink={"url": "https://sink.example/"}, state=state)
+    assert [each.sink_name for each in both] == ["", "a"]
+    assert [each.state_path.name for each in both] == ["s.json", "s.a.json"]
+    assert [sink_of(each).text for each in both] == ["http https://sink.example", "sink a"]
+
+
+@pytest.mark.parametrize(
+    ("of_all", "own", "in_force"),
+    [("content", "full", "content"), ("full", "metadata", "metadata"), ("metadata", "content", "metadata")],
+)
+def test_no_sink_gets_more_than_the_level_of_all(tmp_path: Path, of_all: str, own: str, in_force: str) -> None:
+    [each] = named({"name": "a", "level": own}, capture={"level": of_all}, state={"path": str(tmp_path / "s.json")})
+    assert each.capture.level == in_force
+
+
+def test_no_sink_gets_a_project_that_all_leave_out(tmp_path: Path) -> None:
+    projects = {"include": ["/work"], "exclude": ["/work/secret"]}
+    sinks = {"name": "a", "include": ["/work/app", "/home"]}, {"name": "b", "exclude": ["/work/app"]}
+    scopes = [scope_of(each) for each in named(*sinks, projects=projects, roots=[str(tmp_path)])]
+    places = ("/work/app", "/work/other", "/work/secret", "/home/x")
+    taken = [[place for place in places if scope.filter_of(root_of(tmp_path)).takes(place)] for scope in scopes]
+    assert taken == [["/work/app"], ["/work/other"]]
+
+
+def test_no_sink_is_given_the_token_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (tmp_path / "sink-token").write_text("of the first")
+    url = "https://sink.example/"
+    first, second = named({"name": "a", "type": "http", "url": url}, sink={"url": url})
+    assert (first.sink_token(), second.sink_token()) == ("of the first", None)
+    (tmp_path / "sink-token-a").write_text("its own")
+    assert second.sink_token() == "its own"
+
+
+def test_a_former_name_stays_a_name_and_a_former_address_an_address(tmp_path: Path) -> None:
+    former = ["engine", "https://old.example/v1/?token=x", "~/events.db"]
+    [each] = named({"name": "a", "formerly": former}, state={"path": str(tmp_path / "s.json")})
+    assert sink_of(each).formerly == ("engine", "https://old.example/v1", "~/events.db")
