@@ -47,7 +47,7 @@ from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.reading.roots import doubt
 from collector.reading.scope import Scope
-from collector.redact import Options, Redactor, seal
+from collector.redact import Options, Redactor, names_of, seal
 from collector.settings import Settings
 from collector.store.limits import Keeping
 
@@ -268,10 +268,18 @@ def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] 
                 disabled=frozenset(chosen.disable),
                 rules=tuple(chosen.rules),
                 fields=tuple(chosen.fields),
+                identity=chosen.identity,
+                names=_names_here(settings) if chosen.identity else (),
                 cache_dir=configuration.cache_directory(),
                 preparing=preparing,
             )
         )
+
+
+def _names_here(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """What this machine is called, and whoever commits on it."""
+    person, address = configuration.git_identity(configuration.home())
+    return names_of(settings.host_name, person, address)
 
 
 @contextlib.contextmanager
