@@ -21,5 +21,6 @@ from collector.redact.findings import Finding
 from collector.redact.redactor import Options, Redactor, TooMany
 from collector.redact.scan.matching import TimeOut
 from collector.redact.seal import seal, to_quarantine
+from collector.redact.structures.identity import names_of
 
-__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "seal", "to_quarantine"]
+__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "names_of", "seal", "to_quarantine"]

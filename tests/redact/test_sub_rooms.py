@@ -30,10 +30,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "exempt",
         "findings",
         "copies",
+        "structures.identity",
     },
     "withhold": set(),
     "seal": {"redactor", "withhold"},
-    "redact": {"findings", "redactor", "seal", "scan.matching"},  # collector/redact/__init__.py
+    "redact": {"findings", "redactor", "seal", "scan.matching", "structures.identity"},  # collector/redact/__init__.py
 }
 
 
