@@ -92,7 +92,11 @@ def scan(
     from collector.assembly import roots_of  # here: `--help` need not pay for the whole agent
     from collector.keeping.pause import standstill
 
-    if not dry_run and (reason := standstill(chosen)):
+    reasons_to_stop = [] if dry_run else [standstill(each) for each in chosen.each()]
+    for each, reason in zip(chosen.each(), reasons_to_stop, strict=False):
+        if reason is None or reason.by == "disclosure":
+            disclose(each)
+    if reasons_to_stop and (reason := reasons_to_stop[0]) and all(reasons_to_stop):
         typer.echo(log.printable(f"Nothing was read or sent: {reason}."), err=True)
         if json:
             print_ledger(Ledger(), as_json=True)
@@ -118,6 +122,16 @@ def scan(
                 print_ledgers({each.name: each.ledger for each in passes}, as_json=json, is_dry_run=dry_run)
     if interrupt.is_set or any(each.has_left_some for each in passes):
         raise typer.Exit(SOME_LEFT)
+
+
+def disclose(chosen: settings.Settings) -> None:
+    """Says once what goes where, before the first of it does."""
+    from collector.keeping.disclosed import is_to_be_said, note_said
+    from collector.settings.disclosure import statement
+
+    if is_to_be_said(chosen):
+        typer.echo(log.printable(statement(chosen)), err=True)
+        note_said(chosen)
 
 
 class OnePass:
