@@ -12,7 +12,7 @@ from importlib import resources
 
 import zstandard
 
-DICTIONARY = "dictionary.json"
+DICTIONARY = "dictionary.zstd"
 LEVEL = 1
 SMALLEST = 64  # bytes; below that nothing is gained
 LARGEST = 512 * 2**20  # of a body that is unpacked
@@ -23,7 +23,7 @@ class Packer:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         found = connection.execute("SELECT number, content FROM dictionaries ORDER BY number").fetchall()
-        dictionaries = {number: _raw(content) for number, content in found}
+        dictionaries = {number: _dictionary(content) for number, content in found}
         self._unpackers = {
             number: zstandard.ZstdDecompressor(dict_data=dictionary) for number, dictionary in dictionaries.items()
         }
@@ -51,9 +51,9 @@ class Packer:
 
 
 def shipped_dictionary() -> bytes:
-    """What events look like: the text of some, made by the builders of the tests."""
+    """What events look like, learned from some that the builders of the tests made (`tests.store.sample_set`)."""
     return (resources.files(__package__) / DICTIONARY).read_bytes()
 
 
-def _raw(content: bytes) -> zstandard.ZstdCompressionDict:
-    return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+def _dictionary(content: bytes) -> zstandard.ZstdCompressionDict:
+    return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_FULLDICT)

@@ -19,6 +19,13 @@ FIGURES = (
     *("cache_creation_5m_tokens", "cache_creation_1h_tokens", "thinking_tokens", "web_search_requests"),
     *("web_fetch_requests", "unknown_output"),
 )
+SUMMED = (*FIGURES, "reported_cost")
+# What the cache saved: what was read would have been input, and so would what was written.
+SAVED = """(
+    usage.cache_read_tokens * (price.input - price.cache_read)
+    - (usage.cache_creation_tokens - usage.cache_creation_1h_tokens) * (price.cache_write_5m - price.input)
+    - usage.cache_creation_1h_tokens * (price.cache_write_1h - price.input)
+) * usage.percent"""
 PRICED_BY = ("model", "speed", "percent", "prompt_over", "is_reported")
 DAY = "substr(hour, 1, 10)"
 # What can be asked for `by`, and where it stands. A week is named by its Monday.
@@ -79,38 +86,68 @@ EVERYTHING = Selection()
 
 
 def usage_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
-    """Tokens and cost by these dimensions: the figures, `sessions`, `cost_micros`, and of that what Claude Code itself
-    reported (`cost_reported_micros`); `messages_without_price` have no cost."""
-    keys = ", ".join(f"{DIMENSIONS[name]} AS by_{name}" for name in dimensions)
-    names = [f"by_{name}" for name in dimensions]
-    shown = "".join(f"by_{name} AS {name}, " for name in dimensions)
-    added = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in FIGURES)
-    grouped = ", ".join([*names, "day", *PRICED_BY])
-    sums = ", ".join(f"sum({name}) AS {name}" for name in (*FIGURES, "reported_cost"))
+    """Tokens and cost by these dimensions: the figures, `cost_micros`, and of that what Claude Code itself reported
+    (`cost_reported_micros`); `messages_without_price` have no cost."""
     text = f"""
+{_costed(dimensions, chosen)}
+SELECT {_shown(dimensions)}{", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in FIGURES)},
+    {_micros("cost")} AS cost_micros, {_micros("reported_cost")} AS cost_reported_micros,
+    coalesce(sum(messages) FILTER (WHERE is_unknown), 0) AS messages_without_price
+FROM costed {_grouped(dimensions)}
+"""  # noqa: S608 - our own names
+    return _rows(connection, with_formula(text), chosen)
+
+
+def cache_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+    """What came from the cache and went into it, and what that saved against sending all of it as input; it may be
+    negative, where more was written than read. Models without a price save nothing here."""
+    text = f"""
+{_costed(dimensions, chosen)}
+SELECT {_shown(dimensions)}
+    coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(cache_read_tokens), 0) AS cache_read_tokens,
+    coalesce(sum(cache_creation_tokens), 0) AS cache_creation_tokens,
+    coalesce(sum(cache_creation_1h_tokens), 0) AS cache_creation_1h_tokens, {_micros("saved")} AS saved_micros
+FROM costed {_grouped(dimensions)}
+"""  # noqa: S608
+    return _rows(connection, with_formula(text), chosen)
+
+
+def _costed(dimensions: tuple[str, ...], chosen: Selection) -> str:
+    """Usage by dimensions, with its cost: first added up by all that decides the price, then multiplied. That is exact,
+    because a price is the same for all that is added up."""
+    names = [f"by_{name}" for name in dimensions]
+    keys = "".join(f"{DIMENSIONS[name]} AS by_{name}, " for name in dimensions)
+    return f"""
 WITH usage AS MATERIALIZED (
-    SELECT {keys}{", " if keys else ""}{DAY} AS day, {", ".join(PRICED_BY)}, {sums}
+    SELECT {keys}{DAY} AS day, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
     FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context
     WHERE {chosen.where(has_model=True)}
-    GROUP BY {grouped}
+    GROUP BY {", ".join([*names, "day", *PRICED_BY])}
 ),
 costed AS (
     SELECT
         usage.*, price.model IS NULL AND NOT usage.is_reported AS is_unknown,
-        CASE WHEN usage.is_reported THEN usage.reported_cost ELSE /* cost */ END AS cost
+        CASE WHEN usage.is_reported THEN usage.reported_cost ELSE /* cost */ END AS cost, {SAVED} AS saved
     FROM usage
     LEFT JOIN price_names AS known ON known.name = usage.model
     LEFT JOIN prices AS price
         ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
         AND price.starts <= usage.day AND usage.day < price.ends
-)
-SELECT {shown}{added},
-    (coalesce(sum(cost), 0) + 50000) / 100000 AS cost_micros,
-    (coalesce(sum(reported_cost), 0) + 50000) / 100000 AS cost_reported_micros,
-    coalesce(sum(messages) FILTER (WHERE is_unknown), 0) AS messages_without_price
-FROM costed {f"GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""}
-"""  # noqa: S608 - our own names
-    return _rows(connection, with_formula(text), chosen)
+)"""  # noqa: S608
+
+
+def _shown(dimensions: tuple[str, ...]) -> str:
+    return "".join(f"by_{name} AS {name}, " for name in dimensions)
+
+
+def _grouped(dimensions: tuple[str, ...]) -> str:
+    names = ", ".join(f"by_{name}" for name in dimensions)
+    return f"GROUP BY {names} ORDER BY {names}" if names else ""
+
+
+def _micros(column: str) -> str:
+    """A sum in micro-dollars, rounded to the nearest."""
+    return f"(coalesce(sum({column}), 0) + 50000) / 100000"
 
 
 def totals(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, Any]:
@@ -245,6 +282,16 @@ ORDER BY coalesce(row.time, ''), row.number LIMIT :limit OFFSET :offset
 def session_costs(connection: sqlite3.Connection) -> Rows:
     """What each session cost, with Claude Code's own total beside it; see the view."""
     return _rows(connection, "SELECT * FROM session_costs ORDER BY session_id", EVERYTHING)
+
+
+def redactions(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
+    """How many secrets were replaced, by rule."""
+    text = f"""
+SELECT rule.key AS rule, sum(rule.value) AS times, count(*) AS events
+FROM event_rows AS row JOIN contexts ON contexts.number = row.context, json_each(row.redactions) AS rule
+WHERE row.redactions IS NOT NULL AND {chosen.where(hour="row.time")} GROUP BY 1 ORDER BY 2 DESC, 1
+"""  # noqa: S608
+    return _rows(connection, text, chosen)
 
 
 def removals(connection: sqlite3.Connection) -> Rows:

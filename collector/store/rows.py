@@ -32,7 +32,8 @@ FACTS = (
     *("kind", "record_type", "time", "origin", "model", "message", "request_id", "stop_reason", "quality"),
     *("speed", "service_tier", "inference_geo"),
     *USAGE,
-    *("counts", "is_final", "is_copy", "calls", "reported_cost", "lines_added", "lines_removed", "title", "bytes"),
+    *("counts", "is_final", "is_copy", "calls", "reported_cost", "lines_added", "lines_removed", "title"),
+    *("redactions", "bytes"),
 )
 NO_USAGE = (None,) * len(USAGE)
 # Running totals, and what Claude Code makes up itself, are not messages.
@@ -147,7 +148,7 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
         billed_calls(model, figures, iterations) if counts and iterations else None,
         reported_cost(attributes.get("total_cost_usd" if kind == "session_cost" else "cost_usd")),
         *_lines(get("tool")),
-        *(_title(kind, event), len(body)),
+        *(_title(kind, event), _redactions(get("redactions")), len(body)),
     )
     return Row(bytes.fromhex(event["id"]), context, facts, tool_rows(event, kind), body)
 
@@ -176,6 +177,14 @@ def _lines(tool: Any) -> tuple[int | None, int | None]:
     if type(tool) is not dict:
         return None, None
     return _count(tool.get("lines_added")), _count(tool.get("lines_removed"))
+
+
+def _redactions(value: Any) -> str | None:
+    """How many secrets were replaced, by rule, as JSON."""
+    if type(value) is not dict or not value:
+        return None
+    counts = {_label(rule): count for rule, count in value.items() if _count(count) is not None}
+    return orjson.dumps(counts, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _title(kind: str, event: dict[str, Any]) -> str | None:

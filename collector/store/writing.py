@@ -167,8 +167,7 @@ class Rows:
             key = hashlib.blake2b(orjson.dumps(row.context), digest_size=16).digest()
             found = self._connection.execute(FIND_CONTEXT, (key,)).fetchone()
             if found is None:
-                self._connection.execute(INSERT_CONTEXT, (key, *row.context))
-                found = self._connection.execute(FIND_CONTEXT, (key,)).fetchone()
+                found = (self._connection.execute(INSERT_CONTEXT, (key, *row.context)).lastrowid,)
             number = self._contexts[row.context] = int(found[0])
         return number
 

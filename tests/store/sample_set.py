@@ -8,6 +8,7 @@ made by the builders of the tests and normalized as any transcript is.
 
 from __future__ import annotations
 
+import random
 import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import zstandard
 
 from collector.agents.claude_code import places
 from collector.agents.claude_code.context import Context
@@ -23,17 +25,19 @@ from collector.flow.frame import Frame
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Skip
 from collector.flow.source import Source, Stamp
+from tests.agents.claude_code.reader import outcome
+from tests.agents.claude_code.samples import ALL_RECORDS
 from tests.build import Home, Session
 from tests.scopes import root_of
 from tests.transcript import Record, Transcript, call_of, usage
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "config" / "sample-events.ndjson"
-DICTIONARY = REPOSITORY / "collector" / "store" / "dictionary.json"
+DICTIONARY = REPOSITORY / "collector" / "store" / "dictionary.zstd"
 PEOPLE = (("ada", "engine-1"), ("grace", "laptop-7"))
 MODELS = ("claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001", "claude-opus-5-5")
 PROMPTS = ("Fix the login bug", "Add a test for the upload", "Why is the build slow?", "Rename the package")
-DICTIONARY_BYTES = 24_000
+DICTIONARY_BYTES = 8192
 
 
 def sample_events() -> Iterator[dict[str, Any]]:
@@ -142,18 +146,17 @@ def read(transcript: Transcript, frame: Frame, project: str, session_id: str) ->
 
 
 def dictionary(events: list[dict[str, Any]]) -> bytes:
-    """What events look like, for zstandard: two of each shape, the most frequent last, where they are cheapest."""
-    shapes: dict[tuple[str, ...], list[bytes]] = {}
-    for made in events:
-        shape = (made["kind"], str(made.get("record_type")), *sorted(made))
-        shapes.setdefault(shape, []).append(orjson.dumps(made))
-    ordered = sorted(shapes.values(), key=len)
-    return b"\n".join(text for found in ordered for text in found[:2])[-DICTIONARY_BYTES:]
+    """What zstandard learns from these events and from one of every known record."""
+    found = [*events, *(made for record in ALL_RECORDS.values() if not isinstance(made := outcome(record), Skip))]
+    texts: list[Any] = [orjson.dumps(each) for each in found]
+    random.Random(1).shuffle(texts)
+    trained: bytes = zstandard.train_dictionary(DICTIONARY_BYTES, texts * 3).as_bytes()
+    return trained
 
 
 if __name__ == "__main__":
     made = list(sample_events())
     SAMPLE.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in made))
-    if not DICTIONARY.exists():  # it never changes: what was packed with it must be unpacked with it
+    if not DICTIONARY.exists():  # each database keeps the one it was made with, so a new one gains little
         DICTIONARY.write_bytes(dictionary(made))
     print(f"{len(made)} events, {SAMPLE.stat().st_size} bytes")

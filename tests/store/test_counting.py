@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -163,3 +164,39 @@ def test_calls_are_told_apart_by_server_skill_and_agent(database: Path) -> None:
     ]
     found = asked(database, "SELECT target FROM tool_calls ORDER BY call_id", event("tool_call", blocks=blocks))
     assert [row["target"] for row in found] == ["issues", "review", "Explore"]
+
+
+def test_the_cache_saved_what_its_reads_would_have_cost_less_what_writing_cost(database: Path) -> None:
+    usage = {"input_tokens": 0, "output_tokens": 9, "cache_read_tokens": 1000, "cache_creation_tokens": 100}
+    asked(database, "SELECT 1", reply("msg-1", 0, usage=usage | {"cache_creation_1h_tokens": 40}))
+    with asking(database) as connection:
+        (row,) = queries.cache_by(connection, ("model",))
+    assert row["cache_read_tokens"] == 1000
+    assert row["saved_micros"] == 4500 - 75 - 200  # Opus 4.5: 1000 * (5 - 0.5) - 60 * (6.25 - 5) - 40 * (10 - 5)
+
+
+def test_redactions_are_counted_by_rule(database: Path) -> None:
+    sent = [event(redactions={"jwt": 2, "aws-access-key-id": 1}), event(redactions={"jwt": 1}), event()]
+    asked(database, "SELECT 1", *sent)
+    with asking(database) as connection:
+        found = queries.redactions(connection)
+        assert queries.redactions(connection, queries.Selection(since="2026-03-02")) == []
+    assert [tuple(row.values()) for row in found] == [("jwt", 3, 2), ("aws-access-key-id", 1, 1)]
+
+
+def test_activity_and_tokens_are_known_by_hour_of_the_week(database: Path) -> None:
+    asked(database, "SELECT 1", reply("msg-1", 5), event(origin="human"))  # a Sunday, 10:00
+    with asking(database) as connection:
+        (tokens,) = queries.usage_by(connection, ("hour_of_week",))
+        (activity,) = queries.activity_by(connection, ("hour_of_week",))
+    assert (tokens["hour_of_week"], tokens["output_tokens"]) == ("0 10", 5)
+    assert (activity["hour_of_week"], activity["prompts"], activity["sessions"]) == ("0 10", 1, 1)
+
+
+def test_the_events_of_a_session_come_in_their_order_with_their_bodies(database: Path) -> None:
+    sent = [event(text=str(second), time=f"2026-03-01T10:00:0{second}.000Z", session_id="a") for second in (3, 1, 2)]
+    asked(database, "SELECT 1", *sent, event(session_id="b"))
+    with asking(database) as connection:
+        found = queries.session_events(connection, "a")
+        assert len(queries.session_events(connection, "a", limit=1, offset=2)) == 1
+    assert [json.loads(row["body"])["text"] for row in found] == ["1", "2", "3"]

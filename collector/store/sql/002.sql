@@ -61,11 +61,13 @@ CREATE TABLE event_rows (
     lines_added INTEGER,
     lines_removed INTEGER,
     title TEXT,
+    redactions TEXT,
     bytes INTEGER NOT NULL
 );
 CREATE INDEX event_rows_of_message ON event_rows (message) WHERE counts;
 CREATE INDEX event_rows_of_context ON event_rows (context);
 CREATE INDEX event_rows_with_title ON event_rows (context) WHERE title IS NOT NULL;
+CREATE INDEX event_rows_with_redactions ON event_rows (context) WHERE redactions IS NOT NULL;
 
 -- The event as it was sent, in JSON: text, or packed (see packing.py) with the named dictionary.
 CREATE TABLE packed_bodies (
