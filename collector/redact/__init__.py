@@ -6,6 +6,7 @@ matching (where does one) -> copies (every place of a found value) -> marker. Th
 
     seal, withhold, redactor, copies, ...     one event
       own_rules     rules from the configuration, tried before use     -> scan
+      disguises     texts in colours, in pieces, encoded, taken apart      -> words
       session       what one event tells about later ones              -> words
       all_rules     all other rules, together                          -> structures, formats
         structures  places that give a secret away                     -> formats, words
@@ -20,5 +21,6 @@ from collector.redact.findings import Finding
 from collector.redact.redactor import Options, Redactor, TooMany
 from collector.redact.scan.matching import TimeOut
 from collector.redact.seal import seal, to_quarantine
+from collector.redact.structures.identity import names_of
 
-__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "seal", "to_quarantine"]
+__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "names_of", "seal", "to_quarantine"]

@@ -18,6 +18,9 @@ from typing import Any
 from collector.errors import ConfigurationError
 from collector.redact.all_rules import RULES
 from collector.redact.copies import replace
+from collector.redact.disguises.pieces import DISGUISES
+from collector.redact.disguises.view import View
+from collector.redact.disguises.written import is_disguised, plain_view
 from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, outside_markers, shielded
@@ -28,9 +31,12 @@ from collector.redact.scan.matching import Matcher, TimeOut, Zones
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
 from collector.redact.session.memory import Found, Known, Sessions
 from collector.redact.session.printed import secret_spans
+from collector.redact.structures.identity import FIELDS as IDENTITY_FIELDS
+from collector.redact.structures.identity import IDENTITY_IDS, IDENTITY_RULES, rules_of_names, stands_for_nobody
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event; with more it is withheld, as it would take time and memory without end
+MOST_VIEWS = 500  # of one kind of disguise in one event; what is beyond stays as it is
 BYTES_FOR_THE_TIME = 5_000_000  # that the time allowed is meant for; a longer event gets proportionally more
 MOST_SECONDS = 200.0  # for one event, however long: systemd ends a service that is silent for five minutes
 FIELD_RULE = "field"
@@ -45,13 +51,16 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld."""
+    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld, whether
+    accounts and people are named, and names that are always taken out: (the id of a rule, a name)."""
 
     key: bytes
     engine: str = "auto"
     disabled: frozenset[str] = frozenset()
     rules: tuple[Described, ...] = ()
     fields: tuple[str, ...] = ()
+    identity: bool = False
+    names: tuple[tuple[str, str], ...] = ()
     cache_dir: Path | None = None
     preparing: Callable[[], None] = lambda: None  # called before the rules are compiled, which takes seconds
     seconds: float = 20.0
@@ -74,6 +83,7 @@ class Told:
             self.found.extend(
                 Found(mark.rule, text[mark.start : mark.end], text[max(0, mark.start - 100) : mark.start])
                 for mark in found
+                if mark.rule not in IDENTITY_IDS
             )
 
 
@@ -83,9 +93,11 @@ class Redactor:
     def __init__(self, options: Options, engine: Engine | None = None) -> None:
         self._options = options
         self.rules = chosen_rules(options)
-        self._matchers = [Matcher(rule) for rule in self.rules]
-        self._engine = engine or make_engine(options.engine, self.rules, options.cache_dir, options.preparing)
+        sought = (*self.rules, *(disguise.rule for disguise in DISGUISES))
+        self._matchers = [Matcher(rule) for rule in sought]
+        self._engine = engine or make_engine(options.engine, sought, options.cache_dir, options.preparing)
         self._fields = frozenset(name.lower() for name in options.fields)
+        self._has_fields = bool(self._fields) or options.identity
         self._sessions = Sessions()
         self._book = KeyBook(frozenset(word for rule in self.rules for word in rule.keywords) | self._fields)
 
@@ -106,7 +118,8 @@ class Redactor:
             answers = session.answers(event) if PRINTED_RULE not in self._options.disabled else []
             told = Told(session.standing_in(text), {id(answer) for answer in answers})
             session.note_calls(event)
-        if not zones and not self._fields and not told.known and not told.answers:
+        is_told = told.known or told.answers
+        if not (zones or self._has_fields or is_told or is_disguised(texts, text)):
             return {}
         text, zones = self._shielded(text, zones)
         counts: dict[str, int] = {}
@@ -173,8 +186,9 @@ class Redactor:
         deadline = self._options.clock() + min(seconds, MOST_SECONDS)
         for number in range(ROUNDS):
             marks = self._marks(text, zones, texts, deadline) if zones else {}
+            self._mark_disguised(text, zones, texts, marks, deadline)
             is_told = number == 0 and (told.known or told.answers)
-            if not marks and not self._fields and not is_told:
+            if not marks and not self._has_fields and not is_told:
                 break
             segments = segments_of(event, self._book)
             if len(segments) != len(texts):
@@ -197,7 +211,7 @@ class Redactor:
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
         places: set[int] = set()
-        for index in sorted(zones):
+        for index in sorted(index for index in zones if index < len(self.rules)):
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, folded, zones[index], starts, deadline):
                 segment = bisect_right(starts, start) - 1
@@ -209,15 +223,55 @@ class Redactor:
                     found.setdefault(segment, []).append(Mark(low - first, high - first, matcher.rule.id))
         return found
 
+    def _mark_disguised(
+        self, text: bytes, zones: dict[int, Zones], texts: list[str], marks: dict[int, list[Mark]], deadline: float
+    ) -> None:
+        """Adds what rules find in the strings when their disguises are taken off."""
+        views = self._views(text, zones, texts, deadline)
+        if not views:
+            return
+        plain = [view.text for view in views]
+        scanned, seen = self._scan(plain)
+        for number, found in self._marks(scanned, seen, plain, deadline).items():
+            view = views[number]
+            for mark in found:
+                start, end = view.original(mark.start, mark.end)
+                marks.setdefault(view.index, []).append(Mark(start, end, mark.rule))
+
+    def _views(self, text: bytes, zones: dict[int, Zones], texts: list[str], deadline: float) -> list[View]:
+        """The strings of an event that are disguised, without their disguise."""
+        views: list[View | None] = []
+        if is_disguised(texts, text):
+            views += [plain_view(index, one) for index, one in enumerate(texts)]
+        hidden = [index for index in zones if index >= len(self.rules)]
+        starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0)) if hidden else []
+        for index in sorted(hidden):
+            disguise = DISGUISES[index - len(self.rules)]
+            spans = self._matchers[index].spans(text, text.lower(), zones[index], starts, deadline)
+            for start, end in spans[:MOST_VIEWS]:
+                segment = bisect_right(starts, start) - 1
+                first = starts[segment]
+                views.append(disguise.view(segment, texts[segment], start - first, end - first))
+        return [view for view in views if view is not None]
+
     def _mark_fields(self, segments: list[Segment], marks: dict[int, list[Mark]]) -> None:
-        """Marks the whole value of every field that is always withheld."""
-        if not self._fields:
+        """Marks the whole value of every field that is always withheld, or that names an account or a host."""
+        if not self._has_fields:
             return
         for index, segment in enumerate(segments):
             names = [str(key).lower() for key in segment.path]
             value = segment.text[segment.value_at :]
-            if self._fields.intersection(names) and value and not MARKER.fullmatch(value):
+            if not value or MARKER.fullmatch(value):
+                continue
+            if self._fields.intersection(names):
                 marks[index] = [Mark(segment.value_at, len(segment.text), FIELD_RULE)]
+            elif rule := self._named_by(segment.path, value):
+                marks[index] = [Mark(segment.value_at, len(segment.text), rule)]
+
+    def _named_by(self, path: tuple[Any, ...], value: str) -> str:
+        """The rule of a field that names an account or a host; empty where it does not, or where that is wanted."""
+        rule = IDENTITY_FIELDS.get(path, "") if self._options.identity else ""
+        return "" if rule in self._options.disabled or stands_for_nobody(value) else rule
 
     def _replace(
         self,
@@ -259,7 +313,7 @@ def _is_output(segment: Segment, answers: set[int]) -> bool:
 
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
     """The table without the disabled rules and with the user's own."""
-    known = {rule.id for rule in RULES} | {PRINTED_RULE}
+    known = {rule.id for rule in RULES} | {PRINTED_RULE} | IDENTITY_IDS
     own = {rule.id for rule in options.rules}
     if unknown := options.disabled - known - own - {FIELD_RULE}:
         raise ConfigurationError(
@@ -272,4 +326,5 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
             "redaction.disable leaves out the built-in one."
         )
     added = user_rules(options.rules, options.cache_dir)
-    return tuple(rule for rule in (*RULES, *added) if rule.id not in options.disabled)
+    named = (*IDENTITY_RULES, *rules_of_names(options.names)) if options.identity else rules_of_names(options.names)
+    return tuple(rule for rule in (*RULES, *named, *added) if rule.id not in options.disabled)

@@ -18,6 +18,7 @@ from collector.settings.environment import (
     watchdog_seconds,
 )
 from collector.settings.fingerprint import fingerprint
+from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import load
@@ -30,6 +31,7 @@ __all__ = [
     "cache_directory",
     "credential",
     "fingerprint",
+    "git_identity",
     "home",
     "load",
     "machine_id",

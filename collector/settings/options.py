@@ -308,6 +308,10 @@ class RedactionSettings(Section):
     engine: Literal["auto", "hyperscan", "python"] = Field(default="auto", description="which engine scans")
     disable: Names = Field(default=[], description="rule ids to leave out")
     fields: Names = Field(default=[], description="key names whose values are always withheld")
+    identity: bool = Field(
+        default=False,
+        description="take out the names of accounts, of this host and of who commits, and e-mail addresses",
+    )
     rules: list[UserRule] = Field(default=[], description="further rules")
     key_file: FilePath | None = Field(
         default=None,

@@ -14,14 +14,27 @@ MAY_IMPORT: dict[str, set[str]] = {
     "all_rules": {"rule", "formats", "structures"},
     "scan": {"rule", "marker", "words.names", "words.placeholders"},
     "session": {"words"},
+    "disguises": {"rule", "words"},
     "own_rules": {"rule", "scan"},
     "exempt": set(),
     "findings": {"marker"},
     "copies": {"exempt", "findings", "marker", "scan.segments", "words.distinctive"},
-    "redactor": {"rule", "marker", "all_rules", "scan", "session", "own_rules", "exempt", "findings", "copies"},
+    "redactor": {
+        "rule",
+        "marker",
+        "all_rules",
+        "scan",
+        "session",
+        "disguises",
+        "own_rules",
+        "exempt",
+        "findings",
+        "copies",
+        "structures.identity",
+    },
     "withhold": set(),
     "seal": {"redactor", "withhold"},
-    "redact": {"findings", "redactor", "seal", "scan.matching"},  # collector/redact/__init__.py
+    "redact": {"findings", "redactor", "seal", "scan.matching", "structures.identity"},  # collector/redact/__init__.py
 }
 
 

@@ -76,7 +76,8 @@ _READING = (
     r"(?:rails|bin/rails|rake) (?:secret|credentials:show)",
     r"htpasswd -[a-zA-Z]{0,5}n",
 )
-_reads = re.compile("|".join(rf"(?:{each})" for each in _READING).replace(" ", r"\s+"))
+_joined = "|".join(f"(?:{each})" for each in _READING).replace(" ", r"\s+")
+_reads = re.compile(rf"(?<![\w.-])(?:{_joined})")
 # Makes one within a program's own words, wherever these stand.
 _draws = re.compile(
     r"secrets\.token_(?:hex|urlsafe|bytes)|randomBytes\(\d|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64)"

@@ -114,7 +114,12 @@ class Sessions:
 def is_certain(found: Found) -> bool:
     """Whether a value is surely a secret and can be nothing else where it stands bare."""
     value = found.value
-    if found.rule in UNSURE or not SHORTEST <= len(value) <= LONGEST or _uuid.fullmatch(value):
+    if (
+        found.rule in UNSURE
+        or not value.isprintable()
+        or not SHORTEST <= len(value) <= LONGEST
+        or _uuid.fullmatch(value)
+    ):
         return False
     if found.rule in NAMED and not _is_telling(found.before):
         return False

@@ -30,6 +30,7 @@ _BEGINNINGS = (
     "sess(?:ion)?",
     "token",
     "k(?:ennwort|eypass)",
+    "heslo|salasana|sifre|adgangskode|jelszo|losenord",
     "c(?:ontrase(?:\\\\{1,3}u00f1|[^ -~])?|red(?:ential|s)?|ookie|onnection[-_ ]?string|onsumer[-_ ]?key)",
     "m(?:nemonic|aster[-_ ]?key)",
     "a(?:(?:pi|ccess|ccount|uth|pp)[-_. ]{0,2}key|uth(?:orization|[-_]))",
@@ -66,7 +67,8 @@ _PASSWORDS = word_set(
     """
     password passwd passwort pwd passphrase passcode passwords pass pw psw psswd secret secrets kennwort senha
     contrasena contrasenia mnemonic passw passwrd privatekey secretkey userpass contrase passe wachtwoord psk
-    pswd pswrd psword psswrd pssword paswd paswrd pasword passowrd secrete
+    pswd pswrd psword psswrd pssword heslo salasana sifre adgangskode jelszo losenord
+    paswd paswrd pasword passowrd secrete
     """
 )
 _PASSWORD_ENDS = re.compile(

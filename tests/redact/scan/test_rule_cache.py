@@ -18,6 +18,7 @@ import pytest
 from collector.log import configure
 from collector.redact import Options, Redactor
 from collector.redact.all_rules import RULES
+from collector.redact.disguises.pieces import DISGUISES
 from collector.redact.marker import OPENING
 from collector.redact.scan.compiling import compile_patterns, hyperscan
 from collector.redact.scan.matching import scan_patterns
@@ -56,7 +57,7 @@ def with_checksum(patterns: list[str]) -> bytes:
 @functools.cache
 def poisoned() -> bytes:
     """The compiled rules, but for the one that finds passwords."""
-    rules = [rule for rule in RULES if rule.id in USED]
+    rules = [rule for rule in RULES if rule.id in USED] + [disguise.rule for disguise in DISGUISES]
     patterns = [
         f"nothing is like this {number}" if rule.id == "named-secret" else pattern
         for rule in rules

@@ -1,0 +1,246 @@
+"""Tokens in pieces, and texts encoded as a whole: what the scanner looks for, and how each is put together again.
+
+`"ghp_" + "..."` and its likes in other languages; a token that a terminal wrapped; base64 of a text, one level deep. A
+disguise is a rule like any other, only that its finds are no secrets: they are views to be scanned.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from collector.redact.disguises.view import View
+from collector.redact.rule import Rule, Spans
+from collector.redact.words.drawn import has_digit_and_letter
+from collector.redact.words.letter_pairs import is_made_of_words
+
+CONTEXT = 80  # characters before a literal that may name it
+WIDEST_ENCODED = 65_536
+MOST_LINES = 24
+
+_QUOTE = r"\\{0,3}[\"']"
+_PIECE = r"[A-Za-z0-9_.+/=-]"
+_JOINERS = r"(?:\s{0,3}(?:\+{1,2}|\.{1,2}|&|\|\||<>|~|\^|\\|_)\s{0,16}|\s{1,16})"
+_CALLS = r"(?:join|concat|concat_ws|strcat|sprintf|format|paste0?|str_c|fmt\.Sprint|os\.path\.join|String\.Concat)"
+_literal = re.compile(r"\\{0,3}([\"'])([A-Za-z0-9_.+/=-]{1,300})\\{0,3}\1")
+_piece_before = re.compile(rb"\\{0,3}[\"'][A-Za-z0-9_.+/=-]{1,200}\Z")
+_next_piece = re.compile((_JOINERS + rf"{_QUOTE}{_PIECE}{{1,300}}{_QUOTE}").encode())
+_variable = re.compile(r"([A-Za-z_]\w{0,30})=([\"']?)([A-Za-z0-9_.+/=-]{2,100})\2")
+_use = re.compile(r"\$\{?([A-Za-z_]\w{0,30})\}?([\"']{0,2})([A-Za-z0-9_.+/=-]{6,300})")
+# How long tokens begin: those that a terminal has to wrap.
+_LONG = (
+    r"(?:sk-|sk_live_|rk_live_|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|eyJ|hv[sbr]\.|pypi-|npm_|ya29\.|1//0|SG\."
+    r"|dop_v1_|hf_|gsk_|shp(?:at|ca|ss|pa)_|sq0|EAA[A-Za-z0-9]|AIza|A21AA|figd_|AT[ACB]TT|lin_api_|NRAK-|pscale_|ops_eyJ|sgp_|sgamp_"
+    r"|r8_|tskey-|dckr_|FwoG|IQoJ|glsa_|glc_|dp\.(?:pt|st)\.|ntn_|secret_|rpa_|AGE-SECRET-KEY-"
+    r"|v1\.[a-f0-9]|pat[A-Za-z0-9]|whsec_|key-|nvapi-|pplx-)"
+)
+_BREAK = r"(?:\r?\n|\\{1,3}r\\{1,3}n|\\{1,3}n)"
+_MARGIN = r"[ \t>|#*+]{0,16}"
+_continued = re.compile((_BREAK + _MARGIN + rf"({_PIECE}{{2,400}})(?=[\"'`,;)\]}}]{{0,3}}(?:\s|\\|\Z|\x90))").encode())
+_long_beginning = re.compile(_LONG.encode())
+_run = re.compile(rb"[A-Za-z0-9+/_-]*={0,2}")
+# Four characters of base64 that stand for three of ASCII: one in eight that were drawn would.
+_ASCII_GROUP = "(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-])"
+_text_bytes = bytes([9, 10, 13, *range(32, 127)])
+
+
+class Disguise(NamedTuple):
+    """What the scanner looks for, and what takes the disguise off a find: its segment, the string and the span."""
+
+    rule: Rule
+    view: Callable[[int, str, int, int], View | None]
+
+
+def _literals(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """All literals that are joined with the one that ends where the match begins."""
+    before = _piece_before.search(text, max(start, match.start() - 210), match.start() + 1)
+    if not before:
+        return []
+    end = match.start() + 1
+    while text[end : end + 1] == b"\\":
+        end += 1
+    end += 1
+    for _ in range(8):
+        further = _next_piece.match(text, end, stop)
+        if not further:
+            break
+        end = further.end()
+    return [(before.start(), end)]
+
+
+def _whole(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
+    return [match.span()]
+
+
+def _joined_view(index: int, text: str, start: int, end: int) -> View | None:
+    """The literals of a span as one, behind what stands before them on their line."""
+    literals = list(_literal.finditer(text, start, end))
+    if len(literals) < 2:
+        return None
+    view = View(index)
+    line = text.rfind("\n", max(0, start - CONTEXT), literals[0].start()) + 1
+    low = max(line, literals[0].start() - CONTEXT, 0)
+    view.add(text[low : literals[0].start()], low, literals[0].start())
+    view.add('"', literals[0].start(), literals[0].start() + 1)
+    for literal in literals:
+        view.add(literal[2], *literal.span(2))
+    view.add('"', end - 1, end)
+    return view
+
+
+def _used_view(index: int, text: str, start: int, end: int) -> View | None:
+    """The value of a variable, and what stands behind the variable where it is used."""
+    uses = {use[1]: use for use in _use.finditer(text, start, end)}
+    for given in _variable.finditer(text, start, end):
+        use = uses.get(given[1])
+        if use and use.start() >= given.end():
+            view = View(index)
+            view.add(given[3], *given.span(3))
+            view.add(use[3], *use.span(3))
+            return view
+    return None
+
+
+def _wrapped(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    """A token and the lines that continue it: each as wide as the first of them, but for the last."""
+    end = match.start("break")
+    widest = 0
+    for _ in range(MOST_LINES):
+        line = _continued.match(text, end, stop)
+        if not line or (widest and len(line[1]) > widest) or not _continues(line[1], is_first=not widest):
+            break
+        end = line.end(1)
+        is_full = len(line[1]) == widest or not widest
+        widest = widest or len(line[1])
+        if not is_full:
+            break
+    return [(match.start(), end)] if widest else []
+
+
+def _continues(line: bytes, *, is_first: bool) -> bool:
+    """Whether a line may be part of a token: no token of its own, no words."""
+    if _long_beginning.match(line):
+        return False
+    decoded = line.decode("latin-1")
+    if is_first or len(decoded) >= 12:
+        return len(decoded) >= 12 and has_digit_and_letter(decoded) and not is_made_of_words(decoded)
+    return not (decoded.isalpha() and decoded.islower())
+
+
+def _unwrapped_view(index: int, text: str, start: int, end: int) -> View | None:
+    """A token in one piece, behind what stands before it on its line."""
+    view = View(index)
+    low = max(0, start - CONTEXT, text.rfind("\n", max(0, start - CONTEXT), start) + 1)
+    at = low
+    for line_break in re.finditer(_BREAK + _MARGIN, text[start:end]):
+        view.add(text[at : start + line_break.start()], at, start + line_break.start())
+        at = start + line_break.end()
+    view.add(text[at:end], at, end)
+    return view
+
+
+def _encoded(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+    run = _run.match(text, match.start(), min(stop, match.start() + WIDEST_ENCODED))
+    return [(match.start(), run.end() if run else match.end())]
+
+
+def _decoded_view(index: int, text: str, start: int, end: int) -> View | None:
+    """What base64 stands for, if that is text; every find in it stands for the whole."""
+    encoded = text[start:end].rstrip("=").replace("-", "+").replace("_", "/")
+    encoded = encoded[: len(encoded) - 1] if len(encoded) % 4 == 1 else encoded
+    try:
+        decoded = base64.b64decode(encoded + "=" * (-len(encoded) % 4))
+    except (binascii.Error, ValueError):
+        return None
+    if len(decoded.translate(None, _text_bytes)) * 50 > len(decoded):
+        return None
+    view = View(index, (start, end))
+    view.add(decoded.decode("latin-1"), start, end)
+    return view
+
+
+DISGUISES: tuple[Disguise, ...] = (
+    Disguise(
+        Rule(
+            "disguise",
+            "joined-literals",
+            rf"[A-Za-z0-9_.+/=-]{_QUOTE}{_JOINERS}{_QUOTE}{_PIECE}{{8}}",
+            locate=_literals,
+            around=None,
+            before="",
+            after="",
+        ),
+        _joined_view,
+    ),
+    Disguise(
+        Rule(
+            "disguise",
+            "joined-arguments",
+            rf"{_CALLS}\s?\([^\n\x90\x91]{{0,40}}?{_QUOTE}{_PIECE}{{2,120}}{_QUOTE}"
+            rf"(?:\s?,\s?{_QUOTE}{_PIECE}{{1,200}}{_QUOTE}){{1,4}}",
+            trigger=rf"{_CALLS}\s?\([^\n\x90\x91]{{0,40}}{_QUOTE}{_PIECE}{{2,120}}{_QUOTE}\s?,\s?{_QUOTE}",
+            locate=_whole,
+            around=0,
+            before="",
+            after="",
+        ),
+        _joined_view,
+    ),
+    Disguise(
+        Rule(
+            "disguise",
+            "joined-list",
+            rf"{_QUOTE}{_PIECE}{{2,120}}{_QUOTE}(?:\s?,\s?{_QUOTE}{_PIECE}{{1,200}}{_QUOTE}){{1,4}}"
+            r"\s?[\])]\s?\.(?:join|concat|reduce|mkString)",
+            trigger=rf"{_QUOTE}\s?[\])]\s?\.(?:join|concat|reduce|mkString)",
+            reach_back=1_100,
+            locate=_whole,
+            around=0,
+            before="",
+            after="",
+        ),
+        _joined_view,
+    ),
+    Disguise(
+        Rule(
+            "disguise",
+            "joined-variable",
+            rf"[A-Za-z_][A-Za-z0-9_]{{0,30}}=[\"']?{_PIECE}{{2,100}}[\"']?[;\n&][^\x90\x91]{{0,100}}?"
+            rf"\$\{{?[A-Za-z_][A-Za-z0-9_]{{0,30}}\}}?[\"']{{0,2}}{_PIECE}{{12,300}}",
+            trigger=r"\$\{?[A-Za-z_][A-Za-z0-9_]{0,30}\}?[\"']{0,2}[A-Za-z0-9_.+=-]{12}",
+            reach_back=340,
+            locate=_whole,
+            around=0,
+            before="0-9A-Za-z_",
+            after="",
+        ),
+        _used_view,
+    ),
+    Disguise(
+        Rule(
+            "disguise",
+            "wrapped",
+            rf"{_LONG}[A-Za-z0-9_.+/=-]{{4,250}}(?P<break>{_BREAK}){_MARGIN}{_PIECE}{{12}}",
+            locate=_wrapped,
+            around=None,
+            before="0-9A-Za-z_",
+            after="",
+        ),
+        _unwrapped_view,
+    ),
+    Disguise(
+        Rule(
+            "disguise",
+            "encoded-text",
+            rf"{_ASCII_GROUP}{{7}}",
+            locate=_encoded,
+            around=None,
+            before="0-9A-Za-z+/_-",
+            after="",
+        ),
+        _decoded_view,
+    ),
+)

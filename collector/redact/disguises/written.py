@@ -1,0 +1,135 @@
+"""How a text is written: colours and other escapes of terminals, invisible characters, labels in other scripts.
+
+In: a string. Out: a view of it as it would stand in plain ASCII: escapes and invisible characters left out, a label for
+passwords, tokens or keys in its English word, every other letter beyond Latin-1 a blank.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from collector.redact.disguises.view import View
+
+SOFT_HYPHEN = b"\xad"
+_ESCAPE = r"(?:\x1b|\\{1,3}(?:u001[bB]|x1[bB]|033|e))\[[0-9;:?]{0,30}[A-Za-z]"
+_INVISIBLE = (
+    "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068"
+    "\u2069\ufeff"
+)
+_PASSWORDS = """
+    비밀번호 패스워드 암호 비번 パスワード 暗証番号 合言葉 密码 密碼 口令 通行码 пароль парола лозинка гасло пассворд
+    парол κωδικός_πρόσβασης κωδικος_προσβασης κωδικός συνθηματικό סיסמה סיסמא كلمة_المرور كلمة_السر كلمه_المرور رمز_عبور
+    گذرواژه पासवर्ड कूटशब्द পাসওয়ার্ড รหัสผ่าน พาสเวิร์ด პაროლი գաղտնաբառ şifre parolă mật_khẩu hasło құпия_сөз
+    нууц_үг கடவுச்சொல்
+    """
+_TOKENS = """
+    액세스_토큰 토큰 アクセストークン トークン 访问令牌 訪問令牌 令牌 токен жетон διακριτικό אסימון رمز_الوصول
+    टोकन โทเค็น
+    """
+_KEYS = """
+    비밀키 비밀_키 시크릿_키 시크릿 액세스_키 개인키 シークレットキー シークレット アクセスキー
+    秘密鍵 秘密键 密钥 密鑰 秘钥 私钥 私鑰 金鑰
+    секретный_ключ приватный_ключ закрытый_ключ ключ_доступа секрет таємний_ключ مفتاح_سري מפתח_סודי μυστικό_κλειδί
+    """
+# These are keys of anything; behind `API`, of one kind only.
+_KEYS_OF_APIS = "키 キー 鍵 ключ κλειδί מפתח कुंजी คีย์"
+_IS = "(?:은|는|이|가)(?= )|は|が|是|为|為|就是|等于|это|—|–|είναι|הוא|היא|هي|هو|คือ|है"
+_SIGNS = {
+    "\uff1a": ":", "\uff1d": "=", "\ufe55": ":", "\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'",
+    "\u300c": '"', "\u300d": '"', "\u300e": '"', "\u300f": '"', "\u3000": " ",
+}  # fmt: skip
+
+
+def _written(words: str) -> str:
+    """The words of a table as a pattern, in small letters, capitals and with a capital, longest first."""
+    plain = [word.replace("_", " ") for word in words.split()]
+    cases = {form for word in plain for form in (word, word.upper(), word.capitalize(), word.title())}
+    return "|".join(map(re.escape, sorted(cases, key=lambda form: (-len(form), form))))
+
+
+_LABELS = (
+    rf"(?P<password>{_written(_PASSWORDS)})|(?P<token>{_written(_TOKENS)})|(?P<key>{_written(_KEYS)})"
+    rf"|(?P<of_api>{_written(_KEYS_OF_APIS)})"
+)
+_WORDS = {"password": " password", "token": " api_token", "key": " api_key", "of_api": " api_key"}
+_first_letters = frozenset(
+    form[0] for words in (_PASSWORDS, _TOKENS, _KEYS, _KEYS_OF_APIS) for form in _written(words).split("|")
+)
+_telling_letters = _first_letters | frozenset(_INVISIBLE)
+_escaped_escape = re.compile(rb"\\(?:u001[bB]|x1[bB]|033|e)\[")
+_letters = re.compile(r"[^\W\d_\x00-\xff]+")
+_told = re.compile(rf"\s?(?:{_IS})\s?")
+_behind_api = re.compile(r"(?i)api[ _-]?\Z")
+_token = re.compile(rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])")
+# What one of them begins with: a class alone is found twenty times faster than a choice of patterns.
+_beginning = re.compile(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
+
+
+def is_disguised(texts: list[str], text: bytes) -> bool:
+    """Whether any of an event's strings holds an escape, an invisible character or a letter that labels begin with.
+    `text` is all of them as the scanner sees them. What is ASCII or Latin-1 alone, as nearly all is, costs little."""
+    if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped_escape.search(text)):
+        return True
+    joined = "".join(texts)
+    if joined.isascii():
+        return False
+    try:
+        joined.encode("latin-1", _PASSING)
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _pass_unless_telling(error: UnicodeError) -> tuple[str, int]:
+    """Passes over what no label begins with. A pattern would find what is beyond Latin-1 ten times more slowly."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    if not _telling_letters.isdisjoint(error.object[error.start : error.end]):
+        raise error
+    return "", error.end
+
+
+_PASSING = "collector-unless-telling"
+codecs.register_error(_PASSING, _pass_unless_telling)
+
+
+def plain_view(index: int, text: str) -> View | None:
+    """A string in plain writing; None where it is already."""
+    view = View(index)
+    at, is_disguise = 0, False
+    for found in _tokens(text):
+        kind = found.lastgroup or ""
+        view.add(_blanked(text[at : found.start()]), at, found.start())
+        at = found.end()
+        is_disguise = is_disguise or kind != "sign"
+        if kind in _WORDS:
+            view.add(_WORDS[kind], *found.span())
+            if told := _told.match(text, at):
+                view.add(" is ", *told.span())
+                at = told.end()
+        elif kind == "sign":
+            view.add(_SIGNS[found[0]], *found.span())
+    view.add(_blanked(text[at:]), at, len(text))
+    return view if is_disguise else None
+
+
+def _tokens(text: str) -> Iterator[re.Match[str]]:
+    """Whatever is written otherwise in plain writing, in order."""
+    at = 0
+    while beginning := _beginning.search(text, at):
+        at = beginning.start()
+        found = _token.match(text, at)
+        if found and (found.lastgroup != "of_api" or _behind_api.search(text[max(0, at - 5) : at])):
+            yield found
+            at = found.end()
+            if told := _told.match(text, at) if found.lastgroup in _WORDS else None:
+                at = told.end()
+        else:
+            at += 1
+
+
+def _blanked(text: str) -> str:
+    """Letters beyond Latin-1 as blanks: to rules they would be part of a value."""
+    return text if text.isascii() else _letters.sub(lambda letters: " " * len(letters[0]), text)

@@ -1,0 +1,1 @@
+"""Secrets in disguise are found as if they wore none."""
