@@ -136,6 +136,7 @@ def flow_on(
             committer=committer_of(state, settings, is_dry_run=is_dry_run),
             held=held_of(settings, is_dry_run=is_dry_run, alive=observer.alive),
             observer=observer,
+            follower=SINKS[settings.sink_type].followed_by(settings),
         )
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
+from collector.delivery.sink import Follower
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
@@ -54,6 +55,7 @@ class Flow:
     committer: Committer
     held: HeldFiles
     observer: Observer = UNOBSERVED
+    follower: Follower | None = None
     # Which programs, in which versions, wrote what was read; for the heartbeat.
     writers: set[tuple[str, str]] = field(default_factory=set)
 
@@ -169,11 +171,27 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
-    form, projects = flow.scope.form_of(source.root), flow.scope.filter_of(source.root)
+    form, entry = flow.scope.form_of(source.root), flow.state.entries.get(source.key)
+    _recall(source, form, flow)
+    items = _judged(_lines(source, form, flow), source, form, flow)
+    if flow.follower is None or source.kind.is_document:
+        yield from items
+        return
+
+    def before(reach: int) -> Iterator[Item]:
+        with contextlib.suppress(SkipSource, SourceError):  # reading the source says what is wrong with it
+            if entry:
+                yield from _judged(tail.before(source, entry.position, form, reach), source, form, flow)
+
+    yield from flow.follower.follow(source.key, entry.position.offset if entry else 0, items, before)
+
+
+def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow) -> Iterator[Item]:
+    """Lines with what becomes of them."""
+    projects = flow.scope.filter_of(source.root)
     judge: Judge | None = None
     normalize: Normalizer | None = None
-    _recall(source, form, flow)
-    for line in _lines(source, form, flow):
+    for line in lines:
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
             judge = None if projects.is_open else projects.judge(line)
