@@ -90,7 +90,13 @@ def scan(
     chosen = settings.load(config, given, sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.assembly import roots_of  # here: `--help` need not pay for the whole agent
+    from collector.keeping.pause import standstill
 
+    if not dry_run and (reason := standstill(chosen)):
+        typer.echo(log.printable(f"Nothing was read or sent: {reason}."), err=True)
+        if json:
+            print_ledger(Ledger(), as_json=True)
+        return
     _check_roots(roots_of(chosen))
     from collector.service.footprint import hold_little_memory
 
