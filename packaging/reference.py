@@ -110,8 +110,8 @@ def _roff(text: str) -> str:
 
 PAGE_HEAD = """# Commands
 
-What `collector help COMMAND` says, for all commands. Every command takes `-h`; `-v` and `-q` may stand before the command
-as well. stdout is data, stderr is logs. The exit codes are in [configuration.md](configuration.md).
+What `collector help COMMAND` says, for all commands. Every command takes `-h`; `-v` and `-q` may stand before the
+command as well. stdout is data, stderr is logs. The exit codes are in [configuration.md](configuration.md).
 
 <!-- made by: python packaging/reference.py page > docs/commands.md -->
 """

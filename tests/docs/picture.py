@@ -24,8 +24,10 @@ from tests.store.samples import row_of
 
 PICTURE = SAMPLE.parents[1] / "docs" / "pictures" / "terminal.svg"
 COLUMNS, LINE, SIZE, LEFT, TOP = 102, 19, 13, 22, 58
+BLOCKS = "█▏▎▍▌▋▊▉\N{NO-BREAK SPACE}"
 KEY = "AKIA" + "Q" * 16
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+SAYS = "A terminal: collector scan, and two reports"
 COLOURS = {"ground": "#16181d", "bar": "#23262e", "text": "#d7dae0", "prompt": "#7fb88f", "block": "#d9a05b"}
 
 
@@ -54,19 +56,21 @@ def session() -> Iterator[str]:
 
 def drawn(lines: list[str]) -> str:
     """The picture: a terminal with these lines."""
-    width, height = LEFT * 2 + COLUMNS * 8, TOP + LINE * len(lines) + 14
+    width, height = LEFT * 2 + max(map(len, lines)) * 8, TOP + LINE * len(lines) + 14
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
-        ' aria-label="A terminal: collector scan, and two reports">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{SAYS}">',
         f'<rect width="{width}" height="{height}" rx="10" fill="{COLOURS["ground"]}"/>',
         f'<path d="M0 36V10A10 10 0 0 1 10 0H{width - 10}A10 10 0 0 1 {width} 10V36Z" fill="{COLOURS["bar"]}"/>',
         *(f'<circle cx="{22 + 20 * number}" cy="18" r="6" fill="#454a55"/>' for number in range(3)),
-        f'<g font-family="{FONT}" font-size="{SIZE}" fill="{COLOURS["text"]}" xml:space="preserve">',
+        f'<g font-family="{FONT}" font-size="{SIZE}" fill="{COLOURS["text"]}">',
     ]
-    for number, line in enumerate(lines):
-        text, blocks = line.rstrip("█▏▎▍▌▋▊▉ "), line[len(line.rstrip("█▏▎▍▌▋▊▉ ")) :]
-        inner = escape(text) + (f'<tspan fill="{COLOURS["block"]}">{blocks}</tspan>' if blocks.strip() else "")
-        if line.startswith("$ "):
+    for number, spaced in enumerate(lines):
+        line = spaced.replace(" ", "\N{NO-BREAK SPACE}")  # others are drawn as one
+        text, blocks = line.rstrip(BLOCKS), line[len(line.rstrip(BLOCKS)) :]
+        inner = escape(text) + (
+            f'<tspan fill="{COLOURS["block"]}">{blocks}</tspan>' if blocks.strip("\N{NO-BREAK SPACE}") else ""
+        )
+        if spaced.startswith("$ "):
             inner = f'<tspan fill="{COLOURS["prompt"]}">$</tspan>{escape(line[1:])}'
         parts.append(f'<text x="{LEFT}" y="{TOP + LINE * number}">{inner}</text>')
     return "\n".join([*parts, "</g>", "</svg>", ""])
