@@ -34,7 +34,7 @@ def home(tmp_path: Path) -> Home:
     common: dict[str, Any] = {"sessionId": session.session_id, "cwd": f"/work/{WORD}", "gitBranch": WORD, "slug": WORD}
     call = {"type": "tool_use", "id": "toolu_01abcdef", "name": f"mcp__{WORD}__{WORD}", "input": {WORD: [WORD]}}
     message = {"role": "assistant", "model": f"{WORD}-9", "content": [call], "stop_reason": WORD, "id": WORD}
-    records = [
+    records: list[dict[str, Any]] = [
         {"type": "assistant", "uuid": WORD, "message": message, "version": WORD, "entrypoint": WORD},
         {
             "type": WORD,
