@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ from collector.keeping.commit import Committer
 from collector.keeping.installation import Installation, load_installation
 from collector.keeping.lock import lock
 from collector.keeping.parked import told
+from collector.keeping.pause import standstill
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
@@ -46,11 +48,12 @@ from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.reading.roots import doubt
 from collector.reading.scope import Scope
-from collector.redact import Options, Redactor, seal
+from collector.redact import Options, Redactor, names_of, seal
 from collector.settings import Settings
 from collector.store.limits import Keeping
 
 log = get_logger()
+_one_at_a_time = threading.Lock()  # several sinks start at once: the first compiles the rules, the others find them
 
 
 @contextlib.contextmanager
@@ -134,6 +137,7 @@ def flow_on(
             committer=committer_of(state, settings, is_dry_run=is_dry_run),
             held=held_of(settings, is_dry_run=is_dry_run, alive=observer.alive),
             observer=observer,
+            follower=SINKS[settings.sink_type].followed_by(settings),
         )
 
 
@@ -165,6 +169,7 @@ def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = F
             address=chosen.address(settings),
             clean=lambda text: redactor.text(text)[:500],
             max_rate=settings.sink.max_rate,
+            standstill=lambda: None if is_dry_run else standstill(settings),
         )
 
 
@@ -258,17 +263,27 @@ def _key_in_force(settings: Settings, key: bytes) -> bytes:
 def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
     """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
     chosen = settings.redaction
-    return Redactor(
-        Options(
-            key=_key_in_force(settings, key),
-            engine=chosen.engine,
-            disabled=frozenset(chosen.disable),
-            rules=tuple(chosen.rules),
-            fields=tuple(chosen.fields),
-            cache_dir=configuration.cache_directory(),
-            preparing=preparing,
+    with _one_at_a_time:
+        return Redactor(
+            Options(
+                key=_key_in_force(settings, key),
+                engine=chosen.engine,
+                disabled=frozenset(chosen.disable),
+                rules=tuple(chosen.rules),
+                personal=tuple(chosen.personal),
+                fields=tuple(chosen.fields),
+                identity=chosen.identity,
+                names=_names_here(settings) if chosen.identity else (),
+                cache_dir=configuration.cache_directory(),
+                preparing=preparing,
+            )
         )
-    )
+
+
+def _names_here(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """What this machine is called, and whoever commits on it."""
+    person, address = configuration.git_identity(configuration.home())
+    return names_of(settings.host_name, person, address)
 
 
 @contextlib.contextmanager

@@ -220,9 +220,9 @@ class Sink:
 
     @property
     def posts(self) -> list[Request]:
-        """The POST requests, in order of arrival."""
+        """The requests that brought something, in order of arrival."""
         with self._changed:
-            return [request for request in self.requests if request.method == "POST"]
+            return [request for request in self.requests if request.method in ("POST", "PUT")]
 
     @property
     def events(self) -> list[Event]:

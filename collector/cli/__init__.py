@@ -40,6 +40,10 @@ COMMANDS = {
     "quarantine": "quarantine:app",
     "config": "config:app",
     "service": "service:app",
+    "exclude": "exclude:exclude",
+    "include": "exclude:include",
+    "pause": "pause:pause",
+    "resume": "pause:resume",
     "help": "help:help_",
 }
 WITHOUT_LOG = {"service"}  # what they say comes from the service manager

@@ -110,7 +110,7 @@ class Transport:
     @property
     def has_credentials(self) -> bool:
         """Whether requests say who is sending."""
-        return self._clients.has_credentials
+        return self._clients.has_credentials or self._sign is not None
 
     def without_secrets(self, text: str) -> str:
         """The text without this transport's secrets: a server may well repeat them."""

@@ -11,6 +11,7 @@ matching (where does one) -> copies (every place of a found value) -> marker. Th
       all_rules     all other rules, together                          -> structures, formats
         structures  places that give a secret away                     -> formats, words
         formats     what each provider's secrets look like             -> words
+      personal      personal data, where somebody asks for it          -> nothing
       scan          where a rule may match, and where it does          -> words
         words       judging names and values                           -> nothing
 
@@ -21,5 +22,6 @@ from collector.redact.findings import Finding
 from collector.redact.redactor import Options, Redactor, TooMany
 from collector.redact.scan.matching import TimeOut
 from collector.redact.seal import seal, to_quarantine
+from collector.redact.structures.identity import names_of
 
-__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "seal", "to_quarantine"]
+__all__ = ["Finding", "Options", "Redactor", "TimeOut", "TooMany", "names_of", "seal", "to_quarantine"]

@@ -25,12 +25,15 @@ from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, outside_markers, shielded
 from collector.redact.own_rules.load import Described, user_rules
+from collector.redact.personal import PERSONAL_RULES
 from collector.redact.rule import Rule
 from collector.redact.scan.engines import MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
 from collector.redact.session.memory import Found, Known, Sessions
 from collector.redact.session.printed import secret_spans
+from collector.redact.structures.identity import FIELDS as IDENTITY_FIELDS
+from collector.redact.structures.identity import IDENTITY_IDS, IDENTITY_RULES, rules_of_names, stands_for_nobody
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event; with more it is withheld, as it would take time and memory without end
@@ -49,13 +52,18 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld."""
+    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld, which
+    personal data counts as secret, whether accounts and people are named, and names that are always taken out: (the id
+    of a rule, a name)."""
 
     key: bytes
     engine: str = "auto"
     disabled: frozenset[str] = frozenset()
     rules: tuple[Described, ...] = ()
+    personal: tuple[str, ...] = ()  # families of personal data
     fields: tuple[str, ...] = ()
+    identity: bool = False
+    names: tuple[tuple[str, str], ...] = ()
     cache_dir: Path | None = None
     preparing: Callable[[], None] = lambda: None  # called before the rules are compiled, which takes seconds
     seconds: float = 20.0
@@ -78,6 +86,7 @@ class Told:
             self.found.extend(
                 Found(mark.rule, text[mark.start : mark.end], text[max(0, mark.start - 100) : mark.start])
                 for mark in found
+                if mark.rule not in IDENTITY_IDS
             )
 
 
@@ -91,6 +100,7 @@ class Redactor:
         self._matchers = [Matcher(rule) for rule in sought]
         self._engine = engine or make_engine(options.engine, sought, options.cache_dir, options.preparing)
         self._fields = frozenset(name.lower() for name in options.fields)
+        self._has_fields = bool(self._fields) or options.identity
         self._sessions = Sessions()
         self._book = KeyBook(frozenset(word for rule in self.rules for word in rule.keywords) | self._fields)
 
@@ -112,7 +122,7 @@ class Redactor:
             told = Told(session.standing_in(text), {id(answer) for answer in answers})
             session.note_calls(event)
         is_told = told.known or told.answers
-        if not (zones or self._fields or is_told or is_disguised(texts, text)):
+        if not (zones or self._has_fields or is_told or is_disguised(texts, text)):
             return {}
         text, zones = self._shielded(text, zones)
         counts: dict[str, int] = {}
@@ -181,7 +191,7 @@ class Redactor:
             marks = self._marks(text, zones, texts, deadline) if zones else {}
             self._mark_disguised(text, zones, texts, marks, deadline)
             is_told = number == 0 and (told.known or told.answers)
-            if not marks and not self._fields and not is_told:
+            if not marks and not self._has_fields and not is_told:
                 break
             segments = segments_of(event, self._book)
             if len(segments) != len(texts):
@@ -248,14 +258,23 @@ class Redactor:
         return [view for view in views if view is not None]
 
     def _mark_fields(self, segments: list[Segment], marks: dict[int, list[Mark]]) -> None:
-        """Marks the whole value of every field that is always withheld."""
-        if not self._fields:
+        """Marks the whole value of every field that is always withheld, or that names an account or a host."""
+        if not self._has_fields:
             return
         for index, segment in enumerate(segments):
             names = [str(key).lower() for key in segment.path]
             value = segment.text[segment.value_at :]
-            if self._fields.intersection(names) and value and not MARKER.fullmatch(value):
+            if not value or MARKER.fullmatch(value):
+                continue
+            if self._fields.intersection(names):
                 marks[index] = [Mark(segment.value_at, len(segment.text), FIELD_RULE)]
+            elif rule := self._named_by(segment.path, value):
+                marks[index] = [Mark(segment.value_at, len(segment.text), rule)]
+
+    def _named_by(self, path: tuple[Any, ...], value: str) -> str:
+        """The rule of a field that names an account or a host; empty where it does not, or where that is wanted."""
+        rule = IDENTITY_FIELDS.get(path, "") if self._options.identity else ""
+        return "" if rule in self._options.disabled or stands_for_nobody(value) else rule
 
     def _replace(
         self,
@@ -297,7 +316,9 @@ def _is_output(segment: Segment, answers: set[int]) -> bool:
 
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
     """The table without the disabled rules and with the user's own."""
-    known = {rule.id for rule in RULES} | {PRINTED_RULE}
+    personal = [rule for family in options.personal for rule in PERSONAL_RULES[family]]
+    every = [rule.id for rules in PERSONAL_RULES.values() for rule in rules]
+    known = {rule.id for rule in RULES} | {PRINTED_RULE, *every} | IDENTITY_IDS
     own = {rule.id for rule in options.rules}
     if unknown := options.disabled - known - own - {FIELD_RULE}:
         raise ConfigurationError(
@@ -310,4 +331,5 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
             "redaction.disable leaves out the built-in one."
         )
     added = user_rules(options.rules, options.cache_dir)
-    return tuple(rule for rule in (*RULES, *added) if rule.id not in options.disabled)
+    named = (*IDENTITY_RULES, *rules_of_names(options.names)) if options.identity else rules_of_names(options.names)
+    return tuple(rule for rule in (*RULES, *personal, *named, *added) if rule.id not in options.disabled)

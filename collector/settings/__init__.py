@@ -18,9 +18,10 @@ from collector.settings.environment import (
     watchdog_seconds,
 )
 from collector.settings.fingerprint import fingerprint
+from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
-from collector.settings.loading import load
+from collector.settings.loading import load, users_file
 from collector.settings.model import Settings, masked, token_path, token_places, with_sinks
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "cache_directory",
     "credential",
     "fingerprint",
+    "git_identity",
     "home",
     "load",
     "machine_id",
@@ -41,6 +43,7 @@ __all__ = [
     "token_path",
     "token_places",
     "user_config",
+    "users_file",
     "variable",
     "watchdog_seconds",
     "with_sinks",

@@ -57,6 +57,7 @@ class Settings(BaseSettings):
         env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
     )
 
+    enabled: bool = Field(default=True, description="false: nothing is read for a sink, and nothing leaves")
     roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
         default=[], description="directories to read, as paths or as tables with path, label and agent"
     )
@@ -110,10 +111,11 @@ class Settings(BaseSettings):
 
     @property
     def state_path(self) -> Path:
-        """The state file; everything else the agent keeps is beside it."""
-        if self.state.path is not None:
-            return self.state.path / "state.json" if os.path.isdir(self.state.path) else self.state.path
-        return state_directory() / "state.json"
+        """The state file; everything else the agent keeps is beside it. That of a sink with a name has its name."""
+        path = self.state.path or state_directory()
+        if self.state.path is None or os.path.isdir(path):
+            path = path / "state.json"
+        return path.with_name(f"{path.stem}.{self.sink_name}{path.suffix}") if self.sink_name else path
 
     @property
     def database_path(self) -> Path:
@@ -160,16 +162,12 @@ class Settings(BaseSettings):
 
     def _with(self, sink: OneOfSeveral) -> Self:
         """These settings, as if this were the only sink; what the agent keeps for it has its name."""
-        path = self.state_path.with_name(f"{self.state_path.stem}.{sink.name}{self.state_path.suffix}")
-        level = (
-            "metadata" if "metadata" in (sink.level, self.capture.level) else "content"
-        )  # a sink can only ask for less
+        level = "metadata" if sink.level == "metadata" else self.capture.level  # a sink can only ask for less
         return self.model_copy(
             update={
                 "sink": sink,
                 "sinks": [],
                 "capture": self.capture.model_copy(update={"level": level}),
-                "state": self.state.model_copy(update={"path": path}),
             }
         )
 

@@ -87,8 +87,10 @@ class Rows:
 
     def store(self, rows: Iterable[Row], received: int | None = None) -> Stored:
         """Stores one batch, merging repeats; `received` is in milliseconds, and now unless it is given."""
-        count, best = 0, dict[bytes, Row]()
+        count, best, forks = 0, dict[bytes, Row](), set[tuple[str | None, str | None]]()
         for count, row in enumerate(rows, 1):  # noqa: B007 - counted on purpose
+            if row.context[COPIED_FROM] is not None:
+                forks.add((row.context[SESSION], row.context[COPIED_FROM]))
             if row.id not in best or row.rank > best[row.id].rank:
                 best[row.id] = row
         known = self._known(list(best))
@@ -98,7 +100,7 @@ class Rows:
             for row in best.values()
             if row.id in known and row.rank > rank(known[row.id].facts, known[row.id].who)
         ]
-        self._note_forks(best.values())
+        self._note_forks(forks)
         if fresh or better:
             self._write(fresh, better, int(time.time() * 1000) if received is None else received)
         return Stored(len(fresh), count - len(fresh))
@@ -171,8 +173,8 @@ class Rows:
             number = self._contexts[row.context] = int(found[0])
         return number
 
-    def _note_forks(self, rows: Iterable[Row]) -> None:
-        pairs = {(row.context[SESSION], row.context[COPIED_FROM]) for row in rows if row.context[COPIED_FROM]}
+    def _note_forks(self, pairs: Iterable[tuple[str | None, str | None]]) -> None:
+        """Notes which session was forked from which: of all rows, since a copy gives way to its original."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO forks (session_id, parent_session_id) VALUES (?, ?)",
             [pair for pair in pairs if pair[0] and pair[0] != pair[1]],

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from collector.errors import StateLocked
+from collector.keeping.lock import lock
 from tests.agent import Agent
 from tests.build import Home, Session
 from tests.inside import Inside
@@ -145,14 +147,14 @@ def test_an_hour_without_one_of_them_is_nothing_to_the_other(tmp_path: Path) -> 
         session.prompt(text)
         for steps in (slow, quick):
             steps.hint(session.path)
-        clock.forward(60)
+        clock.forward(300)
         for steps in (slow, quick):
             steps.until_idle()
 
     with Sink() as engine, Sink() as archive, OneOf("engine") as slow, OneOf("archive") as quick:
         say("before")
         engine.then = Answer(503)
-        for minute in range(60):
+        for minute in range(5, 65, 5):
             say(f"minute {minute}")
             assert texts(archive) >= {f"minute {minute}"}
         assert texts(engine) == {"before"}
@@ -193,6 +195,16 @@ def test_killed_in_the_middle_each_is_sent_what_it_lacks(tmp_path: Path) -> None
         assert "Traceback" not in running.stderr
         lags = [json.loads(path.read_bytes())["lag"] for path in agent.directory.glob("*.status.json")]
         assert lags == [0, 0]
+
+
+def test_when_one_cannot_run_none_does_and_the_reason_is_said(tmp_path: Path) -> None:
+    """The service manager starts all of them again, and a person reads why."""
+    with Sink() as engine, Sink() as archive:
+        laptop = Laptop(tmp_path, engine, archive)
+        agent = Agent(laptop.home, environment=laptop.agent.environment)
+        with lock(agent.state.with_name("state.archive.json"), "test"), agent.start() as running:
+            assert running.process.wait(60) == StateLocked.exit_code
+        assert "archive: The state" in running.stderr
 
 
 @pytest.mark.parametrize(

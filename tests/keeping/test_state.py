@@ -30,7 +30,8 @@ def saved(path: Path, **positions: Position) -> State:
 
 def test_a_saved_state_is_read_back_as_it_was(tmp_path: Path) -> None:
     state = State(tmp_path / "state.json", FORM.name)
-    state.advance_offsets({KEY: HERE})
+    anchor = f"3 {'0' * 16} 2026-03-01T10:00:00.000Z"
+    state.advance_offsets({KEY: HERE, "anchored": HERE._replace(anchor=anchor)})
     state.mark_skipped("stub", Stamp(3, 4, 5), "warmup")
     state.save()
     assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries

@@ -14,6 +14,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "all_rules": {"rule", "formats", "structures"},
     "scan": {"rule", "marker", "words.names", "words.placeholders"},
     "session": {"words"},
+    "personal": {"rule"},
     "disguises": {"rule", "words"},
     "own_rules": {"rule", "scan"},
     "exempt": set(),
@@ -27,13 +28,15 @@ MAY_IMPORT: dict[str, set[str]] = {
         "session",
         "disguises",
         "own_rules",
+        "personal",
         "exempt",
         "findings",
         "copies",
+        "structures.identity",
     },
     "withhold": set(),
     "seal": {"redactor", "withhold"},
-    "redact": {"findings", "redactor", "seal", "scan.matching"},  # collector/redact/__init__.py
+    "redact": {"findings", "redactor", "seal", "scan.matching", "structures.identity"},  # collector/redact/__init__.py
 }
 
 

@@ -34,7 +34,7 @@ def test_the_one_without_a_name_counts_where_it_is_set_or_alone(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("of_all", "own", "in_force"),
-    [("full", "full", "full"), ("full", "metadata", "metadata"), ("metadata", "full", "metadata")],
+    [("content", "full", "content"), ("full", "metadata", "metadata"), ("metadata", "content", "metadata")],
 )
 def test_no_sink_gets_more_than_the_level_of_all(tmp_path: Path, of_all: str, own: str, in_force: str) -> None:
     [each] = named({"name": "a", "level": own}, capture={"level": of_all}, state={"path": str(tmp_path / "s.json")})

@@ -103,7 +103,7 @@ def written(path: Path, batches: list[list[Event]]) -> dict[str, list[Any]]:
 
 def derived(connection: sqlite3.Connection) -> dict[str, list[Any]]:
     """All totals, with contexts by what they say instead of by their number."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Any]] = {"forks": sorted(connection.execute("SELECT * FROM forks"))}
     for table in DERIVED:
         cursor = connection.execute(
             f"SELECT t.*, c.session_id, c.copied_from FROM {table} t LEFT JOIN contexts c ON c.number = "
@@ -179,3 +179,22 @@ def test_totals_do_not_depend_on_order_repetition_or_batches(sent: list[Event], 
         assert abs(whole["cost_micros"] - micros(cost)) <= 1  # the other computation is in floating point
         assert whole["unknown_output"] == unknown
         assert (micros(view[0] or 0), view[1] or 0) == (whole["cost_micros"], sum(output.values()))
+
+
+def test_no_statement_of_a_batch_looks_at_all_rows(tmp_path: Path) -> None:
+    """Else a batch would cost more, the more there is."""
+    statements = [
+        *(totals.ADD_USAGE, totals.SUBTRACT_USAGE, totals.DROP_EMPTY, totals.FORGET_CALLS, totals.ADD_CALLS),
+        *(totals.ADD_ACTIVITY, totals.ADD_KINDS, totals.SUBTRACT_KINDS, totals.FORGET_ACTIVITY, totals.REDO_ACTIVITY),
+    ]
+    with closing(Writer(tmp_path / "events.db")) as writer:
+        plans = [
+            step
+            for statement in statements
+            for *_, step in writer.connection.execute(
+                f"EXPLAIN QUERY PLAN {statement}", {"touched": "[]", "first": 1}
+            ).fetchall()
+        ]
+    tables = ("event_rows", "tool_rows", "contexts", *DERIVED)
+    assert [step for step in plans if step.startswith(tuple(f"SCAN {table}" for table in tables))] == []
+    assert any(step.startswith("SEARCH event_rows") for step in plans)

@@ -1,4 +1,4 @@
-"""The http sink: our own contract (docs/receiver.md), and any receiver that takes NDJSON or a JSON array.
+"""The http sink: our own contract (docs/receiver.md), and any receiver that takes NDJSON, a JSON array or an object.
 
 In: events. Out: a request; and from its answer, a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
 "rejected": [{"id", "reason"}]} refines it; any other body changes nothing, because receivers answer 2xx with empty
@@ -14,8 +14,8 @@ from typing import Literal
 import orjson
 from pydantic import Field
 
-from collector.delivery.sink import Accepted, Answer, Request, SinkLimits, SinkType, TooLarge, Verdict
-from collector.delivery.statuses import HALT_ADVICE, is_success, verdict_of
+from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
+from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
 from collector.settings.options import Section
 
@@ -30,32 +30,55 @@ ADVICE = {
 class HttpOptions(Section):
     """What can be set for the http sink."""
 
-    format: Literal["ndjson", "json"] = Field(default="ndjson", description="one event a line, or one JSON array")
+    format: Literal["ndjson", "json", "object"] = Field(
+        default="ndjson", description="one event a line, one JSON array, or an object that holds the array (sink.field)"
+    )
+    field: str = Field(default="events", min_length=1, description="the field of the array, for object only")
     content_type: str | None = Field(
         default=None, examples=["application/json"], description="overrides the Content-Type that the format implies"
+    )
+    max_body: int | None = Field(
+        default=None,
+        ge=1_000,
+        examples=[1_000_000],
+        description="the largest body that the receiver takes, uncompressed",
+    )
+    max_event: int | None = Field(
+        default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
+    )
+    retry_statuses: list[int] = Field(
+        default=[],
+        examples=[[409, 423]],
+        description="statuses that mean `try again`, besides 408, 425, 429 and all from 500 on",
     )
 
 
 class HttpSink:
-    """NDJSON or a JSON array over HTTP."""
-
-    limits = SinkLimits()
+    """NDJSON, a JSON array or an object over HTTP."""
 
     def __init__(self, options: HttpOptions | None = None, clock: Callable[[], float] = time.time) -> None:
         chosen = options or HttpOptions()
-        self._is_array = chosen.format == "json"
-        usual = "application/json" if self._is_array else "application/x-ndjson"
+        self.limits = SinkLimits(chosen.max_body, chosen.max_event)
+        self._around = {
+            "ndjson": (b"", b"\n", b"\n"),
+            "json": (b"[", b",", b"]"),
+            "object": (b"{" + orjson.dumps(chosen.field) + b":[", b",", b"]}"),
+        }[chosen.format]
+        usual = "application/x-ndjson" if chosen.format == "ndjson" else "application/json"
         self._content_type = chosen.content_type or usual
+        self._retry_statuses = frozenset(chosen.retry_statuses)
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """One event a line, or one array."""
-        bodies = [event.body for event in events]
-        body = b"[" + b",".join(bodies) + b"]" if self._is_array else b"\n".join(bodies) + b"\n"
+        """The events as they stand, with what goes around them."""
+        before, between, after = self._around
+        body = before + between.join([event.body for event in events]) + after
         return [Request(body, {"Content-Type": self._content_type, "Idempotency-Key": key})]
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status; the body only refines a 2xx."""
+        if answer.status in self._retry_statuses:
+            return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()))
         return _read_receipt(answer) if is_success(answer) else verdict_of(answer, self._clock(), ADVICE)
 
 
@@ -81,7 +104,7 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
 
 SINK = SinkType(
     name="http",
-    summary="NDJSON or a JSON array over HTTP",
+    summary="NDJSON, a JSON array or an object over HTTP",
     options=HttpOptions,
     make=HttpSink,
     has_own_table=False,  # its options were in [sink] before other sinks had tables

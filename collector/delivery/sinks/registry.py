@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from collector.delivery.sink import SinkType
-from collector.delivery.sinks import http, otlp, store
+from collector.delivery.sinks import clickhouse, elasticsearch, http, loki, otlp, s3, splunk_hec, store
 
-SINKS: dict[str, SinkType[Any]] = {sink.name: sink for sink in (http.SINK, otlp.SINK, store.SINK)}
+_ALL = (http, otlp, clickhouse, elasticsearch, splunk_hec, loki, s3, store)
+SINKS: dict[str, SinkType[Any]] = {module.SINK.name: module.SINK for module in _ALL}

@@ -50,6 +50,13 @@ def test_the_name_of_a_file_tells_what_no_uuid_before_it_does() -> None:
     assert id_of(launched, kind=places.JOURNAL, session_id="s1", path=moved) == ids[0]
 
 
+def test_what_names_its_session_has_the_same_id_in_a_copy_of_another_name() -> None:
+    """A backup may call the file as it likes, and before the first uuid nothing else tells where it belongs."""
+    mode = ALL_RECORDS["mode"]
+    assert mode["sessionId"]
+    assert id_of(mode) == id_of(mode, path="~/backup/x.jsonl", session_id="x")
+
+
 def test_a_fork_with_the_same_uuid_has_the_same_id() -> None:
     record = ALL_RECORDS["user_prompt"]
     fork = record | {"sessionId": "other", "forkedFrom": {"sessionId": record["sessionId"]}}

@@ -1,0 +1,84 @@
+"""The fields of a sealed event, for sinks whose receivers want some of them beside the event, and its time as theirs.
+
+In: a sealed event, and the clock policy of a sink. Out: its fields; the time that the receiver should file it under.
+Invariant: an event is read as it was sealed. Nothing is added to it here but the time of arrival, and that says so.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+from pydantic import Field
+
+from collector.flow.outcome import Sealed
+from collector.settings.options import Section
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY = 86_400 * 10**9  # nanoseconds
+# The time of arrival in these steps, so that what is sent again soon has the same time, and is the same row.
+STEP = 600 * 10**9
+FOREVER = 36_500.0
+
+
+class ClockOptions(Section):
+    """The clock policy of a sink whose engine drops old rows: what time they are filed under."""
+
+    event_time_days: float = Field(
+        default=FOREVER,
+        ge=0,
+        le=FOREVER,
+        description="file events under their own time up to this age; older ones under the time they are sent at",
+    )
+
+
+def fields_of(event: Sealed) -> dict[str, Any]:
+    """What the event says. Half of a surrogate pair, which is no text, becomes U+FFFD."""
+    try:
+        fields = orjson.loads(event.body)
+    except ValueError:
+        text = json.dumps(json.loads(event.body), ensure_ascii=False)
+        fields = orjson.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return fields if isinstance(fields, dict) else {}
+
+
+def body_of(event: Sealed, fields: dict[str, Any]) -> bytes:
+    """The event as it was sealed, unless it holds what is no text, which receivers may refuse."""
+    return orjson.dumps(fields) if b"\\ud" in event.body else event.body
+
+
+def text_of(fields: dict[str, Any], *path: str) -> str:
+    """One field as text; empty if it is not there, or no text."""
+    value: Any = fields
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def event_time(fields: dict[str, Any]) -> int | None:
+    """When it happened, in nanoseconds since 1970."""
+    try:
+        moment = datetime.fromisoformat(fields["time"])
+        return (moment - EPOCH) // timedelta(microseconds=1) * 1000
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def filing_time(fields: dict[str, Any], options: ClockOptions, now: float) -> tuple[int, bool]:
+    """The time to file an event under, in nanoseconds since 1970, and whether it is the event's own.
+
+    `now` is the time of day, in seconds. An event of the future is taken at its word: a clock is wrong, and not ours to
+    judge.
+    """
+    happened, arrived = event_time(fields), int(now * 10**9)
+    if happened is not None and arrived - happened <= options.event_time_days * DAY:
+        return happened, True
+    return arrived - arrived % STEP, False
+
+
+def rfc3339(nanoseconds: int) -> str:
+    """A time as text, in milliseconds."""
+    moment = EPOCH + timedelta(microseconds=nanoseconds // 1000)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

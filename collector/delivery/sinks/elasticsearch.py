@@ -1,0 +1,144 @@
+"""The elasticsearch sink: `_bulk` with `create`, for Elasticsearch, OpenSearch, and what speaks like them.
+
+In: events. Out: a bulk request in which each event's id is its `_id`; from its answer, a verdict on each of them. The
+status of the whole says nothing of its items: 409 is an event that is there already, 429 and 5xx one that may work
+later, 400 one that never will. config/elasticsearch-template.json keeps the mapping small and fixed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from pydantic import Field
+
+from collector.delivery.event_fields import ClockOptions, body_of, fields_of, filing_time, rfc3339
+from collector.delivery.sink import (
+    Accepted,
+    Answer,
+    Halt,
+    Refused,
+    Request,
+    Retry,
+    SinkLimits,
+    SinkType,
+    TooLarge,
+    Verdict,
+)
+from collector.delivery.statuses import CHECK_ACCESS, is_success, retry_after, verdict_of
+from collector.flow.outcome import Sealed
+
+DELIVERED, DENIED = 409, (401, 403)
+CHECK_INDEX = (
+    "Create the index or data stream with config/elasticsearch-template.json, or check sink.elasticsearch.index."
+)
+ONLY_WHAT_IS_READ = "errors,items.*._id,items.*.status,items.*.error.type,items.*.error.reason"
+
+
+class ElasticsearchOptions(ClockOptions):
+    """Where documents go."""
+
+    index: str = Field(
+        default="claude-code-events",
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,200}$",
+        description="the index or data stream",
+    )
+    pipeline: str | None = Field(
+        default=None, pattern=r"^[A-Za-z0-9_.-]+$", examples=["enrich"], description="an ingest pipeline to go through"
+    )
+
+
+class ElasticsearchSink:
+    """A document an event."""
+
+    limits = SinkLimits(body=50_000_000)  # http.max_content_length is 100 MB, on some hosted ones 10
+
+    def __init__(self, options: ElasticsearchOptions | None = None, clock: Callable[[], float] = time.time) -> None:
+        self._options = options or ElasticsearchOptions()
+        self._clock = clock
+
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        """`create`, because an index operation would count an event that is sent again as a new version of it."""
+        del key
+        index, now = self._options.index, self._clock()
+        lines: list[bytes] = []
+        for event in events:
+            lines.append(orjson.dumps({"create": {"_index": index, "_id": event.id}}))
+            lines.append(self._document(event, now))
+        query = {"filter_path": ONLY_WHAT_IS_READ}
+        if self._options.pipeline:
+            query["pipeline"] = self._options.pipeline
+        return [Request(b"\n".join(lines) + b"\n", {"Content-Type": "application/x-ndjson"}, "/_bulk", query)]
+
+    def _document(self, event: Sealed, now: float) -> bytes:
+        """The event as it stands, with `@timestamp` in front, which data streams demand."""
+        fields = fields_of(event)
+        filed, _ = filing_time(fields, self._options, now)
+        return b'{"@timestamp":"' + rfc3339(filed).encode() + b'",' + body_of(event, fields)[1:]
+
+    def classify(self, answer: Answer) -> Verdict:
+        """Item by item."""
+        if not is_success(answer):
+            return verdict_of(answer, self._clock())
+        try:
+            told = orjson.loads(answer.body)
+        except ValueError:
+            if answer.is_cut:
+                return TooLarge("the answer on its items is too long to read")  # a smaller request has a shorter one
+            told = None
+        if not isinstance(told, dict) or not isinstance(told.get("errors"), bool):
+            return Retry("the answer is not that of a bulk request")
+        if not told["errors"]:
+            return Accepted()
+        items = [_only(item) for item in told["items"]] if isinstance(told.get("items"), list) else []
+        return self._verdict_on(items, answer)
+
+    def _verdict_on(self, items: list[dict[str, Any]], answer: Answer) -> Verdict:
+        rejected: dict[str, str] = {}
+        later: set[str] = set()
+        stored = duplicates = 0
+        for item in items:
+            name, status = item.get("_id"), item.get("status")
+            if not isinstance(name, str) or not isinstance(status, int):
+                return Refused("the answer does not say which item it means")
+            if 200 <= status < 300:
+                stored += 1
+            elif status == DELIVERED:
+                duplicates += 1
+            elif status == 429 or status >= 500:
+                later.add(name)
+            elif status == 404 or status in DENIED:
+                return Halt(_reason(item), CHECK_INDEX if status == 404 else CHECK_ACCESS)
+            else:
+                rejected[name] = _reason(item)
+        if not items:
+            return Refused("the answer has errors, and names no item")
+        if later and not stored + duplicates + len(rejected):
+            wait = retry_after(answer.headers, self._clock())
+            return Retry(next(_reason(item) for item in items), wait)
+        return Accepted(rejected, duplicates, frozenset(later))
+
+
+def _only(item: Any) -> dict[str, Any]:
+    """What stands below `create`."""
+    inner = next(iter(item.values()), None) if isinstance(item, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def _reason(item: dict[str, Any]) -> str:
+    error = item.get("error")
+    said = f"{error.get('type')}: {error.get('reason')}" if isinstance(error, dict) else str(error or "no reason given")
+    # What follows this quotes the value that was not understood.
+    return f"status {item.get('status')}, {said.partition(' Preview of field')[0]}"[:500]
+
+
+SINK = SinkType(
+    name="elasticsearch",
+    summary="documents for Elasticsearch or OpenSearch",
+    options=ElasticsearchOptions,
+    make=ElasticsearchSink,
+    within=lambda options: options.index,
+    scheme="ApiKey",
+)

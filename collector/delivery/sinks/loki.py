@@ -1,0 +1,101 @@
+"""The loki sink: an event a line, few labels, and what to search by as structured metadata.
+
+In: events. Out: a push request in JSON; from its answer, a verdict. A 400 is about some lines only, and Loki has stored
+the others: they are sent again in smaller requests until the bad one is found, and Loki keeps equal lines of one time
+only once. Loki refuses lines that are older than a week, and lines an hour behind the newest of their stream, so
+history is filed under the time of arrival; its own time is in the line, and in the metadata as event_time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from pydantic import Field
+
+from collector.delivery.event_fields import ClockOptions, fields_of, filing_time, text_of
+from collector.delivery.sink import Accepted, Answer, Refused, Request, Retry, SinkLimits, SinkType, Verdict
+from collector.delivery.statuses import is_success, verdict_of
+from collector.flow.outcome import Sealed
+from collector.settings.options import Labels, Names
+
+LARGEST_LINE = 256 * 1024  # max_line_size, in bytes
+LARGEST_BODY = 4_000_000  # what its distributors take by default over gRPC is 4 MiB, unpacked
+SERVICE = {"service_name": "claude-code"}
+LABELLED = {"host_name": ("host", "name"), "kind": ("kind",), "user": ("user",), "model": ("model",), "root": ("root",)}
+METADATA = {
+    "event_id": ("id",),
+    "kind": ("kind",),
+    "event_time": ("time",),
+    "session_id": ("session_id",),
+    "agent_id": ("agent_id",),
+    "user": ("user",),
+    "project": ("project",),
+    "model": ("model",),
+    "message_id": ("message_id",),
+    "tool": ("tool", "name"),
+}
+
+
+class LokiOptions(ClockOptions):
+    """How lines are labelled and dated."""
+
+    event_time_days: float = Field(
+        default=0.02,
+        ge=0,
+        description="file events under their own time up to this age; older ones under the time they are sent at",
+    )
+    labels: Labels = Field(default={}, description="labels of every line, besides service_name = claude-code")
+    labelled: Names = Field(
+        default=["host_name"],
+        description="fields that become labels, each combination a stream: " + ", ".join(LABELLED),
+    )
+
+
+class LokiSink:
+    """Streams of lines."""
+
+    limits = SinkLimits(body=LARGEST_BODY, event=LARGEST_LINE - 16)
+
+    def __init__(self, options: LokiOptions | None = None, clock: Callable[[], float] = time.time) -> None:
+        self._options = options or LokiOptions()
+        self._labelled = {name: LABELLED[name] for name in self._options.labelled if name in LABELLED}
+        self._clock = clock
+
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        """Lines by stream, in their order."""
+        del key
+        now = self._clock()
+        streams: dict[tuple[str, ...], list[Any]] = {}
+        for event in events:
+            fields = fields_of(event)
+            filed, _ = filing_time(fields, self._options, now)
+            stream = streams.setdefault(tuple(text_of(fields, *path) for path in self._labelled.values()), [])
+            found = ((name, text_of(fields, *path)) for name, path in METADATA.items())
+            metadata = {name: text for name, text in found if text}
+            stream.append([str(filed), event.body.decode(), metadata])
+        body = {
+            "streams": [
+                {"stream": SERVICE | self._options.labels | self._labels(texts), "values": lines}
+                for texts, lines in streams.items()
+            ]
+        }
+        return [Request(orjson.dumps(body), {"Content-Type": "application/json"}, "/loki/api/v1/push")]
+
+    def _labels(self, texts: tuple[str, ...]) -> dict[str, str]:
+        return {name: text for name, text in zip(self._labelled, texts, strict=True) if text}
+
+    def classify(self, answer: Answer) -> Verdict:
+        """204 is all it says of success."""
+        if answer.status == 204 or (is_success(answer) and not answer.body.strip()):
+            return Accepted()
+        if is_success(answer):
+            return Retry("the answer is not Loki's")  # a page of something in between
+        if answer.status == 400:
+            return Refused(f"HTTP 400: {answer.body[:300].decode(errors='replace').strip()}")
+        return verdict_of(answer, self._clock())
+
+
+SINK = SinkType(name="loki", summary="lines for Grafana Loki", options=LokiOptions, make=LokiSink)

@@ -1,0 +1,123 @@
+"""The s3 sink: an object a batch, for Amazon S3 and whatever speaks its protocol.
+
+In: events. Out: a PUT of NDJSON whose key is made from its content; from its answer, a verdict. `If-None-Match: *`
+makes a repeat harmless: 412 says that the object is there already, and one of that name has that content. Events that
+travel in another batch after a crash lie in two objects: their ids tell, as everywhere. The requests are signed
+(aws_signature.py), and nothing in the answers is about single events.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from urllib.parse import quote
+
+from pydantic import Field
+
+from collector.delivery.event_fields import fields_of, text_of
+from collector.delivery.sink import (
+    Accepted,
+    Answer,
+    Halt,
+    Request,
+    Retry,
+    Signer,
+    SinkLimits,
+    SinkType,
+    TooLarge,
+    Verdict,
+)
+from collector.delivery.statuses import CHECK_URL, is_success, retry_after, verdict_of
+from collector.flow.outcome import Sealed
+from collector.settings.options import Section
+
+EXISTS, CONFLICT, NOT_IMPLEMENTED = 412, 409, 501
+LARGEST_OBJECT = 5_000_000_000  # of a single PUT
+_CODE = re.compile(rb"<Code>(\w{1,60})</Code>")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+CHECK_KEYS = (
+    "Check the keys (docs/sinks.md says where they are looked for), and that they grant s3:PutObject below this prefix."
+)
+CHECK_CONDITIONAL = "This store does not know If-None-Match: set sink.s3.conditional = false."
+ADVICE = {
+    "NoSuchBucket": CHECK_URL,
+    "PermanentRedirect": "Check sink.url and sink.s3.region: the bucket is in another region.",
+    "AuthorizationHeaderMalformed": "Check sink.s3.region: the bucket is in another one.",
+    "RequestTimeTooSkewed": "Set this machine's clock: requests that are signed minutes off are not taken.",
+    "NotImplemented": CHECK_CONDITIONAL,
+}
+LATER = frozenset(
+    {"SlowDown", "RequestTimeout", "ExpiredToken", "InternalError", "ServiceUnavailable", "OperationAborted"}
+)
+
+
+class S3Options(Section):
+    """How objects are named, and who puts them there."""
+
+    prefix: str = Field(
+        default="claude-code/", pattern=r"^([A-Za-z0-9._=-]+/)*$", description="what keys begin with; ends in /"
+    )
+    region: str = Field(default="", examples=["eu-central-1"], description="default: that of the AWS configuration")
+    profile: str | None = Field(
+        default=None, examples=["collector"], description="the profile in the AWS files that holds the keys"
+    )
+    conditional: bool = Field(default=True, description="send If-None-Match, so that no object is written twice")
+
+
+class S3Sink:
+    """An object a batch."""
+
+    limits = SinkLimits(body=LARGEST_OBJECT)
+
+    def __init__(self, options: S3Options | None = None, clock: Callable[[], float] = time.time) -> None:
+        self._options = options or S3Options()
+        self._clock = clock
+
+    def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+        """The partition is the day of the first event, so that a repeat has the same key whenever it is sent."""
+        del key
+        body = b"\n".join(event.body for event in events) + b"\n"
+        found = _DATE.match(text_of(fields_of(events[0]), "time"))
+        day = found[0] if found else "unknown"
+        name = f"{self._options.prefix}dt={day}/{blake2b(body, digest_size=16).hexdigest()}.ndjson"
+        headers = {"Content-Type": "application/x-ndjson"}
+        if self._options.conditional:
+            headers["If-None-Match"] = "*"
+        return [Request(body, headers, "/" + quote(name), method="PUT", names_encoding=True)]
+
+    def classify(self, answer: Answer) -> Verdict:
+        """By the status, and the code in the body where there is one."""
+        found = _CODE.search(answer.body[:4000])
+        code = found[1].decode() if found else ""
+        if answer.status == EXISTS and code == "PreconditionFailed":
+            return Accepted()
+        if is_success(answer):
+            return Accepted() if answer.headers.get("etag") else Retry("the answer is not that of an object store")
+        reason = f"HTTP {answer.status}" + (f" {code}" if code else "")
+        if code == "EntityTooLarge":
+            return TooLarge(reason)
+        if answer.status == CONFLICT or code in LATER:
+            return Retry(reason, retry_after(answer.headers, self._clock()))
+        if code in ADVICE or answer.status in (400, 403, NOT_IMPLEMENTED):
+            usual = CHECK_CONDITIONAL if answer.status == NOT_IMPLEMENTED else CHECK_KEYS
+            return Halt(reason, ADVICE.get(code, usual))
+        return verdict_of(answer, self._clock())
+
+
+def signer(options: S3Options) -> Signer:
+    """Imported here, because it takes a library that only this sink needs."""
+    from collector.delivery.aws_signature import AwsSignature
+
+    return AwsSignature("s3", options.region, options.profile)
+
+
+SINK = SinkType(
+    name="s3",
+    summary="objects for Amazon S3 and compatible stores",
+    options=S3Options,
+    make=S3Sink,
+    within=lambda options: options.prefix,
+    signer=signer,
+)
