@@ -46,16 +46,23 @@ def shipped(name: str) -> str:
 
 
 # Of these there are few, however many events there are.
-FEW = set("kind record_type agent_type project git_branch host_id host_name user_name client_version origin model".split())
-FEW |= {"stop_reason", "quality", "speed", "service_tier", "inference_geo", "day"}
+FEW = {
+    *("kind", "record_type", "agent_type", "project", "git_branch", "host_id", "host_name", "user_name"),
+    *("client_version", "origin", "model", "stop_reason", "quality", "speed", "service_tier", "inference_geo", "day"),
+}
 EXTRACTED = re.compile(r"\b(\w+)((?:->'\w+')*)->>('?\w+'?)")
-JOINED = re.compile(r"(?<!\()\b(most|earliest|finals|whole|usage|call)\.(\w+)(?=,|\nFROM)")  # else the prefix stays in its name
+JOINED = re.compile(
+    r"(?<!\()\b(most|earliest|finals|whole|usage|call)\.(\w+)(?=,|\nFROM)"
+)  # else the prefix stays in its name
 VIEW = re.compile(r"(CREATE VIEW [^;]+);")
 
 
 def in_clickhouse(text: str, columns: str) -> str:
     """What is said another way there: the columns, which it computes itself, and how views are to be read."""
-    listed = ["    " + clickhouse_column(*column) for column in re.findall(r"(?:^|,\n)\s*((?:.|\n)+?) AS (\w+)(?=,\n|\Z)", columns)[1:]]
+    listed = [
+        "    " + clickhouse_column(*column)
+        for column in re.findall(r"(?:^|,\n)\s*((?:.|\n)+?) AS (\w+)(?=,\n|\Z)", columns)[1:]
+    ]
     text = text.replace("/* clickhouse columns */", "\n".join(listed))
     texts = {"model", "starts", "ends", "speed"}
     prices = ", ".join(f"{field} {'String' if field in texts else 'Int64'}" for field in Price._fields)
@@ -77,7 +84,8 @@ def clickhouse_column(told: str, name: str) -> str:
         told = re.sub(r"CAST\((.*) AS bigint\)", r"\1", " ".join(told.split()))
 
         def extracted(match: re.Match[str]) -> str:
-            path = re.findall(r"'\w+'", match[2]) + [match[3] if match[3].startswith("'") else str(int(match[3]) + 1)]
+            last = match[3] if match[3].startswith("'") else str(int(match[3]) + 1)
+            path = [*re.findall(r"'\w+'", match[2]), last]
             return f"JSONExtract({match[1]}, {', '.join(path)}, '{kind}')"
 
         told = EXTRACTED.sub(extracted, told).replace("substr(trim", "substringUTF8(trim")
