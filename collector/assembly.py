@@ -40,6 +40,7 @@ from collector.keeping.commit import Committer
 from collector.keeping.installation import Installation, load_installation
 from collector.keeping.lock import lock
 from collector.keeping.parked import told
+from collector.keeping.pause import standstill
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
@@ -136,6 +137,7 @@ def flow_on(
             committer=committer_of(state, settings, is_dry_run=is_dry_run),
             held=held_of(settings, is_dry_run=is_dry_run, alive=observer.alive),
             observer=observer,
+            follower=SINKS[settings.sink_type].followed_by(settings),
         )
 
 
@@ -167,6 +169,7 @@ def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = F
             address=chosen.address(settings),
             clean=lambda text: redactor.text(text)[:500],
             max_rate=settings.sink.max_rate,
+            standstill=lambda: None if is_dry_run else standstill(settings),
         )
 
 
@@ -267,6 +270,7 @@ def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] 
                 engine=chosen.engine,
                 disabled=frozenset(chosen.disable),
                 rules=tuple(chosen.rules),
+                personal=tuple(chosen.personal),
                 fields=tuple(chosen.fields),
                 identity=chosen.identity,
                 names=_names_here(settings) if chosen.identity else (),

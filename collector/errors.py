@@ -14,6 +14,7 @@
         SinkUnavailable            75   it was still failing when the time to wait was over
         SinkHalted                 75   it answers, but a person must act: token, URL, certificate
       Stopped                       3   a stop was requested while something was in flight
+        Paused                      3   a person, or the configuration, has said that nothing may leave
 
 Numbers above 63 are those of sysexits.h, where one fits. 70, 71 and 77 come from Python's own exceptions (cli).
 EXIT_CODES says all of them to people.
@@ -120,3 +121,7 @@ class Stopped(CollectorError):
     """A stop was requested while something was in flight. None of that was committed."""
 
     exit_code = 3
+
+
+class Paused(Stopped):
+    """Nothing may leave now."""

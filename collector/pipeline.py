@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
+from collector.delivery.sink import Follower
 from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
@@ -25,6 +26,7 @@ from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Position, Source
 from collector.keeping.commit import Committer
+from collector.keeping.pause import done_leaving_out, is_asked_to_leave_out
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
 from collector.log import get_logger, place_of
@@ -54,6 +56,7 @@ class Flow:
     committer: Committer
     held: HeldFiles
     observer: Observer = UNOBSERVED
+    follower: Follower | None = None
     # Which programs, in which versions, wrote what was read; for the heartbeat.
     writers: set[tuple[str, str]] = field(default_factory=set)
 
@@ -64,13 +67,14 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
     One that is known is left as it is: the flag may stand in a unit file, and a restart must leave nothing out.
     """
     sink = flow.deliverer.channel.address
+    if not flow.committer.is_dry_run and is_asked_to_leave_out(flow.state.path):
+        leave_out_unsent(flow)
+        return
     if not flow.state.is_new_sink:
         if from_now:
             log.info("nothing is left out, because this sink has been sent to before", sink=sink)
         return
-    found = discover(flow.scope)
-    stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
-    sources = [source for source in (*found.files, *stand_ins.sources) if flow.state.lag_of(source)]
+    sources = _unsent(flow)
     unsent = sum(map(flow.state.lag_of, sources))
     if from_now:
         flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
@@ -78,6 +82,23 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
     elif sources:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
         log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+
+
+def leave_out_unsent(flow: Flow) -> None:
+    """Takes what is unsent as sent, because a person has asked for that, and takes the request back."""
+    sources = _unsent(flow)
+    unsent = sum(map(flow.state.lag_of, sources))
+    flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+    # Only now, and only if that is on the disk: the request is all that keeps this from being sent.
+    done_leaving_out(flow.state.path)
+    log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
+
+
+def _unsent(flow: Flow) -> list[Source]:
+    """The sources with something unsent, and the files held for those that have gone."""
+    found = discover(flow.scope)
+    stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
+    return [source for source in (*found.files, *stand_ins.sources) if flow.state.lag_of(source)]
 
 
 def _end_of(source: Source) -> Position | None:
@@ -169,11 +190,27 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 
 
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
-    form, projects = flow.scope.form_of(source.root), flow.scope.filter_of(source.root)
+    form, entry = flow.scope.form_of(source.root), flow.state.entries.get(source.key)
+    _recall(source, form, flow)
+    items = _judged(_lines(source, form, flow), source, form, flow)
+    if flow.follower is None or source.kind.is_document:
+        yield from items
+        return
+
+    def before(reach: int) -> Iterator[Item]:
+        with contextlib.suppress(SkipSource, SourceError):  # reading the source says what is wrong with it
+            if entry:
+                yield from _judged(tail.before(source, entry.position, form, reach), source, form, flow)
+
+    yield from flow.follower.follow(source.key, entry.position.offset if entry else 0, items, before)
+
+
+def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow) -> Iterator[Item]:
+    """Lines with what becomes of them."""
+    projects = flow.scope.filter_of(source.root)
     judge: Judge | None = None
     normalize: Normalizer | None = None
-    _recall(source, form, flow)
-    for line in _lines(source, form, flow):
+    for line in lines:
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
             judge = None if projects.is_open else projects.judge(line)

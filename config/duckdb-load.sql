@@ -14,7 +14,10 @@ FROM (
     event->>'session_id' AS session_id,
     event->>'agent_id' AS agent_id,
     event->>'agent_type' AS agent_type,
-    event->'attributes'->'forked_from'->>'sessionId' AS copied_from,
+    coalesce(
+        event->'attributes'->'forked_from'->>'sessionId',
+        nullif(event->'attributes'->>'request_session_id', event->>'session_id')
+    ) AS copied_from,
     event->>'project' AS project,
     event->>'cwd' AS cwd,
     event->>'git_branch' AS git_branch,

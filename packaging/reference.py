@@ -1,4 +1,4 @@
-"""What the packages tell people and shells about the command line: `reference.py man|bash|zsh|fish` prints one of them.
+"""What the packages tell people and shells about the command line: `reference.py man|bash|zsh|fish|page` prints one.
 
 Made from the commands themselves, so that none can be missing and no option can be stale. The prose of the man page is
 collector.1 beside this file.
@@ -108,6 +108,41 @@ def _roff(text: str) -> str:
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in escaped.split("\n"))
 
 
+PAGE_HEAD = """# Commands
+
+What `collector help COMMAND` says, for all commands. Every command takes `-h`; `-v` and `-q` may stand before the
+command as well. stdout is data, stderr is logs. The exit codes are in [configuration.md](configuration.md).
+
+<!-- made by: python packaging/reference.py page > docs/commands.md -->
+"""
+
+
+def page() -> str:
+    """docs/commands.md: every command with its options, as Markdown."""
+    leaves = [each for each in commands() if each.path and not each.children]
+    rows = [f"| [`{PROGRAM} {_name(each)}`](#{PROGRAM}-{'-'.join(each.path)}) | {each.summary} |" for each in leaves]
+    parts = [PAGE_HEAD, "\n".join(["| command | does |", "|---|---|", *rows]) + "\n"]
+    parts += [_section(each) for each in leaves]
+    return "\n".join(parts)
+
+
+def _name(command: Command) -> str:
+    return " ".join(command.path)
+
+
+def _section(command: Command) -> str:
+    arguments = "".join(f" {name}" for name in command.arguments)
+    text, _, example = command.help.partition("\n\nExample: ")
+    lines = [f"## {PROGRAM} {_name(command)}", "", text, ""]
+    lines += [f"    {PROGRAM} {_name(command)} [OPTIONS]{arguments}", ""]
+    lines += [f"For example: `{example}`", ""] if example else []
+    lines += ["| option | what it does |", "|---|---|"]
+    for option in command.options:
+        takes = f" {option.takes}".replace("|", "\\|") if option.takes else ""
+        lines.append(f"| `{', '.join(option.names)}{takes}` | {option.help} |")
+    return "\n".join(lines) + "\n"
+
+
 def bash() -> str:
     """Completion for bash."""
     known = commands()
@@ -206,7 +241,7 @@ def _fish(text: str) -> str:
 
 
 if __name__ == "__main__":
-    wanted = {"man": man, "bash": bash, "zsh": zsh, "fish": fish}
+    wanted = {"man": man, "bash": bash, "zsh": zsh, "fish": fish, "page": page}
     if len(sys.argv) != 2 or sys.argv[1] not in wanted:
         sys.exit(f"usage: reference.py {'|'.join(wanted)}")
     sys.stdout.write(wanted[sys.argv[1]]())

@@ -30,6 +30,7 @@ COMMANDS = {
     "preview": "preview:preview",
     "receive": "receive:receive",
     "report": "report:report",
+    "web": "web:web",
     "store": "store:app",
     "forget": "store:forget",
     "redact": "redact:redact",
@@ -39,6 +40,10 @@ COMMANDS = {
     "quarantine": "quarantine:app",
     "config": "config:app",
     "service": "service:app",
+    "exclude": "exclude:exclude",
+    "include": "exclude:include",
+    "pause": "pause:pause",
+    "resume": "pause:resume",
     "help": "help:help_",
 }
 WITHOUT_LOG = {"service"}  # what they say comes from the service manager

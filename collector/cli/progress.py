@@ -64,7 +64,10 @@ class ProgressBar(Unobserved):
         """Something was acknowledged."""
         self.has_begun = True
         if self._bar is not None and self._task is not None:
-            done, said = ledger.lag_at_start - ledger.lag, f"{ledger.batches} batches"
+            done, said = (
+                ledger.lag_at_start - ledger.lag,
+                f"{ledger.batches} batch{'es' if ledger.batches != 1 else ''}",
+            )
             self._bar.update(self._task, total=ledger.lag_at_start, completed=done, description=said)
 
     def _say(self, what: str) -> None:

@@ -90,7 +90,13 @@ def scan(
     chosen = settings.load(config, given, sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.assembly import roots_of  # here: `--help` need not pay for the whole agent
+    from collector.keeping.pause import standstill
 
+    if not dry_run and (reason := standstill(chosen)):
+        typer.echo(log.printable(f"Nothing was read or sent: {reason}."), err=True)
+        if json:
+            print_ledger(Ledger(), as_json=True)
+        return
     _check_roots(roots_of(chosen))
     from collector.service.footprint import hold_little_memory
 
@@ -248,12 +254,18 @@ def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = Fa
         f"{_listed(data['skipped'], brackets=True)} + {data['quarantined']} quarantined"
     )
     typer.echo(
-        f"sent     {data['batches']} batches, {data['bytes']} bytes{_listed(data['redactions'], ', redacted: ')}"
+        f"sent     {counted(data['batches'], 'batch', 'batches')}, {data['bytes']} bytes"
+        f"{_listed(data['redactions'], ', redacted: ')}"
     )
     typer.echo(f"lag      {data['lag']} bytes")
     meanings = {reason.name: f"{reason.name}. {reason.meaning}" for reason in reasons.SKIPPED_FILES}
     for path, reason in data["not_read"].items():
         typer.echo(f"left     {log.printable(path)}: {meanings.get(reason, reason)}")
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """`1 batch`, `2 batches`."""
+    return f"{number} {one if number == 1 else many}"
 
 
 def _listed(counts: dict[str, int], before: str = ", skipped: ", *, brackets: bool = False) -> str:

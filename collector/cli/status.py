@@ -77,6 +77,8 @@ def lines_of_each(report: dict[str, Any], now: float) -> list[str]:
 def lines_of(report: dict[str, Any], now: float) -> list[str]:
     """The report, as a person reads it."""
     rows = [("agent", _agent(report, now))]
+    if report.get("paused"):
+        rows.append(("paused", f"nothing is sent: {report['paused']['reason']}"))
     rows += [("service", _service(facts)) for facts in report.get("services", [])]
     rows += [("problem", text) for text in _problem(report, now)]
     rows += [("overruled", text) for text in report.get("overruled", [])]

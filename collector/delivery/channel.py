@@ -16,7 +16,7 @@ from typing import NamedTuple
 from collector.delivery.sink import Accepted, Answer, Halt, Pending, Request, Retry, Sink, TooLarge, Verdict
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
-from collector.errors import Stopped
+from collector.errors import Paused, Stopped
 from collector.flow.outcome import Sealed
 
 ASKS_WHO = frozenset({401, 403})
@@ -46,6 +46,7 @@ class Channel:
         address: str = "",
         clean: Callable[[str], str] = str,
         max_rate: int = 0,
+        standstill: Callable[[], object] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.sink = sink
@@ -53,6 +54,7 @@ class Channel:
         self._transport = transport
         self._clean = clean
         self._max_rate = max_rate
+        self._standstill = standstill
         self._clock = clock
         self._free_at = 0.0
         self._lock = threading.Lock()
@@ -101,6 +103,9 @@ class Channel:
     def _exchange(self, request: Request, waiting: Waiting) -> tuple[Verdict | Pending, int, Answer | None]:
         if waiting.is_over:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
+        # The last thing before the socket, so that off is off on every way here: passes, retries, heartbeats, tests.
+        if reason := self._standstill():
+            raise Paused(f"Nothing is sent: {reason}. All offsets are kept.")
         answer, sent = self._transport.post(request)
         if isinstance(answer, Answer):
             answer = answer._replace(path=request.path)

@@ -7,7 +7,7 @@ and a line in the registry there. Invariant: other code asks a sink about itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import httpx
 
-from collector.flow.outcome import Sealed
+from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
 from collector.settings.options import Section, SinkSettings
@@ -133,6 +133,16 @@ class Sink(Protocol):
         """What an answer means for the events that were sent. Never raises, whatever a server says."""
 
 
+class Follower(Protocol):
+    """What a sink has to know of events in their order: it sees all of a source, while it is read, before batches are
+    made. Whatever it adds to `Sealed.beside` travels with that event, and must not depend on where reading began."""
+
+    def follow(
+        self, key: str, offset: int, items: Iterable[Item], before: Callable[[int], Iterable[Item]]
+    ) -> Iterator[Item]:
+        """The items of a source from an offset on, none left out. `before` gives those in so many bytes before it."""
+
+
 @dataclass(frozen=True, slots=True)
 class SinkType(Generic[OptionsT]):
     """What a sink says about itself. `options` become the table [sink.<name>] of the configuration.
@@ -151,6 +161,7 @@ class SinkType(Generic[OptionsT]):
     has_own_table: bool = True
     place: Callable[[Settings], Path] | None = None
     within: Callable[[OptionsT], str] = lambda _: ""
+    follower: Callable[[OptionsT], Follower | None] = lambda _: None
     scheme: str = "Bearer"
     signer: Callable[[OptionsT], Signer] | None = None
     check: Callable[[OptionsT, SinkSettings], None] = lambda _options, _settings: None
@@ -159,6 +170,10 @@ class SinkType(Generic[OptionsT]):
     def needs_url(self) -> bool:
         """Whether it sends to sink.url."""
         return self.place is None
+
+    def followed_by(self, settings: Settings) -> Follower | None:
+        """What follows the events of these settings' sink, if anything does."""
+        return self.follower(settings.own_options(self))
 
     def sink(self, settings: Settings) -> Sink:
         """The sink that these settings describe."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from collector.flow.line import End, Line
 
@@ -17,13 +17,14 @@ class Sealed(NamedTuple):
     """A redacted, size-bounded, serialized event. Only `collector.redact.seal` makes one (promise 5).
 
     `seen` is when this was read, in seconds since 1970: for sinks that say so, or that take no old times. It stays as
-    it is however often the event is sent.
+    it is however often the event is sent. `beside` is what the sink itself wants sent with it, such as spans.
     """
 
     id: str
     body: bytes
     redactions: dict[str, int]
     seen: float = 0.0
+    beside: tuple[Any, ...] = ()
 
 
 class Quarantined(NamedTuple):

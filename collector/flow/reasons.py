@@ -1,7 +1,7 @@
 """Reasons: why something was not sent, and what that means for exit codes and for later passes.
 
 One row for each reason. A module that skips or quarantines something names a row; the ledger, the state, the quarantine
-and `scan --json` carry its name. The tables in docs/reliability.md and docs/events.md are made from these rows.
+and `scan --json` carry its name. The tables in docs/troubleshooting.md and docs/events.md are made from these rows.
 """
 
 from __future__ import annotations

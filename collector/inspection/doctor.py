@@ -38,6 +38,7 @@ from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.capture import captured_sender
 from collector.keeping.lock import holder
+from collector.keeping.pause import standstill
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
 from collector.redact import Redactor, seal
@@ -219,6 +220,9 @@ def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
         yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
     if (proxy := configuration.proxy_of(str(settings.sink.url))) and not is_loopback(str(settings.sink.url)):
         yield Check("proxy", "ok", str(proxy))
+    if reason := standstill(settings):
+        yield Check("sink", "warn", f"not asked, because nothing may leave: {reason}", "Run `doctor` again afterwards.")
+        return
     known = installation_of(settings)
     redactor = make_redactor(settings, known.key)
     made = captured_sender(canary(frame_of(settings, known), time.time()), capture_of(settings, known))

@@ -21,6 +21,7 @@ from collector.flow.sink_identity import UNNAMED
 from collector.flow.source import Root
 from collector.keeping import parked
 from collector.keeping.lock import holder
+from collector.keeping.pause import standstill
 from collector.reading.discover import discover
 from collector.redact.seal import content_id
 from collector.service.figures import Lag
@@ -70,6 +71,8 @@ def _report(settings: Settings) -> dict[str, Any]:
     is_running = bool(named) and told.get("is_running") is True and f"process {told.get('pid')}," in named
     report = told if is_running else {**_past(told), **_look_around(settings)}
     report |= {"is_running": is_running, "holder": named or None, "state": str(settings.state_path)}
+    reason = standstill(settings)
+    report["paused"] = {**reason._asdict(), "reason": str(reason)} if reason else None
     entries = _quarantined(settings)
     report["quarantine"] = None if entries is None else len(entries)
     report["damaged"] = sorted({entry["source"] for entry in entries or () if _is_still_damaged(entry)})

@@ -1,13 +1,17 @@
-"""Whether a directory that was named as a root can be one: the coding agent leaves marks in its own.
+"""Whether a directory that was named as a root can be one: the coding agent leaves marks in its own; and whether it is
+still there.
 
 In: a root and the format of its agent. Out: what is wrong, in a sentence that names what may have been meant.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Sequence
 
 from collector.agents.format import AgentFormat
+from collector.errors import RootDeleted
 from collector.flow.source import Root
 
 
@@ -27,3 +31,17 @@ def doubt(root: Root, form: AgentFormat) -> str:
 
 def _has_marks(path: str, form: AgentFormat) -> bool:
     return any(os.path.exists(os.path.join(path, name)) for name in form.root_marks)
+
+
+def refuse_deleted(roots: Sequence[Root]) -> None:
+    """Raises if a sandbox or container shows a root that is no more: it would be seen empty for ever.
+
+    Such a root is a mount of its own. It outlives the directory, which then has no name left, so no link to it.
+    """
+    for root in roots:
+        with contextlib.suppress(OSError):
+            if os.stat(root.path).st_nlink == 0:
+                raise RootDeleted(
+                    f"{root.path} was deleted, and this sandbox goes on showing the directory that is gone. All "
+                    "offsets are kept. A new start sees what has taken its place; the service manager does that."
+                )

@@ -47,9 +47,7 @@ def read(
         if start == 0 and limit <= LARGEST_STUB and _is_stub(source, file.read_fully(limit, 0), form):
             raise SkipSource(reasons.WARMUP.name, source.key)
         head = file.read_fully(min(FINGERPRINT_BYTES, limit), 0)
-        companion = form.companion(source)
-        said = file.companion(companion) if companion else {}
-        reading = Reading(source, head, file.stamp._replace(size=limit), said)
+        reading = Reading(source, head, file.stamp._replace(size=limit), _companion(source, file, form))
         # Only a position from an earlier version has no anchor: then what is before it is read once more, and not sent.
         known = from_kept(position.anchor) if start and position else HEAD
         anchor = known or _anchor_at(file, reading, start, form)
@@ -68,9 +66,15 @@ def before(source: Source, position: Position, form: AgentFormat, reach: int = R
         window = file.read_fully(position.offset - low, low)
         start = low + window.find(b"\n") + 1 if low else 0
         head = file.read_fully(min(FINGERPRINT_BYTES, position.offset), 0)
-        reading = Reading(source, head, file.stamp._replace(size=position.offset))
+        reading = Reading(source, head, file.stamp._replace(size=position.offset), _companion(source, file, form))
         parts = whole_lines(file, start, position.offset, CHUNK_BYTES, MAX_LINE_BYTES)
         yield from (item for item in _items(reading, parts, start, HEAD, form) if isinstance(item, Line))
+
+
+def _companion(source: Source, file: SourceFile, form: AgentFormat) -> dict[str, Any]:
+    """What the file beside it says, where there is one."""
+    companion = form.companion(source)
+    return file.companion(companion) if companion else {}
 
 
 def _anchor_at(file: SourceFile, reading: Reading, start: int, form: AgentFormat) -> Anchor:

@@ -11,6 +11,7 @@ matching (where does one) -> copies (every place of a found value) -> marker. Th
       all_rules     all other rules, together                          -> structures, formats
         structures  places that give a secret away                     -> formats, words
         formats     what each provider's secrets look like             -> words
+      personal      personal data, where somebody asks for it          -> nothing
       scan          where a rule may match, and where it does          -> words
         words       judging names and values                           -> nothing
 

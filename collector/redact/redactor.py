@@ -25,6 +25,7 @@ from collector.redact.exempt import is_exempt
 from collector.redact.findings import Finding, Mark, in_original
 from collector.redact.marker import MARKER, outside_markers, shielded
 from collector.redact.own_rules.load import Described, user_rules
+from collector.redact.personal import PERSONAL_RULES
 from collector.redact.rule import Rule
 from collector.redact.scan.engines import MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
@@ -51,13 +52,15 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld, whether
-    accounts and people are named, and names that are always taken out: (the id of a rule, a name)."""
+    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld, which
+    personal data counts as secret, whether accounts and people are named, and names that are always taken out: (the id
+    of a rule, a name)."""
 
     key: bytes
     engine: str = "auto"
     disabled: frozenset[str] = frozenset()
     rules: tuple[Described, ...] = ()
+    personal: tuple[str, ...] = ()  # families of personal data
     fields: tuple[str, ...] = ()
     identity: bool = False
     names: tuple[tuple[str, str], ...] = ()
@@ -313,7 +316,9 @@ def _is_output(segment: Segment, answers: set[int]) -> bool:
 
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
     """The table without the disabled rules and with the user's own."""
-    known = {rule.id for rule in RULES} | {PRINTED_RULE} | IDENTITY_IDS
+    personal = [rule for family in options.personal for rule in PERSONAL_RULES[family]]
+    every = [rule.id for rules in PERSONAL_RULES.values() for rule in rules]
+    known = {rule.id for rule in RULES} | {PRINTED_RULE, *every} | IDENTITY_IDS
     own = {rule.id for rule in options.rules}
     if unknown := options.disabled - known - own - {FIELD_RULE}:
         raise ConfigurationError(
@@ -327,4 +332,4 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
         )
     added = user_rules(options.rules, options.cache_dir)
     named = (*IDENTITY_RULES, *rules_of_names(options.names)) if options.identity else rules_of_names(options.names)
-    return tuple(rule for rule in (*RULES, *named, *added) if rule.id not in options.disabled)
+    return tuple(rule for rule in (*RULES, *personal, *named, *added) if rule.id not in options.disabled)

@@ -8,7 +8,6 @@ committed offsets, and the status says why.
 
 from __future__ import annotations
 
-import contextlib
 import encodings.idna  # noqa: F401 - httpx needs it; loaded in the middle of a large pass, it would pin memory
 import os
 import random
@@ -21,18 +20,20 @@ from typing import Any
 from collector import __version__
 from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError, RootDeleted
+from collector.errors import CollectorError, ConfigurationError
 from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of
 from collector.pipeline import Flow, meet_sink
+from collector.reading.roots import refuse_deleted
 from collector.service import footprint
 from collector.service.figures import timestamp
 from collector.service.heartbeat import Beat, standing
 from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
+from collector.service.standstills import LOOK_AGAIN_SECONDS, Standstills
 from collector.service.status_file import StatusFile, one_line, status_path
 from collector.service.watch import Watcher
 from collector.settings import Settings, fingerprint
@@ -82,6 +83,7 @@ class Service:
         self._full_at = self._rested_at = clock()
         self._heartbeat_at = clock()  # the first at once: a fleet wants to hear who has come
         self._from_now = from_now
+        self._standstills = Standstills()
         self._secrets: Any = None
         self._told: Any = None
 
@@ -153,6 +155,8 @@ class Service:
         # Saving comes first: what a sink acknowledged before it went down must reach the disk during the outage.
         if committer.due_in == 0.0:
             committer.save()
+        elif self._stands_still():
+            return min(LOOK_AGAIN_SECONDS, self._when_to_save())
         elif self._is_beat_due(now):
             self._send_heartbeat()
         # Nothing else before the retry is due: a hint would only lead to the same failure.
@@ -168,6 +172,12 @@ class Service:
         else:
             return self._nothing_until() - now
         return 0.0
+
+    def _stands_still(self) -> bool:
+        if self._standstills.has_changed(self.settings, self.flow, self._wall()):
+            self.passes.changes += 1
+            self._full_at = self._clock()
+        return bool(self._standstills.reason)
 
     def _nothing_until(self) -> float:
         moments = [self._full_at, self._clock() + self._when_to_save()]
@@ -192,21 +202,8 @@ class Service:
             self._full_at = self.passes.retry_at = now
         self._drift = drift
 
-    def _leave_a_deleted_root(self) -> None:
-        """Ends the run if a sandbox or container shows a root that is no more: it would be seen empty for ever.
-
-        Such a root is a mount of its own. It outlives the directory, which then has no name left, so no link to it.
-        """
-        for root in self.flow.scope.roots:
-            with contextlib.suppress(OSError):
-                if os.stat(root.path).st_nlink == 0:
-                    raise RootDeleted(
-                        f"{root.path} was deleted, and this sandbox goes on showing the directory that is gone. All "
-                        "offsets are kept. A new start sees what has taken its place; the service manager does that."
-                    )
-
     def _look_at_everything(self) -> None:
-        self._leave_a_deleted_root()
+        refuse_deleted(self.flow.scope.roots)
         # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
         self.watcher.keep_up()
         hints = self.wake.take()

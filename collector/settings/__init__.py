@@ -21,7 +21,7 @@ from collector.settings.fingerprint import fingerprint
 from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
-from collector.settings.loading import load
+from collector.settings.loading import load, users_file
 from collector.settings.model import Settings, masked, token_path, token_places, with_sinks
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "token_path",
     "token_places",
     "user_config",
+    "users_file",
     "variable",
     "watchdog_seconds",
     "with_sinks",

@@ -19,7 +19,7 @@ from collector.settings.options import listed
 Keys = tuple[str, ...]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 # Whoever says no is heard: a person can withhold more than the administrator does, but not take that back.
-ADDS_UP = frozenset({"projects.exclude", "redaction.fields", "redaction.rules"})
+ADDS_UP = frozenset({"projects.exclude", "redaction.fields", "redaction.personal", "redaction.rules"})
 
 
 class Rank(IntEnum):

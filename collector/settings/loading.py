@@ -105,6 +105,11 @@ def _system_files(directory: Path) -> list[Path]:
     return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_file(path)]
 
 
+def users_file(given: Path | None) -> Path:
+    """The user's file, also if there is none yet: the one to edit."""
+    return _users_file(given) or user_config()
+
+
 def _users_file(given: Path | None) -> Path | None:
     """The user's file: the flag's, $COLLECTOR_CONFIG's, the usual one, or none."""
     named = given or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None)

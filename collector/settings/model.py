@@ -57,6 +57,7 @@ class Settings(BaseSettings):
         env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
     )
 
+    enabled: bool = Field(default=True, description="false: nothing is read for a sink, and nothing leaves")
     roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
         default=[], description="directories to read, as paths or as tables with path, label and agent"
     )

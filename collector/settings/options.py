@@ -11,7 +11,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import httpx
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
@@ -302,6 +302,9 @@ class UserRule(Section):
     keywords: list[str] = []
 
 
+Personal = Literal["email", "phone", "card", "iban", "national_id", "ip", "mac", "account"]
+
+
 class RedactionSettings(Section):
     """What is recognised as a secret. There is no off switch."""
 
@@ -313,6 +316,10 @@ class RedactionSettings(Section):
         description="take out the names of accounts, of this host and of who commits, and e-mail addresses",
     )
     rules: list[UserRule] = Field(default=[], description="further rules")
+    personal: Annotated[list[Personal], NoDecode, BeforeValidator(listed)] = Field(
+        default=[],
+        description="personal data that is taken out too: " + ", ".join(get_args(Personal)),
+    )
     key_file: FilePath | None = Field(
         default=None,
         examples=["/etc/collector/redaction-key"],

@@ -14,7 +14,7 @@ import tomlkit
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from collector.settings.model import section_of, with_sinks
+from collector.settings.model import Settings, section_of, with_sinks
 from collector.settings.options import OneOfSeveral, SinkSettings
 from collector.settings.sinks import Sinks
 
@@ -22,7 +22,7 @@ HEADER = """\
 Configuration of collector. Each line that is commented out shows a default, or an example if there is no default.
 Each key is decided by the last of these that sets it: /etc/collector/collector.toml, /etc/collector/conf.d/*.toml, the
 user's file (`collector config init` writes one), a COLLECTOR_* variable (COLLECTOR_SINK__URL), a flag. Lists are
-replaced, but projects.exclude, redaction.fields and redaction.rules add up. `collector config show` says what decided.
+replaced, but projects.exclude, redaction.fields, .personal and .rules add up. `collector config show` says where from.
 An administrator may lock keys or sections: a line locked = ["sink", "capture.level"] above the first table.
 Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
 """
@@ -46,6 +46,7 @@ def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
         lines.append(f"for {agent.title}, {usual}.")
     for line in [*lines, f'roots = ["{agents[0].usual_roots[0]}"]']:
         document.add(tomlkit.comment(line) if line else tomlkit.nl())
+    document.add(tomlkit.comment(_line("enabled", Settings.model_fields["enabled"])))
     for name, field in with_sinks(sinks).model_fields.items():
         for title, section in _sections(name, field):
             _add(document, title, section)

@@ -76,12 +76,15 @@ def open_to_write(
         connection = _connect(f"{path.absolute().as_uri()}?mode=rw", busy_seconds)
         with _closing_on_error(connection):
             version = _version(connection, path)
-            connection.execute("PRAGMA page_size = 8192")  # a new file only; 15 % less CPU than 4096 with our rows
+            # For a new file only. Ids are as good as random, so a batch touches as many pages as it has events: beyond
+            # half a million events, 4096 takes a tenth less CPU than 8192, and below they are the same.
+            connection.execute("PRAGMA page_size = 4096")
+            connection.execute("PRAGMA cache_size = -8000")  # kB, as far as the database fills them
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # macOS: plain fsync leaves data in the drive's cache
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
-            connection.execute("PRAGMA wal_autocheckpoint = 2000")  # pages: 16 MB
+            connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: 16 MB
             connection.execute("PRAGMA journal_size_limit = 67108864")
             if version < VERSION or not schema.is_current(connection, prices):
                 _bring_up_to_date(connection, path, prices)

@@ -122,7 +122,7 @@ def _problem(event: Any) -> Rejected | None:
 def _row(event: dict[str, Any], body: bytes) -> Row:
     label, get = _label, event.get
     host, client, attributes = _table(get("host")), _table(get("client")), _table(get("attributes"))
-    copied_from = label(_table(attributes.get("forked_from")).get("sessionId")) if "forked_from" in attributes else None
+    copied_from = _copied_from(attributes, get("session_id")) if attributes else None
     labels = get("labels")
     context = (
         *(label(get("session_id")), label(get("agent_id")), label(get("agent_type")), copied_from),
@@ -151,6 +151,14 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
         *(_title(kind, event), _redactions(get("redactions")), len(body)),
     )
     return Row(bytes.fromhex(event["id"]), context, facts, tool_rows(event, kind), body)
+
+
+def _copied_from(attributes: dict[str, Any], session: Any) -> str | None:
+    """The session that a fork copied this row from: copies name it, or (2.1.327) the session that made the request."""
+    if "forked_from" in attributes:
+        return _label(_table(attributes["forked_from"]).get("sessionId"))
+    requested_by = attributes.get("request_session_id")
+    return _label(requested_by) if requested_by != session else None
 
 
 def _label(value: Any) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import orjson
@@ -38,7 +38,13 @@ FIND_KNOWN = (
     f"WHERE row.id IN ({', '.join('?' * ASKED_AT_ONCE)})"
 )
 FIND_CONTEXT = "SELECT number FROM contexts WHERE hash = ?"
-INSERT_CONTEXT = f"INSERT INTO contexts (hash, {', '.join(CONTEXT)}) VALUES (?{', ?' * len(CONTEXT)})"  # noqa: S608
+INSERT_CONTEXT = (
+    f"INSERT INTO contexts (hash, agent, place, {', '.join(CONTEXT)}) "  # noqa: S608
+    f"VALUES (?, ?, ?{', ?' * len(CONTEXT)})"
+)
+PLACE = ("project", "host_id", "host_name", "user", "labels")
+FIND_PLACE = "SELECT number FROM places WHERE hash = ?"
+INSERT_PLACE = f"INSERT INTO places (hash, agent, {', '.join(PLACE)}) VALUES (?, ?{', ?' * len(PLACE)})"  # noqa: S608
 # A number is never given twice, not even when the newest events were removed: readers go on after the last they saw.
 NEXT_NUMBER = """
 SELECT max(
@@ -87,8 +93,10 @@ class Rows:
 
     def store(self, rows: Iterable[Row], received: int | None = None) -> Stored:
         """Stores one batch, merging repeats; `received` is in milliseconds, and now unless it is given."""
-        count, best = 0, dict[bytes, Row]()
+        count, best, forks = 0, dict[bytes, Row](), set[tuple[str | None, str | None]]()
         for count, row in enumerate(rows, 1):  # noqa: B007 - counted on purpose
+            if row.context[COPIED_FROM] is not None:
+                forks.add((row.context[SESSION], row.context[COPIED_FROM]))
             if row.id not in best or row.rank > best[row.id].rank:
                 best[row.id] = row
         known = self._known(list(best))
@@ -98,7 +106,7 @@ class Rows:
             for row in best.values()
             if row.id in known and row.rank > rank(known[row.id].facts, known[row.id].who)
         ]
-        self._note_forks(best.values())
+        self._note_forks(forks)
         if fresh or better:
             self._write(fresh, better, int(time.time() * 1000) if received is None else received)
         return Stored(len(fresh), count - len(fresh))
@@ -164,15 +172,28 @@ class Rows:
         if number is None:
             if len(self._contexts) >= MAX_KNOWN_CONTEXTS:
                 self._contexts.clear()
-            key = hashlib.blake2b(orjson.dumps(row.context), digest_size=16).digest()
-            found = self._connection.execute(FIND_CONTEXT, (key,)).fetchone()
-            if found is None:
-                found = (self._connection.execute(INSERT_CONTEXT, (key, *row.context)).lastrowid,)
-            number = self._contexts[row.context] = int(found[0])
+            known = dict(zip(CONTEXT, row.context, strict=True))
+            agent = "main" if known["agent_id"] is None else known["agent_type"] or "subagent"
+            place = (agent, *(known[name] for name in PLACE))
+            number = self._numbered(
+                FIND_CONTEXT, INSERT_CONTEXT, row.context, lambda: (agent, self._place(place), *row.context)
+            )
+            self._contexts[row.context] = number
         return number
 
-    def _note_forks(self, rows: Iterable[Row]) -> None:
-        pairs = {(row.context[SESSION], row.context[COPIED_FROM]) for row in rows if row.context[COPIED_FROM]}
+    def _place(self, place: Context) -> int:
+        return self._numbered(FIND_PLACE, INSERT_PLACE, place, lambda: place)
+
+    def _numbered(self, find: str, insert: str, key: Context, row: Callable[[], tuple[Any, ...]]) -> int:
+        """The number of a row that is found by the hash of its key, and made if it is not there."""
+        digest = hashlib.blake2b(orjson.dumps(key), digest_size=16).digest()
+        found = self._connection.execute(find, (digest,)).fetchone()
+        if found is None:
+            found = (self._connection.execute(insert, (digest, *row())).lastrowid,)
+        return int(found[0])
+
+    def _note_forks(self, pairs: Iterable[tuple[str | None, str | None]]) -> None:
+        """Notes which session was forked from which: of all rows, since a copy gives way to its original."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO forks (session_id, parent_session_id) VALUES (?, ?)",
             [pair for pair in pairs if pair[0] and pair[0] != pair[1]],

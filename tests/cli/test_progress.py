@@ -25,7 +25,7 @@ def test_a_terminal_sees_a_bar_and_stdout_holds_the_ledger_only(tmp_path: Path) 
     said = os.read(shown, 65536)
     os.close(shown)
     assert (result.returncode, json.loads(result.stdout)["delivered"]) == (0, 1)
-    assert b"1 batches" in said
+    assert b"1 batch" in said
     assert b"delivered" not in said
 
 

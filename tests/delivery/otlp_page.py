@@ -18,14 +18,14 @@ TEXT_PATH = Path(__file__).with_name("otlp_page.md")
 def page_text() -> str:
     """The page."""
     text = TEXT_PATH.read_text().replace("<!-- version -->", mapping.VERSION)
-    for name, rows in (("resource", mapping.RESOURCE), ("log", mapping.LOG)):
+    for name, rows in (("resource", mapping.RESOURCE), ("log", mapping.LOG), ("spans", mapping.SPANS)):
         text = text.replace(f"<!-- {name} -->", "\n".join(table(rows)))
     return text
 
 
 def table(rows: Sequence[mapping.Row]) -> Iterator[str]:
     """One table of names."""
-    yield "| field of the event | attribute | whose name | |"
+    yield "| of | attribute | whose name | |"
     yield "| --- | --- | --- | --- |"
     for row in rows:
         field = row.field if row.field.startswith("(") else f"`{row.field}`"

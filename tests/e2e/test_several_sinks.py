@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from collector.errors import StateLocked
+from collector.keeping.lock import lock
 from tests.agent import Agent
 from tests.build import Home, Session
 from tests.inside import Inside
@@ -193,6 +195,16 @@ def test_killed_in_the_middle_each_is_sent_what_it_lacks(tmp_path: Path) -> None
         assert "Traceback" not in running.stderr
         lags = [json.loads(path.read_bytes())["lag"] for path in agent.directory.glob("*.status.json")]
         assert lags == [0, 0]
+
+
+def test_when_one_cannot_run_none_does_and_the_reason_is_said(tmp_path: Path) -> None:
+    """The service manager starts all of them again, and a person reads why."""
+    with Sink() as engine, Sink() as archive:
+        laptop = Laptop(tmp_path, engine, archive)
+        agent = Agent(laptop.home, environment=laptop.agent.environment)
+        with lock(agent.state.with_name("state.archive.json"), "test"), agent.start() as running:
+            assert running.process.wait(60) == StateLocked.exit_code
+        assert "archive: The state" in running.stderr
 
 
 @pytest.mark.parametrize(

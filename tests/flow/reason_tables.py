@@ -1,4 +1,4 @@
-"""Writes the table of reasons in docs/reliability.md, which is made from collector/flow/reasons.py.
+"""Writes the table of reasons in docs/troubleshooting.md, which is made from collector/flow/reasons.py.
 
 python -m tests.flow.reason_tables
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from collector.flow.reasons import QUARANTINED, SKIPPED_FILES, SKIPPED_LINES, Reason
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
 BEGINNING = "<!-- python -m tests.flow.reason_tables -->\n"
 END = "<!-- end of the table -->\n"
 AGAIN = {"line": "no, the offset is past it", "event": "by `collector quarantine retry`"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector.agents.claude_code import places
+from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import Entry, Position, Source, SourceKind, digest, stamp_of
 from collector.keeping.held import HeldFile, Plan, look_into
 from collector.keeping.rescue import HeldFiles
@@ -28,9 +29,9 @@ class Place:
         self.root.mkdir()
         self.held = self.restarted()
 
-    def restarted(self, *, is_dry_run: bool = False) -> HeldFiles:
+    def restarted(self, *, is_dry_run: bool = False, sink: SinkIdentity = NO_SINK) -> HeldFiles:
         """The same, as a newly started process sees it."""
-        return HeldFiles(self.directory, SweptSettings(), companion_of=FORM.companion, is_dry_run=is_dry_run)
+        return HeldFiles(self.directory, SweptSettings(), sink=sink, companion_of=FORM.companion, is_dry_run=is_dry_run)
 
     def write(self, name: str, data: bytes, kind: SourceKind = places.SESSION) -> Source:
         (self.root / name).write_bytes(data)
@@ -67,6 +68,24 @@ def no_links(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
 
     monkeypatch.setattr("os.link", refuse)
+
+
+def test_what_an_earlier_version_held_is_held_for_the_sink_that_fails_next(place: Place) -> None:
+    first, second = (SinkIdentity("http", f"https://{name}.example") for name in ("first", "second"))
+    source = place.write("a", b"1\n")
+    place.held.hold([source], place.state)  # for no sink in particular: they were not told apart
+    place.held = place.restarted(sink=first)
+    place.take_stock(source)
+    place.held.hold([source], place.state)
+    place.held = place.restarted(sink=second)
+    place.take_stock(source)
+    place.sent(source)
+    place.held.let_go(place.state)
+    assert place.names() == {"index.json", "1.jsonl"}
+    place.held = place.restarted(sink=first)
+    place.take_stock(source)
+    place.held.let_go(place.state)
+    assert place.names() == set()
 
 
 def test_a_link_is_another_name_of_the_original(place: Place) -> None:

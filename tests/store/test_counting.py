@@ -24,6 +24,7 @@ ADVISED = [
 def asked(database: Path, statement: str, *sent: Event) -> list[dict[str, Any]]:
     """What the store answers once these events are in it, each sent twice and in a batch of its own."""
     with closing(Writer(database)) as writer:
+        writer.store(map(row_of, sent))
         for one in (*sent, *reversed(sent)):
             writer.store([row_of(one)])
     with asking(database) as connection:
@@ -103,14 +104,17 @@ def total(session: str, dollars: float, minute: int) -> Event:
     return event("session_cost", attributes={"total_cost_usd": dollars}, session_id=session, time=time)
 
 
-def test_a_forks_total_is_counted_without_its_parents(database: Path) -> None:
+@pytest.mark.parametrize(
+    "mark", [{"forked_from": {"sessionId": "root", "messageUuid": "u"}}, {"request_session_id": "root"}]
+)
+def test_a_forks_total_is_counted_without_its_parents(database: Path, mark: dict[str, Any]) -> None:
     def said(message: str, output: int, session: str, minute: int) -> Event:
         usage = {"input_tokens": 0, "output_tokens": output}
         time = f"2026-03-01T10:{minute:02d}:00.000Z"
         return reply(message, 0, usage=usage, model="claude-opus-4-5", session_id=session, time=time)
 
     original = said("m1", 4000, "root", 1)  # $0.10
-    copy = original | {"session_id": "fork", "attributes": {"forked_from": {"sessionId": "root", "messageUuid": "u"}}}
+    copy = original | {"session_id": "fork", "attributes": mark}
     found = asked(
         database,
         "SELECT * FROM session_costs ORDER BY session_id",

@@ -95,6 +95,30 @@ LOG: tuple[Row, ...] = (
     Row("blocks", "collector.blocks", OWN, "what is left of them"),
     Row("*", "collector.*", OWN, "every other field of an event, under its own name"),
 )
+SPANS: tuple[Row, ...] = (
+    Row("(every span)", "session.id", CLAUDE_CODE),
+    Row("(every span)", "gen_ai.conversation.id", GEN_AI, "the session"),
+    Row("(every span)", "prompt.id", CLAUDE_CODE, "where records name it"),
+    Row("(every span)", "agent_id", CLAUDE_CODE, "of a subagent"),
+    Row("(every span)", "gen_ai.agent.name", GEN_AI, "the subagent's type, or the client"),
+    Row("(every span)", "gen_ai.operation.name", GEN_AI, "`invoke_agent`, `chat` or `execute_tool`"),
+    Row("(every span)", "gen_ai.provider.name", GEN_AI),
+    Row("(every span)", "process.working_directory", GENERAL),
+    Row("(every span)", "vcs.ref.head.name", GENERAL),
+    Row("(requests)", "gen_ai.*", GEN_AI, "model, response, finish reasons, tokens: as in the record above"),
+    Row("(requests)", "request_id", CLAUDE_CODE),
+    Row("(requests)", "speed", CLAUDE_CODE),
+    Row("(failed requests)", "status_code", CLAUDE_CODE),
+    Row(
+        "(what failed)", "error.type", GENERAL, "and an event `exception` with `exception.type` and `exception.message`"
+    ),
+    Row("(tools)", "gen_ai.tool.name", GEN_AI),
+    Row("(tools)", "gen_ai.tool.call.id", GEN_AI),
+    Row("(tools)", "success", CLAUDE_CODE),
+    Row("(tools)", "duration_ms", CLAUDE_CODE, "without the wait for a permission, which the span contains"),
+    Row("(tools)", "collector.tool.exit_code", OWN),
+    Row("(tools)", "collector.tool.denied_by", OWN),
+)
 
 PROVIDERS = {"bedrock": "aws.bedrock", "vertex": "gcp.vertex_ai"}
 USUAL_PROVIDER = "anthropic"

@@ -57,4 +57,4 @@ class Group(NamedTuple):
     """Records or spans of one resource."""
 
     resource: Attributes
-    items: Sequence[Any]
+    items: list[Any]

@@ -10,22 +10,24 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import orjson
 from pydantic import Field
 
 from collector import __version__
 from collector.delivery.otlp import json_form, mapping, protobuf
-from collector.delivery.otlp.records import SCOPE, Group, LogRecord
+from collector.delivery.otlp.records import SCOPE, Attributes, Group
+from collector.delivery.otlp.tracer import Tracer
 from collector.delivery.sink import Accepted, Answer, Halt, Refused, Request, Retry, SinkLimits, SinkType, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
 from collector.settings.options import Section
 
-LOGS = "/v1/logs"
+LOGS, TRACES = "/v1/logs", "/v1/traces"
 CHECK_BASE = "Check sink.url: it must be the address that /v1/logs is added to, such as http://localhost:4318."
+CHECK_TRACES = "The receiver takes logs, but no traces: set sink.otlp.traces = false, or have it take /v1/traces."
 CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver does not take this content."
 ADVICE = {**HALT_ADVICE, 404: CHECK_BASE, 405: CHECK_BASE, 410: CHECK_BASE, 406: CHECK_ENCODING, 415: CHECK_ENCODING}
 RETRIED = frozenset({429, 502, 503, 504})
@@ -37,6 +39,7 @@ class OtlpOptions(Section):
     """What can be set for the otlp sink."""
 
     encoding: Literal["protobuf", "json"] = Field(default="protobuf", description="of requests")
+    traces: bool = Field(default=False, description="send turns, requests and tool calls as spans too")
 
 
 def machine() -> dict[str, str]:
@@ -61,15 +64,20 @@ class OtlpSink:
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """One request, with the events of one client and installation beneath one resource."""
-        groups = _grouped(events, self._machine)
-        body = self._form.logs(groups, (SCOPE, __version__), mapping.SCHEMA_URL)
-        return [Request(body, {"Content-Type": self._form.CONTENT_TYPE, "Idempotency-Key": key}, LOGS)]
+        """One request, with the events of one client and installation beneath one resource; and one with the spans."""
+        said, url = (SCOPE, __version__), mapping.SCHEMA_URL
+        headers = {"Content-Type": self._form.CONTENT_TYPE, "Idempotency-Key": key}
+        requests = [Request(self._form.logs(_records(events, self._machine), said, url), headers, LOGS)]
+        if spans := _spans(events):
+            requests.append(Request(self._form.traces(spans, said, url), headers, TRACES))
+        return requests
 
     def classify(self, answer: Answer) -> Verdict:
         """By the status; the body of a 2xx may tell of records that were rejected."""
         if is_success(answer):
             return _read_response(answer)
+        if answer.path == TRACES and answer.status in (404, 405):
+            return Halt(f"HTTP {answer.status} for traces", CHECK_TRACES)
         if answer.status in RETRIED:
             return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
         verdict = verdict_of(answer, self._clock(), ADVICE)
@@ -78,16 +86,20 @@ class OtlpSink:
         return Refused(verdict.reason) if isinstance(verdict, Retry) else verdict
 
 
-def _grouped(events: Sequence[Sealed], machine: Mapping[str, str]) -> list[Group]:
-    resources: dict[bytes, dict[str, object]] = {}
-    records: dict[bytes, list[LogRecord]] = {}
-    for sealed in events:
-        event = orjson.loads(sealed.body)
-        told = mapping.resource(event, machine)
-        name = orjson.dumps(told)
-        resources[name] = told
-        records.setdefault(name, []).append(mapping.log_record(event, sealed.seen))
-    return [Group(resources[name], items) for name, items in records.items()]
+def _records(events: Sequence[Sealed], machine: Mapping[str, str]) -> list[Group]:
+    read = ((orjson.loads(event.body), event.seen) for event in events)
+    return _grouped((mapping.resource(event, machine), mapping.log_record(event, seen)) for event, seen in read)
+
+
+def _spans(events: Sequence[Sealed]) -> list[Group]:
+    return _grouped(completed for event in events for completed in event.beside)
+
+
+def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
+    groups: dict[bytes, Group] = {}
+    for resource, item in made:
+        groups.setdefault(orjson.dumps(resource), Group(resource, [])).items.append(item)
+    return list(groups.values())
 
 
 def _read_response(answer: Answer) -> Accepted | Halt:
@@ -101,6 +113,8 @@ def _read_response(answer: Answer) -> Accepted | Halt:
         rejected, said = form.partial_success(body if form is json_form else answer.body) if body else (0, "")
     except (ValueError, TypeError):
         return Accepted()
+    if answer.path == TRACES:  # the events themselves are stored, and spans have no quarantine
+        return Accepted(remark=f"it rejected {rejected} spans. {said}"[:500].strip() if rejected > 0 else said[:500])
     return Accepted(unnamed=max(0, rejected), remark=said[:500])
 
 
@@ -109,4 +123,5 @@ SINK = SinkType(
     summary="OpenTelemetry: OTLP/HTTP, as protobuf or JSON",
     options=OtlpOptions,
     make=OtlpSink,
+    follower=lambda options: Tracer(machine()) if options.traces else None,
 )

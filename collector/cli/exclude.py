@@ -1,0 +1,157 @@
+"""`collector exclude` and `collector include`: no to a project, and yes again, in the user's own configuration file."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from collector import settings
+from collector.cli.scan import Config, StatePath, flags
+from collector.delivery.sinks.registry import SINKS
+from collector.errors import ConfigurationError
+from collector.log import printable
+
+SPECIAL = re.compile(r"([\\*?\[])")
+Target = Annotated[
+    str,
+    typer.Argument(metavar="PATH", help="The project's directory, or a glob.", show_default=False),
+]
+
+
+class Left(NamedTuple):
+    """What is still to be sent: sources, how many of them have something unsent, and how much."""
+
+    sources: int
+    behind: int
+    bytes: int
+
+
+def exclude(path: Target, config: Config = None, state: StatePath = None) -> None:
+    """Says no to a project.
+
+    Nothing of it is read or sent from now on, in any stream. What was sent stays where it is.
+
+    Example: collector exclude ~/work/private
+    """
+    from collector.settings.editing import list_in, put_list
+
+    chosen, file = _chosen(config, state), settings.users_file(config)
+    _refuse_if_locked(chosen, "projects.exclude")
+    glob, before = glob_of(path), _left(chosen)
+    mine = list_in(file, "projects", "exclude")
+    if glob in mine:
+        typer.echo(printable(f"{glob} is excluded already, in {file}."))
+        return
+    kept = [each for each in mine if each != f"!{glob}"]
+    put_list(file, "projects", "exclude", [*kept, glob])
+    now = _chosen(config, state)
+    after = _left(now)
+    typer.echo(printable(f"Excluded {glob}, in {file}."))
+    typer.echo(_change(before, after))
+    typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
+    _tell_agents(now)
+
+
+def include(path: Target, config: Config = None, state: StatePath = None) -> None:
+    """Takes back a no to a project.
+
+    What of it was not sent yet, and is still there, is sent from now on.
+
+    Example: collector include ~/work/private
+    """
+    from collector.settings.editing import list_in, put_list
+
+    chosen, file = _chosen(config, state), settings.users_file(config)
+    glob, before = glob_of(path), _left(chosen)
+    directory = os.path.abspath(os.path.expanduser(path))
+    mine = list_in(file, "projects", "exclude")
+    wanted = list_in(file, "projects", "include")
+    if glob in mine:
+        _refuse_if_locked(chosen, "projects.exclude")
+        put_list(file, "projects", "exclude", [each for each in mine if each != glob])
+    if wanted and glob not in wanted and not _takes(_chosen(config, state), directory):
+        _refuse_if_locked(chosen, "projects.include")
+        put_list(file, "projects", "include", [*wanted, glob])
+    now = _chosen(config, state)
+    if not _takes(now, directory):
+        raise ConfigurationError(f"{glob} is still left out: {_why(now)}.")
+    after = _left(now)
+    typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
+    typer.echo(_change(before, after))
+    _tell_agents(now)
+
+
+def glob_of(path: str) -> str:
+    """What stands in the configuration for a path: a directory with ~ for the home, or a glob as it was given."""
+    absolute = os.path.abspath(os.path.expanduser(path))
+    if not os.path.isdir(absolute) and SPECIAL.search(path):
+        return path
+    if "/" not in path and not os.path.isdir(absolute):
+        return path  # the name of a project, wherever it is
+    home = settings.home()
+    told = "~" + absolute.removeprefix(home) if absolute.startswith(home + "/") else absolute
+    return SPECIAL.sub(r"\\\1", told)
+
+
+def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
+    return settings.load(config, flags(None, None, None, state), sinks=SINKS)
+
+
+def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
+    if locked := chosen.origins.locked_by(key):
+        raise ConfigurationError(
+            f"{key} cannot be changed: an administrator has locked it in {locked}. Nothing was changed; "
+            "`collector pause` stops what leaves, unless that is locked as well."
+        )
+
+
+def _left(chosen: settings.Settings) -> Left:
+    from collector.assembly import scope_of, state_of
+    from collector.reading.discover import discover
+
+    state, found = state_of(chosen).load(may_repair=False), discover(scope_of(chosen))
+    lags = [lag for source in found.files if (lag := state.lag_of(source))]
+    return Left(len(found.files), len(lags), sum(lags))
+
+
+def _takes(chosen: settings.Settings, directory: str) -> bool:
+    from collector.assembly import scope_of
+
+    return all(each.takes(directory) for each in scope_of(chosen).filters.values())
+
+
+def _why(chosen: settings.Settings) -> str:
+    """Which lists may leave a directory out."""
+    keys = ("projects.exclude", "projects.include")
+    places = [f"{key} in {place}" for key in keys if (place := chosen.origins.place(key))]
+    return "by " + " and ".join(places) if places else "by the configuration"
+
+
+def _change(before: Left, after: Left) -> str:
+    from collector.service.status_file import in_words
+
+    files = after.sources - before.sources
+    said = f"{abs(files)} sources {'more' if files > 0 else 'fewer'} are read" if files else "The same sources are read"
+    was = f" (before: {in_words(before.bytes)})" if before.bytes != after.bytes else ""
+    return f"{said}; {in_words(after.bytes)} in {after.behind} sources wait to be sent{was}."
+
+
+def _tell_agents(chosen: settings.Settings) -> None:
+    """Has a service of this user's take the change over; says what to do about one that is somebody else's."""
+    from collector.keeping.lock import holder
+
+    for each in chosen.each():
+        found = re.match(r"collector run, process (\d+),", holder(each.state_path))
+        if not found:
+            continue
+        try:
+            os.kill(int(found[1]), signal.SIGHUP)
+            typer.echo("The running agent was told, and takes it over now.")
+        except OSError as error:
+            typer.echo(f"The running agent could not be told ({error.strerror}): reload it, or it goes on as before.")
+        return

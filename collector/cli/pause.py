@@ -1,0 +1,112 @@
+"""`collector pause` and `collector resume`: nothing leaves until a person says so, across restarts."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from collector import settings
+from collector.cli.scan import Config, StatePath, flags
+from collector.delivery.sinks.registry import SINKS
+from collector.errors import ConfigurationError, StateError
+from collector.log import printable
+
+UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
+AFTERWARDS = (
+    "No event, heartbeat or test leaves meanwhile. What is written meanwhile is sent afterwards, unless you say "
+    "`collector resume --from-now`, or exclude its project."
+)
+
+
+def pause(
+    for_: Annotated[
+        str | None,
+        typer.Option("--for", help="For how long: 30m, 2h, 3d; else until `collector resume`.", show_default=False),
+    ] = None,
+    config: Config = None,
+    state: StatePath = None,
+) -> None:
+    """Stops whatever would leave, across restarts.
+
+    Example: collector pause --for 2h
+    """
+    from collector.keeping.pause import pause as write_pause
+    from collector.keeping.pause import timestamp
+
+    chosen = _chosen(config, state)
+    if locked := chosen.origins.locked_by("enabled"):
+        raise ConfigurationError(
+            f"An administrator decides whether collector runs here: {locked} locks `enabled`. Nothing was changed."
+        )
+    now = time.time()
+    until = now + _seconds(for_) if for_ else None
+    for path in _states(chosen):
+        write_pause(path, now, until)
+    when = f"until {timestamp(until)}" if until is not None else "until `collector resume`"
+    typer.echo(printable(f"Paused {when}. {AFTERWARDS}"))
+
+
+def resume(
+    from_now: Annotated[
+        bool, typer.Option("--from-now", help="Never send what is unsent by now, such as what the pause was for.")
+    ] = False,
+    config: Config = None,
+    state: StatePath = None,
+) -> None:
+    """Ends a pause.
+
+    What is unsent is sent then, or left out for good with --from-now.
+
+    Example: collector resume --from-now
+    """
+    from collector.keeping.pause import ask_to_leave_out, standstill
+    from collector.keeping.pause import resume as end_pause
+
+    chosen = _chosen(config, state)
+    if from_now:  # before the pause ends, or something could leave in between
+        for each in chosen.each():
+            ask_to_leave_out(each.state_path)
+    was_paused = [end_pause(path) for path in _states(chosen)]
+    said = "Resumed." if any(was_paused) else "It was not paused."
+    said += " What is unsent by now is left out." if from_now else ""
+    left = standstill(chosen)
+    typer.echo(printable(f"{said} Still {left}." if left else said))
+
+
+def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
+    return settings.load(config, flags(None, None, None, state), sinks=SINKS)
+
+
+def _states(chosen: settings.Settings) -> Iterator[Path]:
+    """The state here, and that of a system service which works for this person, where it lets them."""
+    yield chosen.state_path
+    if chosen.state.path is not None:
+        return
+    from collector.install.installed import services_of
+    from collector.install.plans import Person
+
+    person = Person(settings.account(), os.getuid(), settings.home())
+    for facts in services_of(person, sys.platform):
+        path = Path(facts.get("keeps", ""), "state.json")
+        if not facts.get("keeps") or path.parent == chosen.state_path.parent or not path.parent.exists():
+            continue
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise StateError(
+                f"{facts['unit']} keeps its state in {path.parent}, where you may not write. Run this command as that "
+                "service's user (`sudo -u`), or ask whoever administers this machine."
+            )
+        yield path
+
+
+def _seconds(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,6})([mhdw])", text)
+    if not found or not int(found[1]):
+        raise typer.BadParameter("write a duration as 30m, 2h or 3d", param_hint="--for")
+    return int(found[1]) * UNITS[found[2]]

@@ -1,0 +1,120 @@
+"""The tracer: follows every transcript while it is read, and puts completed spans beside the event that completed them.
+
+In: the items of a source, in their order. Out: the same items; some events carry spans now, so that they are sent,
+retried and acknowledged together. Invariant: spans depend on the transcript alone, not on where reading began. Where it
+is taken up in the middle, as after a restart, it is read again from the beginning of the open turn, and not sent.
+
+Crash window: the spans of an answer that is the last in its file are made two seconds later, and travel with the next
+event of any source. A crash in between loses these spans, never an event.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+
+import orjson
+
+from collector.delivery.otlp.conversation import Completed, Conversation
+from collector.flow.line import End, Line
+from collector.flow.outcome import Item, Sealed
+
+MOST_KNOWN = 4_096  # conversations; one that is forgotten is read again if it goes on
+MOST_HELD = 500  # items kept back behind an event, so that the end of the file can still add to it
+FIRST_REACH, LONGEST_REACH = 128 << 10, 64 << 20
+QUIET_SECONDS = 2.0  # rows of one answer are written together
+GIVEN_UP_SECONDS = 3600.0  # after which an answer is not waited for; versions 2.1.12 to 2.1.51 never say that it is one
+
+Before = Callable[[int], Iterable[Item]]
+
+
+class Tracer:
+    """One for each flow; used by the thread that reads."""
+
+    def __init__(
+        self, machine: dict[str, str], clock: Callable[[], float] = time.time, most_known: int = MOST_KNOWN
+    ) -> None:
+        self._machine = machine
+        self._most_known = most_known
+        self._clock = clock
+        self._known: OrderedDict[str, Conversation] = OrderedDict()
+        self._due: dict[str, float] = {}  # answered at the end of their file, and read then
+        self._late: list[Completed] = []  # spans that wait for an event to travel with
+
+    def follow(self, key: str, offset: int, items: Iterable[Item], before: Before) -> Iterator[Item]:
+        """The items of a source from an offset on. `before` gives the last items before it, as far as it is asked."""
+        conversation: Conversation | None = None
+        held: list[Item] = []  # an event, and the items after it that are none
+        for item in items:
+            if conversation is None:
+                start = item.line.offset if isinstance(item.line, Line) else item.line.end
+                conversation = self._conversation(key, offset if start >= offset else 0, before)
+            if isinstance(item.outcome, Sealed) or len(held) >= MOST_HELD:
+                yield from held
+                held = []
+            if isinstance(item.outcome, Sealed):
+                spans = conversation.follow(orjson.loads(item.outcome.body), self._machine)
+                held.append(_with(item, [*self._take_late(), *spans]))
+            elif isinstance(item.line, End):
+                held = self._ended(key, conversation, item.line, held)
+                held.append(item)
+            else:
+                held.append(item)
+            conversation.at = item.line.end
+        yield from held
+
+    def _conversation(self, key: str, offset: int, before: Before) -> Conversation:
+        """What was followed up to this offset; else the same again, from the beginning of the turn that is open."""
+        known = self._known.get(key)
+        self._due.pop(key, None)
+        if known is None or known.at != offset:
+            known = self._again(offset, before)
+        self._known[key] = known
+        self._known.move_to_end(key)
+        while len(self._known) > self._most_known:
+            self._due.pop(self._known.popitem(last=False)[0], None)
+        return known
+
+    def _again(self, offset: int, before: Before) -> Conversation:
+        reach = FIRST_REACH
+        while True:
+            made = Conversation()
+            for item in before(reach) if offset else ():
+                if isinstance(item.outcome, Sealed):
+                    made.follow(orjson.loads(item.outcome.body), self._machine)
+            made.at = offset
+            if made.is_certain or reach >= min(offset, LONGEST_REACH):
+                return made
+            reach *= 8
+
+    def _ended(self, key: str, conversation: Conversation, end: End, held: list[Item]) -> list[Item]:
+        """The end of the file: what is over by now, and not only for the moment, is made."""
+        turn = conversation.turn
+        if turn is None:
+            return held
+        silent = self._clock() - end.reading.stamp.mtime_ns / 1e9
+        if silent >= (QUIET_SECONDS if turn.is_answered else GIVEN_UP_SECONDS):
+            spans = conversation.close()
+            if held and isinstance(held[0].outcome, Sealed):
+                return [_with(held[0], spans), *held[1:]]
+            self._late += spans
+        elif turn.is_answered:
+            self._due[key] = self._clock()
+        return held
+
+    def _take_late(self) -> list[Completed]:
+        """Spans of other sources that have been over for a while, for the next event to carry."""
+        if self._due:
+            now = self._clock()
+            for key in [key for key, read in self._due.items() if now - read >= QUIET_SECONDS]:
+                del self._due[key]
+                self._late += self._known[key].close()
+        late, self._late = self._late, []
+        return late
+
+
+def _with(item: Item, spans: list[Completed]) -> Item:
+    if not spans or not isinstance(item.outcome, Sealed):
+        return item
+    return item._replace(outcome=item.outcome._replace(beside=(*item.outcome.beside, *spans)))

@@ -1,0 +1,130 @@
+"""Off is off: whether anything may be sent, by the configuration (`enabled`) and by the pause file beside the state.
+
+In: the settings. Out: why everything stands still, or None. Invariant: in doubt it stands still: a pause file that
+cannot be read or understood counts as a pause without an end. The file is written whole, so a restart finds it, and
+every agent with a state in the same directory goes by it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from collector.errors import StateError
+from collector.files import created, fsync_directory, make_private_directory
+from collector.settings import Settings
+
+TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
+RESUME = "`collector resume` ends it"
+
+
+class Standstill(NamedTuple):
+    """Why nothing is sent: `by` is configuration or pause; the moments are empty where there are none."""
+
+    by: str
+    place: str
+    since: str = ""
+    until: str = ""
+
+    def __str__(self) -> str:
+        if self.by == "configuration":
+            return f"switched off by enabled = false (in {self.place})"
+        since, until = (f" {word} {moment}" if moment else "" for word, moment in self._moments)
+        return f"paused{since}{until}; {RESUME}"
+
+    @property
+    def _moments(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        return ("since", self.since), ("until", self.until)
+
+
+def standstill(settings: Settings, now: float | None = None) -> Standstill | None:
+    """Why nothing may be sent; None where it may."""
+    if not settings.enabled:
+        return Standstill("configuration", settings.origins.place("enabled") or "a command line flag")
+    return read_pause(settings.state_path, time.time() if now is None else now)
+
+
+def pause_path(state_path: Path) -> Path:
+    """The pause file that belongs to a state, and to all others beside it."""
+    return state_path.with_name("paused.json")
+
+
+def read_pause(state_path: Path, now: float) -> Standstill | None:
+    """The pause in force."""
+    path = pause_path(state_path)
+    try:
+        told = orjson.loads(path.read_bytes())
+        since, until = told["since"], told["until"]
+        if until is not None and until <= now:
+            return None
+        return Standstill("pause", str(path), timestamp(since), "" if until is None else timestamp(until))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return Standstill("pause", str(path))
+
+
+def pause(state_path: Path, now: float, until: float | None) -> None:
+    """Pauses, or changes until when."""
+    path = pause_path(state_path)
+    _write(path, {"since": int(now), "until": None if until is None else int(until)})
+
+
+def resume(state_path: Path) -> bool:
+    """Ends the pause; whether there was a file."""
+    path = pause_path(state_path)
+    try:
+        path.unlink()
+        fsync_directory(path.parent)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StateError(f"Cannot remove {path}: {error.strerror}. The pause goes on; remove the file.") from None
+    return True
+
+
+def request_path(state_path: Path) -> Path:
+    """The file by which a person asks the agent to leave out what it has not sent yet."""
+    return state_path.with_name(f"{state_path.stem}.leave-out")
+
+
+def ask_to_leave_out(state_path: Path) -> None:
+    """Asks the agent of this state to take what there is now as sent, before it sends anything else."""
+    _write(request_path(state_path), {})
+
+
+def is_asked_to_leave_out(state_path: Path) -> bool:
+    """Whether somebody asked for that."""
+    return request_path(state_path).exists()
+
+
+def done_leaving_out(state_path: Path) -> None:
+    """Takes the request back. A crash before this leaves out once more: what was written meanwhile, too."""
+    request_path(state_path).unlink(missing_ok=True)
+
+
+def timestamp(moment: float) -> str:
+    """A moment as RFC 3339 in UTC."""
+    return time.strftime(TIMESTAMP, time.gmtime(moment))
+
+
+def _write(path: Path, content: dict[str, object]) -> None:
+    temporary = path.with_name(path.name + ".new")
+    try:
+        make_private_directory(path.parent)
+        with created(temporary) as file:
+            file.write(orjson.dumps(content))
+            file.flush()
+            os.fsync(file.fileno())
+        # Crash window: up to here nothing has changed, and the command has not said that it has. A stray .new file is
+        # replaced the next time.
+        os.replace(temporary, path)
+        fsync_directory(path.parent)
+    except OSError as error:
+        raise StateError(
+            f"Cannot write {path}: {error.strerror}. Nothing was changed; stop the service if it must not send."
+        ) from None

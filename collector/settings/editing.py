@@ -1,0 +1,77 @@
+"""Edits the user's configuration file for a person: a list in it, with everything else left as it was written.
+
+In: the file, a key and a list. Out: the file, whole. Invariant: comments, order and spelling of the rest stay; a file
+that is not valid TOML is not touched. Imported only by the commands that edit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from collector.errors import ConfigurationError
+from collector.files import created, fsync_directory
+from collector.settings.options import listed
+
+
+def list_in(path: Path, section: str, name: str) -> list[str]:
+    """A list as the file has it; empty where it does not say."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8")).get(section, {})
+    except FileNotFoundError:
+        return []
+    value = listed(found.get(name, [])) if isinstance(found, dict) else []
+    return [str(each) for each in value] if isinstance(value, list) else []
+
+
+def put_list(path: Path, section: str, name: str, values: Sequence[str]) -> None:
+    """Writes the list into the file, which is created if there is none; an empty list goes."""
+    target = Path(os.path.realpath(path))  # a link, as from a repository of dotfiles, stays one
+    try:
+        text = target.read_text(encoding="utf-8") if target.exists() else ""
+        changed = _with_list(text, section, name, values)
+        _write(target, changed)
+    except (TOMLKitError, UnicodeDecodeError):
+        raise ConfigurationError(f"{path} is not valid TOML, so it was left as it is. Correct it first.") from None
+    except OSError as error:
+        raise ConfigurationError(
+            f"Cannot write {path}: {error.strerror}. Nothing was changed; make it writable to this user."
+        ) from None
+
+
+def _with_list(text: str, section: str, name: str, values: Sequence[str]) -> str:
+    document = tomlkit.parse(text)
+    table: Any = document.get(section)
+    if table is None:
+        if text and not text.endswith("\n\n"):
+            document.add(tomlkit.nl())
+        table = tomlkit.table()
+        document[section] = table
+    if values:
+        made = tomlkit.array()
+        made.extend(list(values))
+        table[name] = made.multiline(len(values) > 2)
+    elif name in table:
+        del table[name]
+    return document.as_string()
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.new")
+    with created(temporary) as file:
+        with contextlib.suppress(FileNotFoundError):
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    # Crash window: up to here the file is as it was; a stray beside it is replaced the next time.
+    os.replace(temporary, path)
+    fsync_directory(path.parent)

@@ -1,0 +1,102 @@
+"""`collector exclude` and `include`: no to a project, in one command, and what that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collector.cli.exclude import _refuse_if_locked, glob_of
+from collector.errors import ConfigurationError
+from collector.settings import Origins, Settings
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Sink
+
+MINE = """\
+# What I do not want to share.
+
+[log]
+level = "warning"  # less
+
+[projects]
+exclude = ["~/diary"]  # since May
+"""
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Inside]:
+    with Sink() as sink:
+        yield Inside(Home(tmp_path), sink)
+
+
+def place_of(agent: Inside) -> Path:
+    """The user's own file, where it belongs on this platform."""
+    return Path(agent.run("config", "init").stdout.removeprefix("Wrote ").strip())
+
+
+def session_in(agent: Inside, directory: str, text: str) -> None:
+    session = agent.home.session(project=directory.replace("/", "-"))
+    session.cwd = directory
+    session.prompt(text)
+
+
+def test_no_and_yes_again(agent: Inside) -> None:
+    file = place_of(agent)
+    file.write_text(MINE)
+    session_in(agent, "/work/open", "of the open one")
+    session_in(agent, "/work/secret", "of the secret one")
+    said = agent.run("exclude", "/work/secret", *agent.places()[2:4])
+    assert said.code == 0, said.stderr
+    assert f"Excluded /work/secret, in {file}." in said.stdout
+    assert file.read_text() == MINE.replace('["~/diary"]', '["~/diary", "/work/secret"]')
+    assert agent.scan().code == 0
+    assert agent.sink is not None
+    assert [event["text"] for event in agent.sink.events] == ["of the open one"]
+    assert "excluded already" in agent.run("exclude", "/work/secret").stdout
+    assert "Included /work/secret." in agent.run("include", "/work/secret").stdout
+    assert file.read_text() == MINE
+    assert agent.scan().code == 0
+    assert [event["text"] for event in agent.sink.events][1:] == ["of the secret one"]
+
+
+def test_it_says_what_changes(agent: Inside) -> None:
+    session_in(agent, "/work/secret", "x")
+    agent.environment["CLAUDE_CONFIG_DIR"] = str(agent.home.root)
+    said = agent.run("exclude", "/work/secret", "--state", str(agent.state)).stdout
+    assert "1 sources fewer are read; 0 bytes in 0 sources wait to be sent (before: " in said
+    assert "collector forget --project" in said
+    assert "was not excluded" in agent.run("include", "/work/open", "--state", str(agent.state)).stdout
+
+
+def test_a_path_that_another_list_leaves_out_is_said_to_be(agent: Inside) -> None:
+    variable = {"COLLECTOR_PROJECTS__EXCLUDE": "/work"}
+    result = agent.run("include", "/work/secret", env=variable)
+    assert result.code == 78
+    assert (
+        "still left out: by projects.exclude in the environment variable COLLECTOR_PROJECTS__EXCLUDE" in result.stderr
+    )
+
+
+def test_a_damaged_file_is_not_touched(agent: Inside) -> None:
+    file = place_of(agent)
+    file.write_text("[projects\n")
+    assert agent.run("exclude", "/work/secret").code == 78
+    assert file.read_text() == "[projects\n"
+
+
+def test_what_an_administrator_has_locked_stays(tmp_path: Path) -> None:
+    chosen = Settings().with_origins(Origins(locks={"projects": str(tmp_path / "collector.toml")}))
+    with pytest.raises(ConfigurationError, match=r"an administrator has locked it in .*collector\.toml"):
+        _refuse_if_locked(chosen, "projects.exclude")
+
+
+def test_a_path_becomes_the_glob_that_means_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "app [old]").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert glob_of("app [old]") == "~/app \\[old]"
+    assert glob_of("./gone") == "~/gone"
+    assert glob_of("/work/*/private") == "/work/*/private"
+    assert glob_of("private") == "private"

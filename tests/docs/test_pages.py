@@ -1,0 +1,160 @@
+"""README and docs/ as a reader types them: every command runs, prints what is shown, and every link leads somewhere.
+
+Each page is one story: its commands run in order, in one scratch home with the sessions of the demo in it. Addresses
+stand for a scripted sink that takes everything.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from collector.agents.registry import AGENTS
+from collector.cli import app
+from tests.agent import Agent
+from tests.build import Home
+from tests.docs.blocks import PAGES, REPOSITORY, Shown, headings_of, links_in, missing_from, shown_in
+from tests.inside import Inside
+from tests.sink import Sink
+
+TREE = get_command(app)
+WITH_COMMANDS = [page for page in PAGES if any(not each.why_not for each in shown_in(page))]
+ADDRESSES = ("https://telemetry.example/v1/events", "http://127.0.0.1:8585/v1/events")
+ENDLESS = re.compile(r"collector (receive|run|web)\b|--watch|--follow| -f\b|service (un)?install")
+WELL = {0, 1}  # 1: `doctor` finds no service where the tests run, and `status` of one that is not there
+
+
+class Shell:
+    """Runs what a page shows: the command in this process, what stands before or after a `|` by sh."""
+
+    def __init__(self, agent: Agent, sink: Sink) -> None:
+        self.agent, self.sink = agent, sink
+
+    def run(self, shown: Shown) -> tuple[int, str]:
+        """The exit code of the command, and what the whole line printed."""
+        line = shown.command
+        assert not ENDLESS.search(line), f"{shown.page}:{shown.line} runs until it is stopped: mark it as not run"
+        for address in ADDRESSES:
+            line = line.replace(address, self.sink.url)
+        before, words, after = self._parts(line)
+        given = self._sh(before, b"") if before else b""
+        if "<" in words:
+            given = (self.agent.home.path / words[words.index("<") + 1]).read_bytes()
+            words = words[: words.index("<")]
+        result = self.agent.run(*words[1:], given=given)
+        printed = self._sh(after, result.stdout.encode()).decode() if after else result.stdout + result.stderr
+        return result.code, printed
+
+    def _parts(self, line: str) -> tuple[str, list[str], str]:
+        pieces = [piece.strip() for piece in re.split(r"\s\|\s", line)]
+        place = next(number for number, piece in enumerate(pieces) if piece.startswith("collector"))
+        words = shlex.split(pieces[place])
+        words = [re.sub("^~", str(self.agent.home.path), word) for word in words]
+        return " | ".join(pieces[:place]), words, " | ".join(pieces[place + 1 :])
+
+    def _sh(self, script: str, given: bytes) -> bytes:
+        return subprocess.run(["sh", "-c", script], input=given, capture_output=True, check=True).stdout
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    home = Home(tmp_path)
+    form = next(iter(AGENTS.values()))
+    key = "AKIA" + "".join(random.Random(1).choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16))
+    for name, content in form.example(key, random.Random(1), datetime.now(UTC)).items():
+        path = home.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (home.path / "notes.txt").write_text("export DB_PASSWORD=winter2026maple\n")
+    (home.path / "values.jsonl").write_text('{"password": "winter2026maple"}\n')
+    (home.path / "collector.toml").write_text('[labels]\nteam = "platform"\n')
+    monkeypatch.chdir(home.path)
+    with Sink() as sink:
+        agent = Inside(home, None, {"COLUMNS": "160"})
+        monkeypatch.setattr(sys, "argv", ["collector"])
+        yield Shell(agent, sink)
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS)
+def test_every_command_that_a_page_shows_runs_and_prints_what_is_shown(page: str, shell: Shell) -> None:
+    trouble = []
+    for shown in shown_in(page):
+        if shown.why_not or not re.search(r"\bcollector\b", shown.command):
+            continue
+        code, printed = shell.run(shown)
+        if code not in WELL or "Traceback" in printed:
+            trouble.append(f"{page}:{shown.line} {shown.command}: exit code {code}\n{printed}")
+        home = str(shell.agent.home.path)
+        if missing := missing_from(shown.output, printed.replace(home, "~")):
+            trouble.append(f"{page}:{shown.line} {shown.command}: does not print {missing}\n{printed}")
+    assert trouble == []
+
+
+def command_lines() -> Iterator[tuple[str, list[str]]]:
+    """What pages show in code blocks, and what they name in passing, from `collector` on."""
+    for page in (*PAGES, "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md"):
+        text = (REPOSITORY / page).read_text()
+        named = re.findall(r"`(?:sudo )?(collector [a-z][^`\n]*)`", text)
+        named += re.findall(r"^    (?:\$ )?(?:sudo )?(collector [a-z].*)$", text, re.MULTILINE)
+        for line in named:
+            yield page, re.split(r"\s\||\s#|\s<|[;(…&]", line)[0].replace("'", " ").split()[1:]
+
+
+def test_every_command_and_option_that_a_page_names_exists() -> None:
+    unknown = []
+    lines = list(command_lines())
+    assert len(lines) > 100
+    for page, words in lines:
+        command: Any = TREE
+        rest = list(words)
+        while rest and hasattr(command, "commands"):
+            name = rest.pop(0).rstrip(",.:")
+            if name.startswith("-"):
+                continue
+            if name not in command.commands:
+                unknown.append(f"{page}: collector {' '.join(words)}")
+                break
+            command = command.commands[name]
+        known = {name for each in command.params for name in each.opts} | {"-h", "--help", "-v", "-q"}
+        given = {word.partition("=")[0].strip("[],.") for word in rest if word.lstrip("[").startswith("--")}
+        unknown += [f"{page}: collector {' '.join(words)}: {name}" for name in given - known]
+    assert unknown == []
+
+
+def test_every_link_leads_somewhere() -> None:
+    broken = []
+    for page in PAGES:
+        for target, heading in links_in(page):
+            if not (REPOSITORY / target).exists() and target != "docs/privacy.md":
+                broken.append(f"{page}: {target}")
+            elif heading and heading not in headings_of(target):
+                broken.append(f"{page}: {target}#{heading}")
+    assert broken == []
+
+
+def test_readme_leads_to_every_page() -> None:
+    listed = {target for target, _ in links_in("README.md")}
+    assert {page for page in PAGES if page != "README.md"} - listed == set()
+
+
+def test_the_page_of_commands_is_what_the_commands_say() -> None:
+    made = subprocess.run(
+        [sys.executable, str(REPOSITORY / "packaging" / "reference.py"), "page"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(REPOSITORY), "HOME": "/nonexistent"},
+    ).stdout
+    assert (REPOSITORY / "docs" / "commands.md").read_text() == made, (
+        "run: python packaging/reference.py page > docs/commands.md"
+    )

@@ -1,0 +1,70 @@
+"""Off is off: a pause and `enabled = false` hold back everything, on every way out, until a person says otherwise."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Sink
+
+BEATS = {"COLLECTOR_HEARTBEAT__INTERVAL": "300"}
+
+
+@pytest.fixture
+def agent(home: Home, sink: Sink) -> Agent:
+    return Inside(home, sink)
+
+
+def command(agent: Agent, *words: str, code: int = 0) -> str:
+    """What a command on this state prints."""
+    result = agent.run(*words, "--state", str(agent.state))
+    assert result.code == code, result.stderr
+    return result.stdout
+
+
+def test_nothing_leaves_a_paused_machine_on_any_way(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("written before")
+    assert "until `collector resume`" in command(agent, "pause")
+    paused = agent.scan(**BEATS)
+    assert (paused.code, paused.ledger["lines"]) == (0, 0)
+    assert "paused since" in paused.stderr
+    checks = {
+        each["name"]: each for each in json.loads(agent.run("doctor", "--json", *agent.places()).stdout)["checks"]
+    }
+    assert "not asked, because nothing may leave" in checks["sink"]["finding"]
+    status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
+    assert status["paused"]["by"] == "pause"
+    assert "nothing is sent: paused since" in agent.run("status", *agent.places()).stdout
+    assert sink.requests == []
+    assert "Resumed." in command(agent, "resume")
+    assert agent.scan().ledger["delivered"] == 1
+    assert "It was not paused." in command(agent, "resume")
+
+
+def test_the_configuration_can_switch_it_off(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("no")
+    assert "enabled = false (in the environment variable" in agent.scan(COLLECTOR_ENABLED="false", **BEATS).stderr
+    assert sink.requests == []
+
+
+@pytest.mark.parametrize("how_long", ["2", "two hours", "0h", "-1h"])
+def test_a_duration_that_is_none_is_refused(agent: Agent, how_long: str) -> None:
+    command(agent, "pause", "--for", how_long, code=2)
+
+
+def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("before")
+    agent.scan()
+    command(agent, "pause")
+    session.prompt("during")
+    command(agent, "resume", "--from-now")
+    session.prompt("left out too, because nobody had looked yet")
+    agent.scan()
+    session.prompt("after")
+    agent.scan()
+    assert [event["text"] for event in sink.events] == ["before", "after"]

@@ -1,0 +1,181 @@
+"""Traces: what goes on in a transcript arrives as spans that nest, the same wherever reading began."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+from collector.delivery.otlp.conversation import span_id
+from tests.build import Home, Session, Transcript, call_of
+from tests.delivery.otlp_receiver import attributes_of, ids_of, spans_of
+from tests.inside import Inside
+from tests.sink import Answer, Request, Sink
+
+TO_OTLP = {"COLLECTOR_SINK__TYPE": "otlp", "COLLECTOR_SINK__OTLP__TRACES": "true"}
+PROMPT = "f1e2d3c4-0000-4000-8000-000000000001"
+UNREACHABLE = 75
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as sink:
+        yield sink
+
+
+def scan(home: Home, sink: Sink, *, silent: float = 10) -> Any:
+    """One pass, so many seconds after the last write."""
+    for path in home.root.rglob("*.jsonl"):
+        os.utime(path, (time.time() - silent,) * 2)
+    return Inside(home, sink, TO_OTLP).scan().assert_balanced()
+
+
+def spans(sink: Sink) -> list[Any]:
+    return [span for post in sink.posts if "/v1/traces" in post.path for span in spans_of(post)]
+
+
+def story(session: Session) -> Iterator[Transcript]:
+    """A prompt, tools, one of which fails, a subagent, an answer in two rows, and a second prompt; in steps."""
+    session.prompt("Fix the login bug", promptId=PROMPT)
+    text = {"type": "text", "text": "I will look."}
+    call = {"type": "tool_use", "id": "toolu_ls", "name": "Bash", "input": {"command": "ls"}}
+    _, listed = session.rows(text, call, message_id="msg_1", tokens=40)
+    yield session
+    session.tool_result(listed, "a.py", promptId=PROMPT)
+    failing = session.tool_call(given={"command": "false"}, message_id="msg_2")
+    session.tool_result(failing, "Exit code 1", is_error=True, promptId=PROMPT)
+    spawning = session.tool_call("Agent", {"prompt": "Explore"}, message_id="msg_3")
+    yield session
+    agent = session.subagent("a1234567", meta={"agentType": "Explore", "toolUseId": call_of(spawning)})
+    agent.user("Explore", promptId=PROMPT)
+    inner = agent.tool_call("Read", {"file_path": "a.py"}, message_id="msg_a1")
+    yield agent
+    agent.tool_result(inner, "x = 1", promptId=PROMPT)
+    agent.reply("Found it.", message_id="msg_a2")
+    yield agent
+    session.tool_result(spawning, "Found it.", result={"agentId": "a1234567"}, promptId=PROMPT)
+    session.rows({"type": "thinking", "thinking": "So."}, {"type": "text", "text": "Done."}, message_id="msg_4")
+    yield session
+    session.system("turn_duration", durationMs=9_000)
+    session.prompt("Thanks")
+    session.system("api_error", error={"message": "Overloaded", "status": 529}, retryAttempt=1)
+    session.reply("You are welcome.", message_id="msg_5")
+    yield session
+
+
+def test_a_transcript_is_a_tree_of_spans(home: Home, sink: Sink) -> None:
+    session = home.session()
+    list(story(session))
+    scan(home, sink)
+    found = {span.span_id: span for span in spans(sink)}
+    assert len(found) == len(spans(sink))
+    by_name = {(span.name, span.parent_span_id): span for span in found.values()}
+    roots = [span for span in found.values() if not span.parent_span_id]
+    assert [span.name for span in roots] == ["invoke_agent claude_code"] * 2
+    model = "chat claude-opus-4-5-20251101"
+    children = {
+        root.span_id: sorted(span.name for span in found.values() if span.parent_span_id == root.span_id)
+        for root in roots
+    }
+    first, second = sorted(roots, key=lambda span: span.start_time_unix_nano)
+    assert children[first.span_id] == [*[model] * 4, "execute_tool Agent", "execute_tool Bash", "execute_tool Bash"]
+    assert children[second.span_id] == ["chat", model]
+    spawning = by_name["execute_tool Agent", first.span_id]
+    explorer = by_name["invoke_agent Explore", spawning.span_id]
+    inside = [span.name for span in found.values() if span.parent_span_id == explorer.span_id]
+    assert sorted(inside) == [model, model, "execute_tool Read"]
+    assert len({span.trace_id for span in found.values()}) == 2
+    for span in found.values():
+        above = found.get(span.parent_span_id, span)
+        assert above.trace_id == span.trace_id
+        assert above.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
+        assert span.end_time_unix_nano <= above.end_time_unix_nano
+    failed = {span.name: (span.status.code, span.status.message) for span in found.values() if span.status.code}
+    assert failed == {"execute_tool Bash": (2, "Exit code 1"), "chat": (2, "Overloaded")}
+    [event] = next(span for span in found.values() if span.name == "execute_tool Bash" and span.events).events
+    assert attributes_of(event.attributes) == {"exception.type": "tool_error", "exception.message": "Exit code 1"}
+    request = attributes_of(found[span_id("request", "msg_1")].attributes)
+    assert request["gen_ai.usage.output_tokens"] == 40
+    assert request["gen_ai.usage.input_tokens"] == 1203
+    assert (request["prompt.id"], request["gen_ai.operation.name"]) == (PROMPT, "chat")
+
+
+def test_wherever_reading_begins_the_spans_are_the_same(tmp_path: Path) -> None:
+    with Sink() as whole, Sink() as stepwise:
+        home = Home(tmp_path / "whole")
+        list(story(home.session()))
+        scan(home, whole)
+        home = Home(tmp_path / "stepwise")
+        for _ in story(home.session()):
+            scan(home, stepwise)  # each is a process of its own, as far as memory goes
+        # An answer that was over when reading ended may be told again when it goes on: as the same span.
+        assert {str(span) for span in spans(stepwise)} == {str(span) for span in spans(whole)}
+        assert (len(spans(whole)), len(spans(stepwise))) == (15, 17)
+
+
+def test_what_a_fork_copied_is_told_by_the_original_only(home: Home, sink: Sink) -> None:
+    session = home.session()
+    list(story(session))
+    fork = session.fork()
+    fork.prompt("And now?")
+    fork.reply("Now this.", message_id="msg_fork")
+    scan(home, sink)
+    names = [span.span_id for span in spans(sink)]
+    assert len(names) == len(set(names)) == 17
+
+
+def test_a_session_that_was_left_in_the_middle_ends_with_its_last_event(home: Home, sink: Sink, tmp_path: Path) -> None:
+    session = home.session()
+    session.prompt("Go")
+    session.tool_call(message_id="msg_1")
+    scan(home, sink, silent=100)
+    assert spans(sink) == []
+    (tmp_path / "agent" / "state.json").unlink()
+    scan(home, sink, silent=4_000)
+    request, turn = spans(sink)
+    assert (request.span_id, turn.end_time_unix_nano) == (span_id("request", "msg_1"), request.end_time_unix_nano)
+
+
+def answering(*rules: tuple[str, Answer]) -> Callable[[Request], Answer]:
+    """An answer by the end of the path."""
+    return lambda request: next((answer for path, answer in rules if request.path.endswith(path)), Answer())
+
+
+def test_logs_and_spans_are_acknowledged_together(home: Home, sink: Sink) -> None:
+    list(story(home.session()))
+    sink.then = answering(("/v1/traces", Answer(404)))
+    result = scan(home, sink)
+    assert result.code == UNREACHABLE
+    assert "set sink.otlp.traces = false" in result.stderr
+    assert result.ledger["delivered"] == 0
+    sink.then = Answer()
+    sink.answer(Answer(), Answer(503, {"Retry-After": "0"}))
+    before = len(sink.posts)
+    result = scan(home, sink)
+    assert result.code == 0
+    logs, traces, again, once_more = sink.posts[before:]
+    assert (logs.body, traces.body) == (again.body, once_more.body)
+    assert len(ids_of(logs)) == result.ledger["lines"]
+
+
+def test_spans_that_are_rejected_are_told_and_the_events_are_stored(home: Home, sink: Sink) -> None:
+    list(story(home.session()))
+    response = ExportTraceServiceResponse()
+    response.partial_success.rejected_spans = 3
+    response.partial_success.error_message = "too many attributes"
+    body, headers = bytes(response.SerializeToString()), {"Content-Type": "application/x-protobuf"}
+    sink.then = answering(("/v1/traces", Answer(200, headers, body)))
+    result = scan(home, sink)
+    assert (result.code, result.ledger["quarantined"]) == (0, 0)
+    assert "it rejected 3 spans. too many attributes" in result.stderr
+    assert len(sink.posts) == 2

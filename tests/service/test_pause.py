@@ -1,0 +1,59 @@
+"""A pause in the middle of the long run: noticed before anything else leaves, and over when its time is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from collector.keeping.pause import pause, pause_path, read_pause, resume
+from tests.build import Home
+from tests.service.steps import Clock, Steps
+from tests.sink import Answer, Sink
+
+
+def test_the_service_stands_still_in_the_middle_and_goes_on(home: Home, sink: Sink, clock: Clock) -> None:
+    with Steps(home, sink, clock, given={"heartbeat": {"interval": 60.0}}) as steps:
+        home.session().prompt("one")
+        steps.until_idle()
+        sent = len(sink.requests)
+        pause(steps.service.settings.state_path, clock.wall(), None)
+        home.session().prompt("two")
+        clock.forward(3600)
+        assert steps.until_idle() <= 2
+        assert len(sink.requests) == sent
+        resume(steps.service.settings.state_path)
+        steps.until_idle()
+        assert "two" in sink.raw_bytes.decode()
+        # A pause that nobody can read is one without an end.
+        pause_path(steps.service.settings.state_path).write_text("{")
+        home.session().prompt("three")
+        clock.forward(100_000)
+        steps.until_idle()
+        assert "three" not in sink.raw_bytes.decode()
+        resume(steps.service.settings.state_path)
+        steps.until_idle()
+        assert "three" in sink.raw_bytes.decode()
+
+
+def test_a_pause_ends_by_itself_when_its_time_is_over(tmp_path: Path) -> None:
+    pause(tmp_path / "state.json", 1000.0, 8200.0)
+    assert read_pause(tmp_path / "state.json", 8199.0) is not None
+    assert read_pause(tmp_path / "state.json", 8200.0) is None
+
+
+def test_a_pause_stops_a_pass_that_is_under_way(home: Home, clock: Clock) -> None:
+    for number in range(12):
+        home.session().prompt(f"number {number}")
+    state = home.path.parent / "agent" / "state.json"
+
+    def answer(_: object) -> Answer:
+        pause(state, clock.wall(), None)
+        return Answer()
+
+    given = {"batch": {"max_events": 1}}
+    with Sink(answer) as sink, Steps(home, sink, clock, given=given) as steps:
+        steps.until_idle()
+        assert 1 <= len(sink.requests) < 12
+        sent = len(sink.requests)
+        clock.forward(10_000)
+        steps.until_idle()
+        assert len(sink.requests) == sent
