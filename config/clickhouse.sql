@@ -25,7 +25,7 @@ CREATE TABLE event_rows (
     session_id Nullable(String) DEFAULT JSONExtract(event, 'session_id', 'Nullable(String)'),
     agent_id Nullable(String) DEFAULT JSONExtract(event, 'agent_id', 'Nullable(String)'),
     agent_type LowCardinality(Nullable(String)) DEFAULT JSONExtract(event, 'agent_type', 'Nullable(String)'),
-    copied_from Nullable(String) DEFAULT JSONExtract(event, 'attributes', 'forked_from', 'sessionId', 'Nullable(String)'),
+    copied_from Nullable(String) DEFAULT coalesce( JSONExtract(event, 'attributes', 'forked_from', 'sessionId', 'Nullable(String)'), nullif(JSONExtract(event, 'attributes', 'request_session_id', 'Nullable(String)'), JSONExtract(event, 'session_id', 'Nullable(String)')) ),
     project LowCardinality(Nullable(String)) DEFAULT JSONExtract(event, 'project', 'Nullable(String)'),
     cwd Nullable(String) DEFAULT JSONExtract(event, 'cwd', 'Nullable(String)'),
     git_branch LowCardinality(Nullable(String)) DEFAULT JSONExtract(event, 'git_branch', 'Nullable(String)'),
