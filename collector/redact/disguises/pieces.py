@@ -42,8 +42,14 @@ _MARGIN = r"[ \t>|#*+]{0,16}"
 _continued = re.compile((_BREAK + _MARGIN + rf"({_PIECE}{{2,400}})(?=[\"'`,;)\]}}]{{0,3}}(?:\s|\\|\Z|\x90))").encode())
 _long_beginning = re.compile(_LONG.encode())
 _run = re.compile(rb"[A-Za-z0-9+/_-]*={0,2}")
-# Four characters of base64 that stand for three of ASCII: one in eight that were drawn would.
-_ASCII_GROUP = "(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-])"
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
+SHORTEST_ENCODED = 28
+# What encoded texts with secrets hold: words that tell, and how tokens begin.
+_TELLING = "password Password PASSWORD passwd PASSWD secret Secret SECRET token Token TOKEN _key _KEY apiKey api-key"
+_TOKENS = (
+    "ghp_ gho_ ghs_ github_pat_ sk-ant- sk-proj- sk_live_ rk_live_ xoxb- xoxp- npm_ glpat- AKIA hf_ gsk_ dop_v1_ SG.x "
+    "pypi- hvs. shpat_ eyJhbGci"
+)
 _text_bytes = bytes([9, 10, 13, *range(32, 127)])
 
 
@@ -142,9 +148,31 @@ def _unwrapped_view(index: int, text: str, start: int, end: int) -> View | None:
     return view
 
 
-def _encoded(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
+def _in_base64(word: str) -> set[str]:
+    """The letters of base64 that a word alone makes, at each of the three places it may have in a group."""
+    found = set()
+    for shift in range(3):
+        letters = base64.b64encode(b"\0" * shift + word.encode() + b"\0\0").decode()
+        found.add(letters[-(-shift * 8 // 6) : (shift + len(word)) * 8 // 6])
+    return found
+
+
+def _of_encoded_texts() -> str:
+    """What base64 of a text with a secret holds, as one choice of literals."""
+    literals = {part for word in _TELLING.split() for part in _in_base64(word)}
+    literals |= {base64.b64encode(word.encode()).decode()[: len(word) * 8 // 6] for word in _TOKENS.split()}
+    return "|".join(map(re.escape, sorted(literals)))
+
+
+def _encoded(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """All of the run of base64 around what told."""
+    low = max(start, match.start() - WIDEST_ENCODED)
+    first = low + len(text[low : match.start()].rstrip(_ALPHABET))
+    if text[first - 1 : first] == b"\\" and text[first : first + 1] in (b"n", b"r", b"t"):
+        first += 1
     run = _run.match(text, match.start(), min(stop, match.start() + WIDEST_ENCODED))
-    return [(match.start(), run.end() if run else match.end())]
+    last = run.end() if run else match.end()
+    return [(first, last)] if last - first >= SHORTEST_ENCODED else []
 
 
 def _decoded_view(index: int, text: str, start: int, end: int) -> View | None:
@@ -210,7 +238,7 @@ DISGUISES: tuple[Disguise, ...] = (
             "joined-variable",
             rf"[A-Za-z_][A-Za-z0-9_]{{0,30}}=[\"']?{_PIECE}{{2,100}}[\"']?[;\n&][^\x90\x91]{{0,100}}?"
             rf"\$\{{?[A-Za-z_][A-Za-z0-9_]{{0,30}}\}}?[\"']{{0,2}}{_PIECE}{{12,300}}",
-            trigger=r"\$\{?[A-Za-z_][A-Za-z0-9_]{0,30}\}?[\"']{0,2}[A-Za-z0-9_.+=-]{12}",
+            trigger=r"\$(?:[A-Za-z_][A-Za-z0-9_]{0,30}[\"']{1,2}|\{[A-Za-z_][A-Za-z0-9_]{0,30}\}[\"']{0,2})[A-Za-z0-9_]{12}",
             reach_back=340,
             locate=_whole,
             around=0,
@@ -235,10 +263,10 @@ DISGUISES: tuple[Disguise, ...] = (
         Rule(
             "disguise",
             "encoded-text",
-            rf"{_ASCII_GROUP}{{7}}",
+            _of_encoded_texts(),
             locate=_encoded,
             around=None,
-            before="0-9A-Za-z+/_-",
+            before="",
             after="",
         ),
         _decoded_view,

@@ -57,7 +57,7 @@ def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> S
 
 
 _LOGIN = (
-    rf"(?i:logins?|credentials?|creds?|sign[- ]?in|account)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
+    rf"(?i:logins?|credentials?|creds?)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
     r"(?:\S\s)?"
     rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:\s?[/|:,]\s?|\s{{1,3}})"
 )
@@ -80,7 +80,8 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-pair",
-        rf"(?i:u|user|usr|login|username)\s?[:=]\s?{_USER}[ \t,;/|]{{1,4}}(?i:p|pw|pass|pwd|password)\s?[:=]\s?{_TOLD}",
+        rf"(?:[Uu]: |(?i:user|usr|login|username)\s?[:=]\s?){_USER}[ \t,;/|]{{1,4}}"
+        rf"(?i:p|pw|pass|pwd|password)\s?[:=]\s?{_TOLD}",
         locate=_told,
         around=0,
         after="",

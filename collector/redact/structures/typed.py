@@ -22,6 +22,7 @@ _VERB = (
     r"(?:fill_?(?:field|in)?|type_?(?:text|write)?|send_?(?:keys|line)?|set_?value|set_?text|enter_?text|input_?text"
     r"|press_?sequentially|clear_?and_?type|write_?line|replace_?text|set_?input|fill_?text)"
 )
+_TYPING = rf"{_VERB}[( ]\s?{_QUOTE}"
 _END = r"(?:\\{1,3}[rn]|\{enter\}){0,2}"
 _MEMBER = rf"{_QUOTE}?[a-z_]{{1,20}}{_QUOTE}?"
 _DESCRIBED = (
@@ -77,7 +78,8 @@ TYPED_RULES = (
         "typed-after-label",
         rf"{_LABEL}[^\n\x90\x91]{{0,80}}?(?:\n[^\n\x90\x91]{{0,40}}?)?[\s.>;(]{_VERB}[( ]\s?"
         rf"{_QUOTE}(?P<secret>{_VALUE}){_END}{_QUOTE}",
-        trigger=rf"{_LABEL}[^\n\x90\x91]{{0,80}}(?:\n[^\n\x90\x91]{{0,40}})?[\s.>;(]{_VERB}[( ]\s?{_QUOTE}",
+        trigger=_TYPING,
+        reach_back=220,
         locate=_typed,
         around=0,
         folds=True,
@@ -103,7 +105,7 @@ TYPED_RULES = (
         "typed-into",
         rf"{_VERB}[( ]\s?{_QUOTE}[^\n\x90\x91]{{0,60}}?{_LABEL}[^\n\x90\x91]{{0,30}}?{_QUOTE}\s?\]?\)?\s?,\s?"
         rf"(?:(?:with|value|text):\s?)?{_QUOTE}(?P<secret>{_VALUE}){_END}{_QUOTE}",
-        trigger=rf"{_VERB}[( ]\s?{_QUOTE}[^\n\x90\x91]{{0,60}}{_LABEL}[^\n\x90\x91]{{0,30}}{_QUOTE}",
+        trigger=_TYPING,
         locate=_typed,
         around=0,
         folds=True,
