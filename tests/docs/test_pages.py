@@ -80,7 +80,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     (home.path / "collector.toml").write_text('[labels]\nteam = "platform"\n')
     monkeypatch.chdir(home.path)
     with Sink() as sink:
-        agent = Inside(home, None, {"COLUMNS": "160"})
+        agent = Inside(home, None, {"COLUMNS": "160", "COLLECTOR_BATCH__LINGER": "60"})
         monkeypatch.setattr(sys, "argv", ["collector"])
         yield Shell(agent, sink)
 
