@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from collector import settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.scan import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.credentials import credentials
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
@@ -58,6 +58,7 @@ def check(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
+    json: AsJson = False,
 ) -> None:
     """Says whether the configuration is valid; exits 78 when it is not.
 
@@ -70,6 +71,10 @@ def check(
     for each in chosen.each():
         credentials(each.sink, each.sink_token())
         scope_of(each)
+    if json:
+        overruled = [each._asdict() for each in chosen.origins.overruled]
+        typer.echo(tame_json({"is_valid": True, "files": chosen.origins.files, "overruled": overruled}))
+        return
     typer.echo(printable(f"{', '.join(chosen.origins.files) or 'The defaults and the environment'}: valid."))
     _say_overruled(chosen)
 
@@ -81,7 +86,7 @@ def show(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Shows every value in force, where it comes from, if it is locked.
 

@@ -55,6 +55,7 @@ StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help=
 SinkName = Annotated[
     str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 FromNow = Annotated[
     bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
 ]
