@@ -95,6 +95,7 @@ def show(
     Example: collector config show
     """
     from collector.assembly import roots_of
+    from collector.settings.disclosure import statement
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     shown = settings.masked(chosen) | {"roots": [each._asdict() for each in roots_of(chosen)]}
@@ -109,13 +110,16 @@ def show(
     }
     if json:
         overruled = [each._asdict() for each in origins.overruled]
-        typer.echo(tame_json({"files": origins.files, "options": options, "overruled": overruled}, indent=2))
+        told = {"files": origins.files, "options": options, "overruled": overruled}
+        typer.echo(tame_json(told | {"disclosure": [statement(each) for each in chosen.each()]}, indent=2))
         return
     width = max(map(len, options))
     for key, option in options.items():
         value = "(not set)" if option["value"] is None else tame_json(option["value"])
         locked = f", locked by {option['locked_by']}" if option["locked_by"] else ""
         typer.echo(printable(f"{key:{width}}  {value}  ({option['from']}{locked})"))
+    for each in chosen.each():
+        typer.echo(printable(statement(each)))
     _say_overruled(chosen)
 
 
