@@ -30,6 +30,7 @@ COMMANDS = {
     "preview": "preview:preview",
     "receive": "receive:receive",
     "report": "report:report",
+    "web": "web:web",
     "store": "store:app",
     "forget": "store:forget",
     "redact": "redact:redact",
