@@ -42,6 +42,7 @@ COMMANDS = {
     "service": "service:app",
     "exclude": "exclude:exclude",
     "include": "exclude:include",
+    "agree": "agree:agree",
     "pause": "pause:pause",
     "resume": "pause:resume",
     "help": "help:help_",

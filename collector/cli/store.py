@@ -75,7 +75,7 @@ def info(database: Database = None, json: Json = False, config: Config = None) -
 
 
 @app.command()
-def compact(database: Database = None, config: Config = None) -> None:
+def compact(database: Database = None, json: Json = False, config: Config = None) -> None:
     """Removes what is too old, and makes the database small.
 
     Too old is what is older than store.retention_days, if that is set. Needs as much room again while it works. Nobody
@@ -88,11 +88,16 @@ def compact(database: Database = None, config: Config = None) -> None:
 
     chosen, path = _opened(config, database)
     _must_exist(path)
+    days, removed = chosen.store.retention_days, 0
     with closing(_writer(path, chosen)) as writer:
-        if chosen.store.retention_days is not None:
-            removed = remove_old(writer, chosen.store.retention_days)
-            typer.echo(f"Removed {removed:,} events older than {chosen.store.retention_days} days.")
+        if days is not None:
+            removed = remove_old(writer, days)
         before, after = make_small(writer)
+    if json:
+        typer.echo(tame_json({"removed_events": removed, "bytes_before": before, "bytes_after": after}))
+        return
+    if days is not None:
+        typer.echo(f"Removed {removed:,} events older than {days} days.")
     typer.echo(f"{_size(before)} before, {_size(after)} now.")
 
 

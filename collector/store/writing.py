@@ -35,8 +35,9 @@ FIND_KNOWN = (
     f"SELECT row.id, row.number, row.context, {', '.join(f'row.{name}' for name in FACTS)}, "  # noqa: S608
     f"{', '.join(f'context.{name}' for name in CONTEXT)} "
     "FROM event_rows AS row JOIN contexts AS context ON context.number = row.context "
-    f"WHERE row.id IN ({', '.join('?' * ASKED_AT_ONCE)})"
+    "WHERE row.number = ?"
 )
+FIND_NUMBERS = f"SELECT number FROM event_rows WHERE id IN ({', '.join('?' * ASKED_AT_ONCE)})"  # noqa: S608
 FIND_CONTEXT = "SELECT number FROM contexts WHERE hash = ?"
 INSERT_CONTEXT = (
     f"INSERT INTO contexts (hash, agent, place, {', '.join(CONTEXT)}) "  # noqa: S608
@@ -117,7 +118,8 @@ class Rows:
         for start in range(0, len(ids), ASKED_AT_ONCE):
             asked = ids[start : start + ASKED_AT_ONCE]
             asked += [b""] * (ASKED_AT_ONCE - len(asked))
-            for identity, number, context, *values in self._connection.execute(FIND_KNOWN, asked):
+            for (here,) in self._connection.execute(FIND_NUMBERS, asked).fetchall():
+                identity, number, context, *values = self._connection.execute(FIND_KNOWN, (here,)).fetchone()
                 facts, who = tuple(values[: len(FACTS)]), tuple(values[len(FACTS) :])
                 found[identity] = Known(number, context, facts, who)
         return found

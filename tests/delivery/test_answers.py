@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,6 +19,7 @@ from collector.delivery.sink import Accepted, Answer, Halt, Pending, Refused, Re
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
+from collector.settings import with_sinks
 from collector.settings.options import SinkSettings
 from tests.delivery.contract import deliverer, serving
 from tests.delivery.receivers import A_PAGE, RECEIVERS, bulk, told
@@ -328,3 +332,13 @@ def test_any_receiver_can_be_spoken_to_in_its_own_way() -> None:
     assert sink.classify(Answer(423, {"retry-after": "7"}, b"")) == Retry("HTTP 423", 7.0)
     assert isinstance(made("http").classify(Answer(423, {}, b"")), Refused)
     assert A_PAGE.status == 200
+
+
+def test_the_examples_on_the_page_are_configurations() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sinks.md").read_text()
+    sections = dict(re.findall(r"^## (\w+)\n\n((?:    .*\n|\n)+)", page, re.MULTILINE))
+    assert sections.keys() >= SINKS.keys() - {"store", "otlp"}
+    for name, block in sections.items():
+        told = tomllib.loads(block.replace("\n    ", "\n"))
+        model = with_sinks(SINKS).model_validate(told)
+        assert SINKS[name].sink(model)

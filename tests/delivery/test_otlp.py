@@ -118,6 +118,26 @@ def test_a_record_says_when_it_happened_when_it_was_read_and_how_bad_it_is() -> 
     assert record_of(kind="mode")[1].body.string_value == "collector.mode"
 
 
+def test_an_event_that_is_too_old_for_its_engine_is_filed_under_the_time_it_was_read_at() -> None:
+    sink = OtlpSink(OtlpOptions(event_time_days=6))
+    old, recent = "2026-03-01T10:00:00.123Z", "2026-09-20T10:00:00.000Z"  # the day before it was read
+    events = [sealed({"id": name, "kind": "mode", "time": name}) for name in (old, recent)]
+    [made] = sink.render(events, "key")
+    headers = {name.lower(): value for name, value in made.headers.items()}
+    found = records_of(Request(made.method, made.path, headers, made.body, 0.0))
+    told = {attributes["log.record.uid"]: (record, attributes) for _, record, attributes in found}
+    assert told[old][0].time_unix_nano == (SEEN // 600) * 600 * 10**9
+    assert told[old][1]["collector.time"] == old
+    assert told[recent][0].time_unix_nano == mapping.nanoseconds(recent)
+    assert "collector.time" not in told[recent][1]
+
+
+def test_half_of_a_character_is_no_reason_to_lose_an_event() -> None:
+    body = b'{"id":"a","kind":"user_prompt","time":"2026-03-01T10:00:00.123Z","text":"half \\ud83d"}'
+    [made] = OtlpSink().render([Sealed("a", body, {}, SEEN)], "key")
+    assert "half \ufffd".encode() in made.body
+
+
 def test_a_resource_says_who_speaks_and_events_of_one_are_together() -> None:
     sender = {"host": {"id": "1", "name": "m"}, "user": "ada", "installation_id": "i", "labels": {"team": "platform"}}
     first = {"id": "1", "kind": "title", "client": {"name": "claude_code", "version": "2.1.9"}, **sender}

@@ -14,8 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
-import orjson
-
+from collector.delivery.event_fields import fields_of
 from collector.delivery.otlp.conversation import Completed, Conversation
 from collector.flow.line import End, Line
 from collector.flow.outcome import Item, Sealed
@@ -54,7 +53,7 @@ class Tracer:
                 yield from held
                 held = []
             if isinstance(item.outcome, Sealed):
-                spans = conversation.follow(orjson.loads(item.outcome.body), self._machine)
+                spans = conversation.follow(fields_of(item.outcome), self._machine)
                 held.append(_with(item, [*self._take_late(), *spans]))
             elif isinstance(item.line, End):
                 held = self._ended(key, conversation, item.line, held)
@@ -82,7 +81,7 @@ class Tracer:
             made = Conversation()
             for item in before(reach) if offset else ():
                 if isinstance(item.outcome, Sealed):
-                    made.follow(orjson.loads(item.outcome.body), self._machine)
+                    made.follow(fields_of(item.outcome), self._machine)
             made.at = offset
             if made.is_certain or reach >= min(offset, LONGEST_REACH):
                 return made

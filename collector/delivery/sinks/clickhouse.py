@@ -16,6 +16,7 @@ from hashlib import blake2b
 import orjson
 from pydantic import Field
 
+from collector.delivery.event_fields import body_of
 from collector.delivery.sink import (
     Accepted,
     Answer,
@@ -83,7 +84,7 @@ class ClickHouseSink:
         """A row a line. The token comes from the content: one token for two contents would lose the second."""
         del key
         options = self._options
-        body = b"".join(orjson.dumps({"id": event.id, "event": event.body.decode()}) + b"\n" for event in events)
+        body = b"".join(orjson.dumps({"id": event.id, "event": body_of(event).decode()}) + b"\n" for event in events)
         query = {"query": f"INSERT INTO {options.database}.{options.table} (id, event) FORMAT JSONEachRow"}
         if options.deduplicates:
             query["insert_deduplication_token"] = blake2b(body, digest_size=16).hexdigest()

@@ -76,7 +76,7 @@ class ElasticsearchSink:
         """The event as it stands, with `@timestamp` in front, which data streams demand."""
         fields = fields_of(event)
         filed, _ = filing_time(fields, self._options, now)
-        return b'{"@timestamp":"' + rfc3339(filed).encode() + b'",' + body_of(event, fields)[1:]
+        return b'{"@timestamp":"' + rfc3339(filed).encode() + b'",' + body_of(event)[1:]
 
     def classify(self, answer: Answer) -> Verdict:
         """Item by item."""

@@ -10,20 +10,20 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import orjson
 from pydantic import Field
 
 from collector import __version__
+from collector.delivery.event_fields import ClockOptions, fields_of, filing_time
 from collector.delivery.otlp import json_form, mapping, protobuf
-from collector.delivery.otlp.records import SCOPE, Attributes, Group
+from collector.delivery.otlp.records import SCOPE, Attributes, Group, LogRecord
 from collector.delivery.otlp.tracer import Tracer
 from collector.delivery.sink import Accepted, Answer, Halt, Refused, Request, Retry, SinkLimits, SinkType, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section
 
 LOGS, TRACES = "/v1/logs", "/v1/traces"
 CHECK_BASE = "Check sink.url: it must be the address that /v1/logs is added to, such as http://localhost:4318."
@@ -35,7 +35,7 @@ GATEWAYS = frozenset({502, 504})  # something in between speaks: it may be about
 MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}  # OpenTelemetry's words
 
 
-class OtlpOptions(Section):
+class OtlpOptions(ClockOptions):
     """What can be set for the otlp sink."""
 
     encoding: Literal["protobuf", "json"] = Field(default="protobuf", description="of requests")
@@ -60,6 +60,7 @@ class OtlpSink:
     def __init__(self, options: OtlpOptions | None = None, clock: Callable[[], float] = time.time) -> None:
         chosen = options or OtlpOptions()
         self._form = json_form if chosen.encoding == "json" else protobuf
+        self._options = chosen
         self._machine = machine()
         self._clock = clock
 
@@ -67,10 +68,18 @@ class OtlpSink:
         """One request, with the events of one client and installation beneath one resource; and one with the spans."""
         said, url = (SCOPE, __version__), mapping.SCHEMA_URL
         headers = {"Content-Type": self._form.CONTENT_TYPE, "Idempotency-Key": key}
-        requests = [Request(self._form.logs(_records(events, self._machine), said, url), headers, LOGS)]
+        requests = [Request(self._form.logs(_grouped(map(self._record, events)), said, url), headers, LOGS)]
         if spans := _spans(events):
             requests.append(Request(self._form.traces(spans, said, url), headers, TRACES))
         return requests
+
+    def _record(self, sealed: Sealed) -> tuple[Attributes, LogRecord]:
+        event = fields_of(sealed)
+        record = mapping.log_record(event, sealed.seen)
+        filed, is_own = filing_time(event, self._options, sealed.seen)
+        if not is_own and record.time:
+            record = record._replace(time=filed, attributes={**record.attributes, "collector.time": event["time"]})
+        return mapping.resource(event, self._machine), record
 
     def classify(self, answer: Answer) -> Verdict:
         """By the status; the body of a 2xx may tell of records that were rejected."""
@@ -84,11 +93,6 @@ class OtlpSink:
         # The specification: everything else is about what was sent. Searching it finds the event that is to blame,
         # and halts if that is every event.
         return Refused(verdict.reason) if isinstance(verdict, Retry) else verdict
-
-
-def _records(events: Sequence[Sealed], machine: Mapping[str, str]) -> list[Group]:
-    read = ((orjson.loads(event.body), event.seen) for event in events)
-    return _grouped((mapping.resource(event, machine), mapping.log_record(event, seen)) for event, seen in read)
 
 
 def _spans(events: Sequence[Sealed]) -> list[Group]:

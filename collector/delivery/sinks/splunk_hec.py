@@ -74,7 +74,7 @@ class SplunkSink:
             # A machine has one channel for good, because Splunk remembers each that it ever saw.
             self._channel = self._channel or str(uuid.uuid5(CHANNELS, text_of(fields, "host", "id")))
             envelope = orjson.dumps(self._envelope(event, fields, now))
-            parts.append(envelope[:-1] + b',"event":' + body_of(event, fields) + b"}\n")
+            parts.append(envelope[:-1] + b',"event":' + body_of(event) + b"}\n")
         return [Request(b"".join(parts), self._headers(), "/services/collector/event")]
 
     def _envelope(self, event: Sealed, fields: dict[str, Any], now: float) -> dict[str, Any]:
