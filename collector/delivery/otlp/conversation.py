@@ -89,7 +89,8 @@ class Conversation:
             return []
         kind, spans = event.get("kind"), []
         time = mapping.nanoseconds(event["time"]) if "time_from" not in event else 0
-        if "version" in event.get("client", {}):
+        version = event.get("client", {}).get("version")
+        if not self.resource or (version and version != self.resource.get("service.version")):
             self.resource = mapping.resource(event, machine)
         self.prompt_id = event.get("prompt_id", "" if kind == "user_prompt" else self.prompt_id)
         turn = self.turn

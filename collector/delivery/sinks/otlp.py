@@ -21,7 +21,18 @@ from collector.delivery.event_fields import ClockOptions, fields_of, filing_time
 from collector.delivery.otlp import json_form, mapping, protobuf
 from collector.delivery.otlp.records import SCOPE, Attributes, Group, LogRecord
 from collector.delivery.otlp.tracer import Tracer
-from collector.delivery.sink import Accepted, Answer, Halt, Refused, Request, Retry, SinkLimits, SinkType, Verdict
+from collector.delivery.sink import (
+    Accepted,
+    Answer,
+    Halt,
+    Refused,
+    Request,
+    Retry,
+    SinkLimits,
+    SinkType,
+    TooLarge,
+    Verdict,
+)
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
 
@@ -31,6 +42,7 @@ CHECK_TRACES = "The receiver takes logs, but no traces: set sink.otlp.traces = f
 CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver does not take this content."
 ADVICE = {**HALT_ADVICE, 404: CHECK_BASE, 405: CHECK_BASE, 410: CHECK_BASE, 406: CHECK_ENCODING, 415: CHECK_ENCODING}
 RETRIED = frozenset({429, 502, 503, 504})
+TOO_LARGE = b"request body too large"  # the words of the OpenTelemetry Collector
 GATEWAYS = frozenset({502, 504})  # something in between speaks: it may be about what was sent
 MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}  # OpenTelemetry's words
 
@@ -89,10 +101,12 @@ class OtlpSink:
             return Halt(f"HTTP {answer.status} for traces", CHECK_TRACES)
         if answer.status in RETRIED:
             return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
+        if answer.status == 400 and TOO_LARGE in answer.body:  # where others say 413
+            return TooLarge("HTTP 400, the request is too large")
         verdict = verdict_of(answer, self._clock(), ADVICE)
         # The specification: everything else is about what was sent. Searching it finds the event that is to blame,
         # and halts if that is every event.
-        return Refused(verdict.reason) if isinstance(verdict, Retry) else verdict
+        return Refused(_with_words(answer)) if isinstance(verdict, Retry | Refused) else verdict
 
 
 def _spans(events: Sequence[Sealed]) -> list[Group]:
@@ -104,6 +118,16 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
     for resource, item in made:
         groups.setdefault(orjson.dumps(resource), Group(resource, [])).items.append(item)
     return list(groups.values())
+
+
+def _with_words(answer: Answer) -> str:
+    """The status, and what the receiver says to it: text, or a Status with a message."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    said = answer.body
+    if kind == protobuf.CONTENT_TYPE:
+        said = protobuf.message_of(said)
+    words = "".join(letter if letter.isprintable() else " " for letter in said[:300].decode("utf-8", "replace"))
+    return f"HTTP {answer.status}" + (f": {words.strip()}" if words.strip() and kind != "text/html" else "")
 
 
 def _read_response(answer: Answer) -> Accepted | Halt:
