@@ -99,7 +99,7 @@ class SplunkSink:
         code, text = told.get("code"), str(told.get("text", ""))[:200]
         if not isinstance(code, int):
             if is_success(answer):
-                return Retry("the answer is not Splunk's")
+                return Retry("the answer is not Splunk's", may_be_poison=True)
             return verdict_of(answer, self._clock())
         reason = f"Splunk code {code}: {text}"
         if code == SUCCESS and is_success(answer):
