@@ -10,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from collector.agents.claude_code import places
 from collector.delivery.otlp import conversation, json_form, protobuf, tracer
-from collector.delivery.otlp.conversation import Conversation, span_id
+from collector.delivery.otlp.conversation import Completed, Conversation, span_id
 from collector.delivery.otlp.records import Group, SpanEvent
 from collector.delivery.otlp.tracer import Tracer
 from collector.flow.line import End, Line, Reading
@@ -81,7 +81,7 @@ class Followed:
         passed = list(self.tracer.follow(key, offset, items(key, events, silent, offset), earlier))
         assert [item.line.end for item in passed] == [item.line.end for item in items(key, events, silent, offset)]
         outcomes = [item.outcome for item in passed if isinstance(item.outcome, Sealed)]
-        return [[completed.span.name for completed in outcome.beside] for outcome in outcomes]
+        return [[made.span.name for made in outcome.beside if isinstance(made, Completed)] for outcome in outcomes]
 
 
 # A conversation
