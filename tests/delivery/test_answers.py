@@ -250,8 +250,10 @@ def test_a_client_that_gives_up_before_its_server_is_a_mistake() -> None:
     with pytest.raises(ConfigurationError, match=r"Make sink\.timeout the longer one"):
         SINKS["clickhouse"].check(options, SinkSettings(timeout=30))
     SINKS["clickhouse"].check(options, SinkSettings(timeout=41))
-    with pytest.raises(ConfigurationError, match="zstd"):
-        SINKS["splunk_hec"].check(SINKS["splunk_hec"].options(), SinkSettings(compression="zstd"))
+    for name in ("splunk_hec", "elasticsearch", "loki"):
+        SINKS[name].check(SINKS[name].options(), SinkSettings())
+        with pytest.raises(ConfigurationError, match="zstd"):
+            SINKS[name].check(SINKS[name].options(), SinkSettings(compression="zstd"))
 
 
 @pytest.mark.parametrize(

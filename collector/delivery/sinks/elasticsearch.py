@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from pydantic import Field
 
+from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, body_of, fields_of, filing_time, rfc3339
 from collector.delivery.sink import (
     Accepted,
@@ -141,4 +142,5 @@ SINK = SinkType(
     make=ElasticsearchSink,
     within=lambda options: options.index,
     scheme="ApiKey",
+    check=gzip_only("Elasticsearch"),
 )

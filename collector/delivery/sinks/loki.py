@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from pydantic import Field
 
+from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time, text_of
 from collector.delivery.sink import Accepted, Answer, Refused, Request, Retry, SinkLimits, SinkType, Verdict
 from collector.delivery.statuses import is_success, verdict_of
@@ -98,4 +99,10 @@ class LokiSink:
         return verdict_of(answer, self._clock())
 
 
-SINK = SinkType(name="loki", summary="lines for Grafana Loki", options=LokiOptions, make=LokiSink)
+SINK = SinkType(
+    name="loki",
+    summary="lines for Grafana Loki",
+    options=LokiOptions,
+    make=LokiSink,
+    check=gzip_only("Loki"),
+)
