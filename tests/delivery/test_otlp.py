@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -303,12 +304,15 @@ def test_some_that_were_rejected_without_a_name_are_kept_and_not_sent_again() ->
     assert len(sent) == 1
 
 
-def test_a_sink_that_rejects_all_of_everything_is_misconfigured() -> None:
+@pytest.mark.parametrize("taken", [0, 1])
+def test_a_sink_that_rejects_all_of_everything_is_misconfigured(taken: int) -> None:
+    bodies = itertools.chain([b""] * taken, itertools.repeat(rejecting(1000, "no such tenant")))
+
     def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, content=rejecting(1000, "no such tenant"), headers=BYTES)
+        return httpx.Response(200, content=next(bodies), headers=BYTES)
 
     with pytest.raises(SinkHalted, match="no such tenant"):
-        list(deliverer(answer).deliver([batch(*names(40))]))
+        list(deliverer(answer).deliver([batch("a"), batch(*names(40))]))
 
 
 def test_what_a_sink_remarks_is_passed_on_once(capfd: pytest.CaptureFixture[str]) -> None:

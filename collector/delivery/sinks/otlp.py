@@ -19,7 +19,8 @@ from pydantic import Field
 from collector import __version__
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time
 from collector.delivery.otlp import json_form, mapping, protobuf
-from collector.delivery.otlp.records import SCOPE, Attributes, Group, LogRecord
+from collector.delivery.otlp.conversation import Completed
+from collector.delivery.otlp.records import SCOPE, Attributes, Context, Group, LogRecord
 from collector.delivery.otlp.tracer import Tracer
 from collector.delivery.sink import (
     Accepted,
@@ -91,6 +92,9 @@ class OtlpSink:
         filed, is_own = filing_time(event, self._options, sealed.seen)
         if not is_own and record.time:
             record = record._replace(time=filed, attributes={**record.attributes, "collector.time": event["time"]})
+        for context in sealed.beside:
+            if isinstance(context, Context):
+                record = record._replace(trace_id=context.trace_id, span_id=context.span_id)
         return mapping.resource(event, self._machine), record
 
     def classify(self, answer: Answer) -> Verdict:
@@ -110,7 +114,7 @@ class OtlpSink:
 
 
 def _spans(events: Sequence[Sealed]) -> list[Group]:
-    return _grouped(completed for event in events for completed in event.beside)
+    return _grouped(made for event in events for made in event.beside if isinstance(made, Completed))
 
 
 def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
