@@ -1,7 +1,7 @@
-"""The SQL that the repository ships: the nine questions give the same figures in SQLite, DuckDB and PostgreSQL.
+"""The SQL that the repository ships: the nine questions give the same figures in every engine that it is for.
 
-In `make test` they run on the embedded store; `make test-engines` asks DuckDB and PostgreSQL as well, where these are
-installed, and compares. The data is the sample set, loaded in parts, with repeats, and in another order.
+In `make test` they run on the embedded store; `make test-engines` asks DuckDB, PostgreSQL and ClickHouse as well, where
+these are installed, and compares. The data is the sample set, loaded in parts, with repeats, and in another order.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from typing import Any
 
 import pytest
 
+from collector.delivery.sinks.clickhouse import ClickHouseSink
 from collector.flow.event import json_schema
+from collector.flow.outcome import Sealed
 from collector.store import prices, queries
 from collector.store.prices import micros
 from collector.store.report import asking
 from collector.store.writer import Writer
+from tests.engines import ask_chdb as chdb
 from tests.store.sample_set import SAMPLE, sample_events
 from tests.store.samples import Event, event, reply, row_of
 from tests.store.shipped_sql import CONFIG, FILES, shipped
@@ -103,10 +106,10 @@ def loaded_lines(events: list[Event]) -> list[str]:
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("engine", ["duckdb", "postgresql"])
+@pytest.mark.parametrize("engine", ["duckdb", "postgresql", "clickhouse"])
 def test_every_engine_gives_the_same_answers(tmp_path: Path, engine: str) -> None:
     events = sent()
-    ask = {"duckdb": ask_duckdb, "postgresql": ask_postgresql}[engine]
+    ask = {"duckdb": ask_duckdb, "postgresql": ask_postgresql, "clickhouse": ask_clickhouse}[engine]
     answers, text = ask(tmp_path, loaded_lines(events))
     assert unordered(answers) == unordered(ask_the_store(tmp_path, events))
     expected = HARD[1]
@@ -128,6 +131,18 @@ def ask_duckdb(folder: Path, lines: list[str]) -> tuple[Answers, str]:
         answers = {name: connection.execute(text).fetchall() for name, text in questions().items()}
         text = connection.execute("SELECT event->>'text' FROM events WHERE user_name = 'hard'").fetchone()[0]
     return answers, text
+
+
+def ask_clickhouse(folder: Path, lines: list[str]) -> tuple[Answers, str]:
+    sealed = [Sealed(json.loads(line)["id"], line.encode(), {}) for line in lines]
+    [request] = ClickHouseSink().render(sealed, "")
+    rows = [json.loads(row) for row in request.body.splitlines()]
+    shares = (rows[:100], rows, rows[50:])
+    loads = [chdb.loading(share, folder / f"{number}.ndjson") for number, share in enumerate(shares)]
+    told = questions()
+    text = "SELECT JSONExtractString(event, 'text') FROM events WHERE user_name = 'hard'"
+    found = chdb.ask_chdb(folder, *chdb.schema(), *loads, *map(chdb.asked, told.values()), text)[-len(told) - 1 :]
+    return {name: [tuple(row) for row in rows] for name, rows in zip(told, found[:-1], strict=True)}, found[-1][0][0]
 
 
 def ask_postgresql(folder: Path, lines: list[str]) -> tuple[Answers, str]:
