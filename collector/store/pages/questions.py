@@ -43,7 +43,9 @@ def ask(connection: sqlite3.Connection, text: str, **parameters: Any) -> Rows:
 
 def days_of(connection: sqlite3.Connection) -> tuple[date | None, date | None]:
     """The first and the last day with anything in the store."""
-    found = connection.execute("SELECT min(day), max(day) FROM kind_totals WHERE day <> '' AND kind <> 'heartbeat'")
+    found = connection.execute(
+        "SELECT min(day), max(day) FROM kind_totals WHERE day <> '' AND kind NOT IN ('heartbeat', 'canary')"
+    )
     first, last = found.fetchone()
     return _day(first), _day(last)
 
