@@ -200,7 +200,7 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
     value = text[first:last].decode("latin-1")
     if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and is_key_in_hex(value)):
         return []
-    if _pair.match(value):  # `type=session id=1f0c...`: the next field
+    if _pair.match(value) or name.lower() in ("session", "sid"):  # `type=session id=1f0c...`, `session 4kfh5... ended`
         return []
     return _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE)
 
@@ -281,7 +281,7 @@ def _judge(
     value = text[first:end].decode("latin-1")
     if is_shielded(text, first, end) or not is_secret(value, promised, notation):
         return []
-    if name.lower() == "pass" and is_result(value):
+    if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []
     return [(first, whole_end(text, first, end, stop))]
 
@@ -291,6 +291,8 @@ def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Nota
     separator, first = match["sep"], match.start("first")
     if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
         return Notation.ENVIRONMENT
+    if text[match.end("name") : match.end("name") + 1] == b"`":  # in a document: a description follows
+        return Notation.BARE
     is_constant = name.upper() == name
     if separator == b"=":
         at = match.end("name") - len(name)

@@ -33,6 +33,8 @@ _media = re.compile(
     r"[\w./@+ -]*/[\w.@+-]+\.(?:png|jpe?g|gif|webp|svg|heic|mp[34]|mov|pdf|csv|parquet|tar|t?gz|zip|jsonl?|wasm|log|db)"
 )
 _account_line = re.compile(r"(?:\d+:)?[A-Za-z_][\w.$-]*:(?:x|\*|!{1,2}|):\d*")
+_cache_key = re.compile(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.-]{1,80}-[0-9a-f]{40,64}")
+_uuid = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _hex_number = re.compile(r"-?0x[0-9a-fA-F_]{1,16}[uUlL]{0,3}")
 
 
@@ -65,18 +67,21 @@ def is_of_a_file(value: str) -> bool:
         or _environment_name.fullmatch(value)
         or (("_" in value or "-" in value) and _names_one.fullmatch(value) and not has_odd_part(value))
         or _hex_number.fullmatch(value)
+        or _cache_key.fullmatch(value)
     )
 
 
 _RESULTS = frozenset(["scan", "fail", "warn", "skip", "pass"])
 
 
-def is_result(value: str) -> bool:
-    """What stands behind `pass` in the report of a test: a count, the name of a test, the file it is in."""
+def is_result(value: str, is_reported: bool) -> bool:
+    """What stands behind `pass` in the report of a test: a count, the name of a test, the file it is in. Behind
+    `PASS: ` it may be a mere word."""
     is_count = bool(re.fullmatch(r"[\d/.,%]+", value))
     return (
         is_count
         or value in _RESULTS
+        or (is_reported and (bool(_uuid.fullmatch(value)) or (value.isalpha() and value.islower())))
         or is_joined(value)
         or is_name_in_code(value)
         or bool(re.search(r"[/|(\[]|::", value))

@@ -62,6 +62,7 @@ _WORDS = word_set(
     mongodb rabbitmq sa minio minioadmin elastic changeit changeme letmein_here foo bar baz qux value example
     basic bearer digest oauth oauth2 jwt header cookie cookies body query form inherit unset auto manual local
     remote write read sensitive redacted base64 hex utf8 utf-8 ascii plain plaintext md5 sha1 sha256 sha512
+    argon2i argon2d argon2id pbkdf2 yescrypt
     bcrypt argon2 scrypt hmac rsa aes public private prompt stdin env file keyring pending revoked valid ok
     error failed success input output type name label title description placeholder strong weak medium none_set
     not_set blank secretstr secretstring securestring uuid guid nonce id sub iss aud exp iat optional_str new
@@ -71,6 +72,8 @@ _WORDS = word_set(
     always never once on_create
     unless given also instead when if as by the an be which that takes used only requires needs then else but so because
     since while via into over than until without within both either neither such such_as is_used before after hover
+    lösenord wachtwoord geheimnis kennwort parola clave segreto secreto geheim senha salasana adgangskode passord jelszó
+    contraseña heslo motdepasse
     should must will can may has have been options option flag flags argument arguments parameter and or in on to
     """
 )
