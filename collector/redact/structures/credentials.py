@@ -25,6 +25,7 @@ _header = re.compile(
 )
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
 _url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
+_document = re.compile(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # for documents alone
 _port = re.compile(r"\d{1,5}/")
 _machine = re.compile(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
 _account = re.compile(rb"(?i)\b(?:create|alter|grant|set|drop)\s")
@@ -73,7 +74,7 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
             return []
         first = closed + 2
     value = text[first:at].decode("latin-1")
-    if _port.match(value):
+    if _port.match(value) or (len(value) <= 4 and _document.match(text, at)):
         return []
     if not value or is_placeholder(value.strip("[]()<>")) or value.startswith("[REDACTED:"):
         return []

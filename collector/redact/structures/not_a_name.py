@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.words.code import is_code_word
+from collector.redact.words.values import Notation
+
 _commit = re.compile(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
 _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 
 _after_string = re.compile(rb"\s{0,4}[,)\]};:+]|\s{0,4}(?:[\r\n]|\\+[nr])|\s{1,4}[%.+]")
 _command_on_names = re.compile(rb"\b(?:gcloud|docker|podman|nerdctl|buildah|buildctl|kubectl)\s[^\n\x90\x91]*$")
 _identifier_then_end = re.compile(rb"[A-Za-z_.@/]+\s?}}")
+_words = re.compile(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,12}\b")
+_login_line = re.compile(rb"(?i)(?:user|login|host|e-?mail|name|server|port)[\w ]{0,12}[:=][^\n]{0,80}\n\Z")
 _pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
 
 
@@ -81,6 +86,26 @@ def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: in
         return True
     is_variable = match["sep"] == b"=" and _identifier_then_end.match(text, match.start("first"))
     return (bool(is_variable) or match["sep"].strip() == b"|") and line.rfind(b"{{") > line.rfind(b"}}")
+
+
+def is_code_or_prose(text: bytes, first: int, last: int, notation: Notation, *, is_flag: bool) -> bool:
+    """Whether a value is a call, or the first of several words: `PSK: added sanity check`, `--passwd switches have`."""
+    if notation is Notation.BARE and text[last : last + 1] in (b"(", b"["):
+        return True
+    if notation < Notation.CONFIGURATION and not is_flag:
+        return False
+    value = text[first:last]
+    return (
+        value.isalpha() and value.islower() and bool(_words.match(text, last)) and is_code_word(value.decode("latin-1"))
+    )
+
+
+def is_report(text: bytes, match: re.Match[bytes], name: str) -> bool:
+    """`PASS: name of a test` at the beginning of a line, unless the line before tells a login."""
+    begin = match.end("name") - len(name)
+    is_line = begin == 0 or text[begin - 1 : begin] in (b"\n", b"\x90", b"\x91")
+    is_told = name == "PASS" and is_line and match["sep"] == b": "
+    return is_told and not _login_line.search(text[max(0, begin - 120) : begin])
 
 
 def closes_a_string(text: bytes, match: re.Match[bytes], stop: int) -> bool:

@@ -77,6 +77,7 @@ _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes
 _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
 )
+_fingerprint = re.compile(r"(?:[0-9A-F]{2}:){7,63}[0-9A-F]{2}")
 _uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}(?![a-z0-9-])")
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
@@ -97,7 +98,7 @@ def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
 
 def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
     """Whether a value is a secret, given what its name promises and the notation it stands in."""
-    if len(value) < 3 or _repeats(value) or _is_names(value):
+    if len(value) < 3 or _repeats(value) or _is_names(value) or "](" in value:  # a link in a document
         return False
     if _url.match(value) or _digest_name.match(value):
         return False
@@ -116,7 +117,9 @@ def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool
     may_be_code = notation is not Notation.DICT_VALUE and (notation is not Notation.QUOTED or len(value) >= 12)
     if may_be_code and is_program(value):
         return True
-    return (promise is not Promise.PASSWORD and is_joined(value)) or (promise <= Promise.OWNED and is_label(value))
+    return (promise is not Promise.PASSWORD and (is_joined(value) or _fingerprint.fullmatch(value) is not None)) or (
+        promise <= Promise.OWNED and is_label(value)
+    )
 
 
 def _is_path(value: str) -> bool:
@@ -192,6 +195,8 @@ def _is_phrase(value: str) -> bool:
 
 
 def _names_a_type(value: str) -> bool:
+    if "|" in value and all(map(_type_name.fullmatch, value.split("|"))):
+        return True
     return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
 
 
