@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench soak test-real client-diff test-system test-engines map trace package clean
+.PHONY: demo test lint format check-types unit bench soak test-real client-diff test-system engines test-engines map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -55,7 +55,13 @@ client-diff: $(VENV)/.ready
 test-system: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -m system
 
-# What the shipped SQL gives in DuckDB, which is installed for it, and in PostgreSQL where Debian's package is installed.
+# Real engines, by name and version, into $COLLECTOR_ENGINES (default: collector-engines in the cache folder); ENGINES
+# names some of them. Needs what each is built with: go, mvn and java, apt-get. What cannot be had is said, and skipped.
+engines: $(VENV)/.ready
+	@$(BIN)/python -m tests.engines.install $(ENGINES)
+
+# Every sink into its real engine, and the shipped SQL in its databases: those that `make engines` installed, DuckDB, which
+# is installed for it, and PostgreSQL where Debian's package is installed.
 test-engines: $(VENV)/.ready
 	@$(BIN)/python -c 'import duckdb' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check duckdb
 	$(BIN)/python -m pytest -q -m engines

@@ -1,6 +1,6 @@
 -- What models cost, in billionths of a dollar a token (as of 2026-11-19), and the names they go by.
 -- Made by `python -m tests.store.shipped_sql` from collector/store/prices.toml, which names its sources.
-DELETE FROM prices;
+DELETE FROM prices WHERE true;
 INSERT INTO prices VALUES
     ('claude-3-5-haiku', '', '9999', 'standard', 0, 800, 4000, 80, 1000, 1600, 10000000),
     ('claude-3-5-haiku', '', '9999', 'standard', 100000, 800, 4000, 80, 1000, 1600, 10000000),
@@ -99,7 +99,7 @@ INSERT INTO prices VALUES
     ('claude-sonnet-5-5', '', '9999', 'standard', 100000, 2000, 10000, 100, 2500, 4000, 10000000),
     ('claude-sonnet-5-5', '', '9999', 'standard', 200000, 2000, 10000, 100, 2500, 4000, 10000000);
 
-DELETE FROM price_names;
+DELETE FROM price_names WHERE true;
 INSERT INTO price_names VALUES
     ('anthropic.claude-3-5-haiku', 'claude-3-5-haiku'),
     ('anthropic.claude-3-5-haiku-20241022-v1:0', 'claude-3-5-haiku'),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from collector import settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.scan import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.credentials import credentials
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
@@ -58,6 +58,7 @@ def check(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
+    json: AsJson = False,
 ) -> None:
     """Says whether the configuration is valid; exits 78 when it is not.
 
@@ -70,6 +71,10 @@ def check(
     for each in chosen.each():
         credentials(each.sink, each.sink_token())
         scope_of(each)
+    if json:
+        overruled = [each._asdict() for each in chosen.origins.overruled]
+        typer.echo(tame_json({"is_valid": True, "files": chosen.origins.files, "overruled": overruled}))
+        return
     typer.echo(printable(f"{', '.join(chosen.origins.files) or 'The defaults and the environment'}: valid."))
     _say_overruled(chosen)
 
@@ -81,7 +86,7 @@ def show(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Shows every value in force, where it comes from, if it is locked.
 
@@ -90,6 +95,7 @@ def show(
     Example: collector config show
     """
     from collector.assembly import roots_of
+    from collector.settings.disclosure import statement
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     shown = settings.masked(chosen) | {"roots": [each._asdict() for each in roots_of(chosen)]}
@@ -104,13 +110,16 @@ def show(
     }
     if json:
         overruled = [each._asdict() for each in origins.overruled]
-        typer.echo(tame_json({"files": origins.files, "options": options, "overruled": overruled}, indent=2))
+        told = {"files": origins.files, "options": options, "overruled": overruled}
+        typer.echo(tame_json(told | {"disclosure": [statement(each) for each in chosen.each()]}, indent=2))
         return
     width = max(map(len, options))
     for key, option in options.items():
         value = "(not set)" if option["value"] is None else tame_json(option["value"])
         locked = f", locked by {option['locked_by']}" if option["locked_by"] else ""
         typer.echo(printable(f"{key:{width}}  {value}  ({option['from']}{locked})"))
+    for each in chosen.each():
+        typer.echo(printable(statement(each)))
     _say_overruled(chosen)
 
 

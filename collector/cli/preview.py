@@ -1,13 +1,11 @@
-"""`collector preview`: prints exactly what would be sent, redacted; nothing is sent or saved."""
+"""`collector preview`: the sessions, and what would be sent of them, redacted; nothing is sent or saved."""
 
 from __future__ import annotations
 
-import itertools
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import orjson
 import typer
 
 from collector import log, settings
@@ -15,7 +13,7 @@ from collector.cli.scan import Config, Roots, SinkName, SinkType, SinkUrl, State
 from collector.delivery.sinks.registry import SINKS
 
 if TYPE_CHECKING:
-    from collector.flow.outcome import Sealed
+    from collector.inspection.preview import Preview
 
 HINTS = {
     "NO_SOURCE": "; there is nothing to read",
@@ -24,9 +22,15 @@ HINTS = {
     "ALL_SENT": "; everything has been sent already, --all shows it",
     "ALL_SKIPPED": "; no line gives an event",
 }
+FEW = 20
+MARKED = "\x1b[7m", "\x1b[0m"  # reverse video
 
 
 def preview(
+    session: Annotated[
+        str | None,
+        typer.Argument(help="A session's id, or how it begins: all that would be sent of it.", show_default=False),
+    ] = None,
     config: Config = None,
     root: Roots = None,
     sink_url: SinkUrl = None,
@@ -34,39 +38,93 @@ def preview(
     state: StatePath = None,
     source: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT", help="Only sources whose path contains this, or matches it as a glob.", show_default=False
-        ),
+        typer.Option(help="Only sources whose path contains this, or matches it as a glob.", show_default=False),
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(
-            metavar="WHEN", help="Only events since then: 2026-03-01, or 3d, 12h, 30m ago.", show_default=False
-        ),
+        typer.Option(help="Only events since then: 2026-03-01, or 3d, 12h, 30m ago.", show_default=False),
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="At most this many events; 0 for all.")] = 20,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=0, help="At most this many events, 0 for all; 20 of all sessions.", show_default=False),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="From the start, including what was sent already.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="The exact bytes, before compression.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="The list of sessions as JSON, one a line.")] = False,
     sink: SinkName = None,
 ) -> None:
-    """Prints the events that would be sent next, one a line.
+    """Shows what would be sent. Nothing is sent or saved.
 
-    They are redacted, exactly as they would be sent. Nothing is sent and nothing is saved. On a terminal, events are
-    indented.
+    Alone, it lists the sessions: sent, pending, excluded or held. With a session, or with an option that chooses
+    events, it shows those as a person reads them, and what is left out and why.
 
-    Example: collector preview --since 1d --limit 3
+    Example: collector preview --source history --limit 5
     """
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.inspection.preview import Wanted, previewed  # here: `--help` need not pay for the whole agent
 
-    shown = 0
-    with previewed(chosen, Wanted(source or "", start_of(since), is_from_start=everything)) as found:
-        for shown, event in enumerate(itertools.islice(found.events, limit or None), 1):  # noqa: B007 - also counts
-            _print(event)
-    what = "event" if shown == 1 else "events"
-    rest = f"; --limit {limit} ends it here" if limit and shown >= limit else ""
-    hint = "" if shown else HINTS[found.why_empty.name].format(log.printable(source or ""))
-    typer.echo(f"{shown} {what} shown{rest}{hint}. Nothing was sent.", err=True)
+    is_list = session is None and source is None and since is None and limit is None and not (everything or raw)
+    if is_list:
+        _list(chosen, as_json=json)
+        return
+    count = limit if limit is not None else 0 if session or raw else FEW
+    wanted = Wanted(source or "", start_of(since), everything or session is not None, session or "", count)
+    with previewed(chosen, wanted) as found:
+        if raw:
+            _print_bytes(found)
+        else:
+            _print_events(chosen, found)
+        what = "event" if found.shown == 1 else "events"
+        rest = f"; --limit {count} ends it here" if found.is_cut else ""
+        name = log.printable(source or session or "")
+        hint = "" if found.shown else HINTS[found.why_empty.name].format(name)
+    typer.echo(f"{found.shown} {what} shown{rest}{hint}. Nothing was sent.", err=True)
+
+
+def _list(chosen: settings.Settings, *, as_json: bool) -> None:
+    from collector.inspection.sessions import sessions
+    from collector.service.status_file import in_words
+
+    rows = sessions(chosen)
+    if as_json:
+        for row in rows:
+            typer.echo(log.tame_json(row._asdict()))
+        return
+    for row in rows:
+        size = in_words(row.bytes) if row.state != "partly sent" else f"{in_words(row.unsent)} of {in_words(row.bytes)}"
+        when = row.changed.replace("T", " ")[:16]
+        typer.echo(log.printable(f"{when}  {row.state:11}  {size:>18}  {row.session}  {row.project}".rstrip()))
+    typer.echo(
+        "`collector preview ID` shows a session as it would be sent." if rows else "There is nothing to read.", err=True
+    )
+
+
+def _print_bytes(found: Preview) -> None:
+    for body in found.requests:
+        sys.stdout.buffer.write(body)
+    sys.stdout.buffer.flush()
+
+
+def _print_events(chosen: settings.Settings, found: Preview) -> None:
+    """The events as a person reads them, then what was passed over, and what is in force."""
+    from collector.flow import reasons
+    from collector.inspection.readable import lines_of
+    from collector.redact.marker import MARKER
+    from collector.settings.disclosure import statement
+
+    about: dict[str, Any] = {}
+    is_terminal = sys.stdout.isatty()
+    for event in found.events:
+        for line in lines_of(event.body, about):
+            shown = log.printable(line)
+            typer.echo(MARKER.sub(lambda marker: marker[0].join(MARKED), shown) if is_terminal else shown)
+    meanings = {each.name: each.meaning for each in reasons.SKIPPED_LINES}
+    for name, lines in found.skipped.items():
+        typer.echo(log.printable(f"not sent: {lines} lines, {name}. {meanings.get(name, '')}"))
+    for name, lines in found.quarantined.items():
+        typer.echo(log.printable(f"not sent: {lines} lines go to the quarantine on this machine: {name}"))
+    typer.echo(log.printable(statement(chosen)))
 
 
 def start_of(since: str | None) -> str:
@@ -76,12 +134,3 @@ def start_of(since: str | None) -> str:
         return moment(since, datetime.now(UTC)) if since else ""
     except ValueError:
         raise typer.BadParameter("write a date as 2026-03-01T12:00, or a time ago as 3d, 12h, 30m") from None
-
-
-def _print(event: Sealed) -> None:
-    """As it is sent; on a terminal, indented and with control characters escaped."""
-    if sys.stdout.isatty():
-        text = orjson.dumps(orjson.loads(event.body), option=orjson.OPT_INDENT_2).decode()
-        typer.echo("\n".join(log.printable(line) for line in text.splitlines()))
-    else:
-        sys.stdout.buffer.write(event.body + b"\n")

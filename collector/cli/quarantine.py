@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import log, settings
-from collector.cli.scan import Config, SinkName, StatePath, flags
+from collector.cli.scan import AsJson, Config, SinkName, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
@@ -103,6 +103,7 @@ def drop(
     config: Config = None,
     state: StatePath = None,
     sink: SinkName = None,
+    json: AsJson = False,
 ) -> None:
     """Removes entries for good.
 
@@ -110,7 +111,7 @@ def drop(
     """
     meant = _meant(_opened(config, state, sink), ids or [], everything=everything)
     dropped = sum(kept.quarantine.drop({entry["id"] for entry in kept.entries}) for kept in meant)
-    typer.echo(f"Dropped {dropped}.")
+    typer.echo(tame_json({"dropped": dropped}) if json else f"Dropped {dropped}.")
 
 
 @app.command()
@@ -120,6 +121,7 @@ def retry(
     config: Config = None,
     state: StatePath = None,
     sink: SinkName = None,
+    json: AsJson = False,
 ) -> None:
     """Sends refused events again; what the sink accepts now leaves.
 
@@ -132,12 +134,22 @@ def retry(
         for kept in _meant(_opened(config, state, sink), ids or [], everything=everything):
             _retried(kept, fates)
     finally:
+        _say_fates(fates, as_json=json)
+    if fates["refused"]:
+        raise typer.Exit(3)
+
+
+FATES = ("delivered", "refused", "not an event", "excluded", "of another sink")
+
+
+def _say_fates(fates: Counter[str], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(tame_json({name.replace(" ", "_"): fates[name] for name in FATES}))
+    else:
         excluded = f", of an excluded project {fates['excluded']}" if fates["excluded"] else ""
         excluded += f", of another sink {fates['of another sink']}" if fates["of another sink"] else ""
         said = f"Delivered {fates['delivered']}, refused again {fates['refused']}, not an event {fates['not an event']}"
         typer.echo(f"{said}{excluded}.")
-    if fates["refused"]:
-        raise typer.Exit(3)
 
 
 def _retried(kept: Kept, fates: Counter[str]) -> None:
@@ -175,6 +187,7 @@ def reset(
     config: Config = None,
     state: StatePath = None,
     sink: SinkName = None,
+    json: AsJson = False,
 ) -> None:
     """Has the next pass send sources again, from their start.
 
@@ -197,6 +210,9 @@ def reset(
         raise NotFound(f"The state {loaded.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
     told = [_reset(each, keys, forget=forget) for each in every]
     forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)
+    if json:
+        typer.echo(tame_json({"reset": sorted(forgotten), "dropped": dropped}))
+        return
     if forget:
         typer.echo(f"{dropped} held files were dropped.")
     typer.echo(f"{len(forgotten)} sources are sent again by the next pass.")

@@ -5,16 +5,22 @@ from __future__ import annotations
 import errno
 import ipaddress
 import os
+import secrets
 import socket
 import ssl
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from collector import settings
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
+
+if TYPE_CHECKING:
+    from collector.store.limits import Keeping
+    from collector.store.pages.door import Door
 
 PORT = 8585
 IPV4 = 4
@@ -31,6 +37,10 @@ def receive(
     * 2**20,
     certificate: Annotated[Path | None, typer.Option(help="A TLS certificate chain (PEM), to speak https.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key, if not in the same file.")] = None,
+    web: Annotated[bool, typer.Option("--web", help="Show the report as pages, too, behind the token.")] = False,
+    web_name: Annotated[
+        list[str] | None, typer.Option(help="A name by which browsers reach this server; repeat for several.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
     """Receives events over HTTP into a SQLite database.
@@ -52,12 +62,31 @@ def receive(
         )
     _check_certificate(certificate, key)
     limits = ReceiverLimits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
-    with _listening(host, port) as listener, prepared(path, token, limits, certificate, key, keeping) as server:
-        typer.echo(f"Receiving on {_url(listener, is_tls=certificate is not None)} into {path}", err=True)
+    page_token = token or secrets.token_urlsafe(32)
+    pages = _pages(path, keeping, page_token, [host, *(web_name or [])]) if web else None
+    with listening(host, port) as listener, prepared(path, token, limits, certificate, key, keeping, pages) as server:
+        url = _url(listener, is_tls=certificate is not None)
+        typer.echo(f"Receiving on {url}/v1/events into {path}", err=True)
+        if web:
+            typer.echo(f"Pages on {url}/" + ("" if token else f"?token={page_token}"), err=True)
         if certificate is None and not _is_loopback(host):
             typer.echo("Without --certificate, the token and the events travel in the clear.", err=True)
         run_until_signal(server, listener)
     typer.echo("Stopped.", err=True)
+
+
+def _pages(database: Path, keeping: Keeping, token: str, names: list[str]) -> Callable[[], Door]:
+    """What makes the pages once the database is there."""
+
+    def made() -> Door:
+        from collector.store import prices
+        from collector.store.pages.asked import Site
+        from collector.store.pages.site import application
+
+        site = Site(database, prices.load(keeping.own_prices), retention_days=keeping.retention_days)
+        return application(site, token, frozenset({socket.gethostname(), socket.getfqdn(), *names}))
+
+    return made
 
 
 def _is_loopback(host: str) -> bool:
@@ -79,7 +108,8 @@ def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
     return [(family, str(address[0])) for family, _, _, _, address in found]
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there; raises CollectorError with what a person can do."""
     family, address = _addresses(host)[0]
     try:
         return socket.create_server((address, port), family=family)
@@ -115,4 +145,4 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
 def _url(listener: socket.socket, *, is_tls: bool) -> str:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
-    return f"{'https' if is_tls else 'http'}://{name}:{port}/v1/events"
+    return f"{'https' if is_tls else 'http'}://{name}:{port}"

@@ -29,7 +29,9 @@ def redact(
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="For each line, a JSON value, print {redacted, findings}.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say which rule found what, and why.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say on stderr which rule found something, where, and why.")
+    ] = False,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
     """Prints a text, or JSON values, without secrets.
@@ -116,14 +118,13 @@ def pointer(path: tuple[Any, ...]) -> str:
 def _explain(text: str, redactor: Redactor) -> None:
     redacted, findings = redactor.value(text)
     if not findings:
-        typer.echo("Nothing found.")
+        typer.echo("Nothing found.", err=True)
     for finding in findings:
         line = text.count("\n", 0, finding.start) + 1
         column = finding.start - text.rfind("\n", 0, finding.start)
-        typer.echo(f"line {line}, column {column}, {finding.end - finding.start} characters: {finding.rule}")
-        typer.echo(f"  {redactor.reason(finding)}")
-    if findings:
-        _print(f"\n{redacted}\n".encode("utf-8", "surrogateescape"))
+        place = f"line {line}, column {column}, {finding.end - finding.start} characters"
+        typer.echo(f"{place}: {finding.rule}\n  {redactor.reason(finding)}", err=True)
+    _print(redacted.encode("utf-8", "surrogateescape"))
 
 
 def _print(text: bytes) -> None:

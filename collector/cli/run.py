@@ -11,7 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from collector import log, settings
-from collector.cli.scan import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.scan import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, disclose, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 
@@ -52,6 +52,8 @@ def run(
     from collector.service.notify import Notifier
     from collector.service.several import Several, voices
 
+    for each in chosen.each():
+        disclose(each)
     hold_little_memory()
     notifier = Notifier(settings.notify_socket(), settings.watchdog_seconds())
     every = chosen.each()

@@ -55,6 +55,7 @@ StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help=
 SinkName = Annotated[
     str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 FromNow = Annotated[
     bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
 ]
@@ -90,10 +91,8 @@ def scan(
     chosen = settings.load(config, given, sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.assembly import roots_of  # here: `--help` need not pay for the whole agent
-    from collector.keeping.pause import standstill
 
-    if not dry_run and (reason := standstill(chosen)):
-        typer.echo(log.printable(f"Nothing was read or sent: {reason}."), err=True)
+    if not (dry_run or may_send(chosen)):
         if json:
             print_ledger(Ledger(), as_json=True)
         return
@@ -103,7 +102,7 @@ def scan(
     hold_little_memory()
     every, interrupt = chosen.each(), Interrupt()
     passes = [OnePass(each, is_dry_run=dry_run, from_now=from_now) for each in every]
-    bar = ProgressBar()
+    bar = ProgressBar(interrupt)
     with stopping_on_signals(interrupt, lambda: bar.has_begun or len(passes) > 1):
         try:
             if len(passes) == 1:
@@ -118,6 +117,30 @@ def scan(
                 print_ledgers({each.name: each.ledger for each in passes}, as_json=json, is_dry_run=dry_run)
     if interrupt.is_set or any(each.has_left_some for each in passes):
         raise typer.Exit(SOME_LEFT)
+
+
+def may_send(chosen: settings.Settings) -> bool:
+    """Whether anything may leave to any of the sinks; says why not, and before the first time what would."""
+    from collector.keeping.pause import standstill
+
+    found = [(each, standstill(each)) for each in chosen.each()]
+    for each, reason in found:
+        if reason is None or reason.by == "disclosure":
+            disclose(each)
+    if all(reason for _, reason in found):
+        typer.echo(log.printable(f"Nothing was read or sent: {found[0][1]}."), err=True)
+        return False
+    return True
+
+
+def disclose(chosen: settings.Settings) -> None:
+    """Says once what goes where, before the first of it does."""
+    from collector.keeping.disclosed import is_to_be_said, note_said
+    from collector.settings.disclosure import statement
+
+    if is_to_be_said(chosen):
+        typer.echo(log.printable(statement(chosen)), err=True)
+        note_said(chosen)
 
 
 class OnePass:

@@ -25,6 +25,7 @@ from collector.install.carry_out import carry_out
 from collector.install.installed import launchd_facts, systemd_facts
 from collector.install.plans import AwaitGone, Person, Plan, Remove, Run, Step, Write
 from collector.install.templates import ServiceError, ServiceFile
+from collector.log import tame_json
 
 app = typer.Typer(help="Run the agent as a systemd or launchd service.", no_args_is_help=True)
 
@@ -162,7 +163,13 @@ def _control(
 
 
 @app.command()
-def status(*, system: System = False, user: For = None, platform: On = None) -> None:
+def status(
+    *,
+    system: System = False,
+    user: For = None,
+    platform: On = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
     """Shows what the service manager says; exits 1 unless it runs.
 
     For how far it has come, see `collector status`.
@@ -172,8 +179,11 @@ def status(*, system: System = False, user: For = None, platform: On = None) -> 
     kind = _kind(platform, system=system)
     facts = _facts(kind, _person(user, system=system), system=system)
     width = max(len(name) for name in facts)
-    for name, value in facts.items():
-        typer.echo(f"{name:{width}}  {value}")
+    if json:
+        typer.echo(tame_json(facts))
+    else:
+        for name, value in facts.items():
+            typer.echo(f"{name:{width}}  {value}")
     if facts["state"] != "running":
         raise typer.Exit(1)
 

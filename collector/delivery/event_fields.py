@@ -44,9 +44,10 @@ def fields_of(event: Sealed) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {}
 
 
-def body_of(event: Sealed, fields: dict[str, Any]) -> bytes:
-    """The event as it was sealed, unless it holds what is no text, which receivers may refuse."""
-    return orjson.dumps(fields) if b"\\ud" in event.body else event.body
+def body_of(event: Sealed) -> bytes:
+    """The event as it was sealed, unless it may hold half of a surrogate pair: some receivers refuse that, and some
+    then see nothing of the event."""
+    return orjson.dumps(fields_of(event)) if b"\\ud" in event.body else event.body
 
 
 def text_of(fields: dict[str, Any], *path: str) -> str:

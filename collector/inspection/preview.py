@@ -10,6 +10,7 @@ import contextlib
 import enum
 import fnmatch
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -17,8 +18,10 @@ from typing import NamedTuple
 import orjson
 
 from collector.assembly import assembled
+from collector.delivery.channel import idempotency_key
+from collector.delivery.gather import batches
 from collector.flow.ledger import Ledger
-from collector.flow.outcome import Sealed
+from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 from collector.pipeline import Flow, outcomes
 from collector.reading.discover import Findings, discover
 from collector.settings import Settings
@@ -27,11 +30,14 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"
 
 
 class Wanted(NamedTuple):
-    """Which events: of sources that match `source`, no older than `since`; from the start, or only what is unsent."""
+    """Which events: of a session, of sources that match `source`, no older than `since`; from the start, or only what
+    is unsent; at most so many, or all for 0."""
 
     source: str = ""
     since: str = ""
     is_from_start: bool = False
+    session: str = ""
+    limit: int = 0
 
 
 class WhyEmpty(enum.Enum):
@@ -44,11 +50,49 @@ class WhyEmpty(enum.Enum):
     ALL_SKIPPED = enum.auto()  # not one line gives an event
 
 
-class Preview(NamedTuple):
-    """The events, each made when it is taken, and what it means if none comes."""
+class Preview:
+    """The events, each made when it is taken; what was passed over, with its reason; and why none came."""
 
-    events: Iterator[Sealed]
-    why_empty: WhyEmpty
+    def __init__(self, flow: Flow, found: Findings, wanted: Wanted) -> None:
+        self._flow, self._found, self._wanted = flow, found, wanted
+        self.skipped: Counter[str] = Counter()
+        self.quarantined: Counter[str] = Counter()
+        self.shown = 0
+        self.is_cut = False
+
+    @property
+    def events(self) -> Iterator[Sealed]:
+        """The events, in the order in which they would leave."""
+        return (item.outcome for item in self._items() if isinstance(item.outcome, Sealed))
+
+    @property
+    def requests(self) -> Iterator[bytes]:
+        """The bodies of the requests, before compression, as the sink would get them."""
+        for batch in batches(self._items(), self._flow.limits):
+            if batch.events:
+                key = idempotency_key(batch.events)
+                yield from (request.body for request in self._flow.deliverer.channel.sink.render(batch.events, key))
+
+    @property
+    def why_empty(self) -> WhyEmpty:
+        """What it means if no event came."""
+        return _why_empty(self._found, self._wanted)
+
+    def _items(self) -> Iterator[Item]:
+        for item in outcomes(self._flow, Ledger(), self._found):
+            match item.outcome:
+                case Sealed(body=body):
+                    if self._wanted.since and orjson.loads(body)["time"] < self._wanted.since:
+                        continue
+                    if self._wanted.limit and self.shown >= self._wanted.limit:
+                        self.is_cut = True
+                        return
+                    self.shown += 1
+                case Skip(reason=reason):
+                    self.skipped[reason] += 1
+                case Quarantined(reason=reason):
+                    self.quarantined[reason] += 1
+            yield item
 
 
 @contextlib.contextmanager
@@ -60,8 +104,10 @@ def previewed(settings: Settings, wanted: Wanted) -> Iterator[Preview]:
         found = discover(flow.scope)
         if wanted.source:
             found.files = [each for each in found.files if matches(each.key, wanted.source)]
-            found.is_partial = True  # what is missing from it is not gone
-        yield Preview(_events(flow, found, wanted.since), _why_empty(found, wanted))
+        if wanted.session:
+            found.files = [each for each in found.files if (each.session_id or each.key).startswith(wanted.session)]
+        found.is_partial = bool(wanted.source or wanted.session)  # what is missing from it is not gone
+        yield Preview(flow, found, wanted)
 
 
 def matches(key: str, pattern: str) -> bool:
@@ -79,16 +125,9 @@ def moment(text: str, now: datetime) -> str:
         raise ValueError("before the first year") from None
 
 
-def _events(flow: Flow, found: Findings, since: str) -> Iterator[Sealed]:
-    for item in outcomes(flow, Ledger(), found):
-        event = item.outcome
-        if isinstance(event, Sealed) and not (since and orjson.loads(event.body)["time"] < since):
-            yield event
-
-
 def _why_empty(found: Findings, wanted: Wanted) -> WhyEmpty:
     if not found.files:
-        return WhyEmpty.NO_MATCH if wanted.source else WhyEmpty.NO_SOURCE
+        return WhyEmpty.NO_MATCH if wanted.source or wanted.session else WhyEmpty.NO_SOURCE
     if wanted.since:
         return WhyEmpty.ALL_OLDER
     return WhyEmpty.ALL_SKIPPED if wanted.is_from_start else WhyEmpty.ALL_SENT

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import orjson
 
 from collector.errors import StateError
 from collector.files import created, fsync_directory, make_private_directory
+from collector.keeping.disclosed import waits_for_acknowledgement
 from collector.settings import Settings
 
 TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
@@ -23,7 +25,7 @@ RESUME = "`collector resume` ends it"
 
 
 class Standstill(NamedTuple):
-    """Why nothing is sent: `by` is configuration or pause; the moments are empty where there are none."""
+    """Why nothing is sent: `by` is configuration, disclosure or pause; the moments are empty where there are none."""
 
     by: str
     place: str
@@ -33,6 +35,11 @@ class Standstill(NamedTuple):
     def __str__(self) -> str:
         if self.by == "configuration":
             return f"switched off by enabled = false (in {self.place})"
+        if self.by == "disclosure":
+            return (
+                f"nobody has acknowledged what would be sent, which {self.place} asks for; `collector agree` "
+                "shows it and does"
+            )
         since, until = (f" {word} {moment}" if moment else "" for word, moment in self._moments)
         return f"paused{since}{until}; {RESUME}"
 
@@ -45,7 +52,17 @@ def standstill(settings: Settings, now: float | None = None) -> Standstill | Non
     """Why nothing may be sent; None where it may."""
     if not settings.enabled:
         return Standstill("configuration", settings.origins.place("enabled") or "a command line flag")
+    if waits_for_acknowledgement(settings):
+        return Standstill("disclosure", settings.origins.place("disclosure.require_ack"))
     return read_pause(settings.state_path, time.time() if now is None else now)
+
+
+def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
+    """The same question, asked again and again: what only a reload can change is looked up once."""
+    if not settings.enabled or settings.disclosure.require_ack:
+        return lambda: standstill(settings)
+    state_path = settings.state_path
+    return lambda: read_pause(state_path, time.time())
 
 
 def pause_path(state_path: Path) -> Path:

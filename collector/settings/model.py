@@ -25,6 +25,7 @@ from collector.settings.layers import Origins
 from collector.settings.options import (
     BatchSettings,
     CaptureSettings,
+    DisclosureSettings,
     HeartbeatSettings,
     HostSettings,
     Labels,
@@ -68,6 +69,7 @@ class Settings(BaseSettings):
     run: RunSettings = RunSettings()
     capture: CaptureSettings = CaptureSettings()
     projects: ProjectSettings = ProjectSettings()
+    disclosure: DisclosureSettings = DisclosureSettings()
     redaction: RedactionSettings = RedactionSettings()
     quarantine: QuarantineSettings = QuarantineSettings()
     swept: SweptSettings = SweptSettings()

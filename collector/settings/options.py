@@ -274,6 +274,17 @@ class ProjectSettings(Section):
     exclude: Names = Field(default=[], description="never these")
 
 
+class DisclosureSettings(Section):
+    """What people on this machine are told of what leaves it."""
+
+    text: str = Field(
+        default="", max_length=2000, description="words of the organisation, shown with what is sent and where to"
+    )
+    require_ack: bool = Field(
+        default=False, description="send nothing to another machine before `collector agree` was run here"
+    )
+
+
 class HeartbeatSettings(Section):
     """The sign of life by which a fleet is watched."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, NamedTuple
 
+from collector.store.prices import micros
 from collector.store.schema import with_formula
 
 Rows = list[dict[str, Any]]
@@ -38,12 +39,14 @@ DIMENSIONS = {
     "session": "coalesce(session_id, '')",
     "host": "coalesce(host_name, host_id, '')",
     "user": "coalesce(user, '')",
-    "agent": "CASE WHEN agent_id IS NULL THEN 'main' ELSE coalesce(agent_type, 'subagent') END",
+    "agent": "agent",
     "branch": "coalesce(git_branch, '')",
     "version": "coalesce(client_version, '')",
     "labels": "coalesce(labels, '')",
     "hour_of_week": f"CASE WHEN hour = '' THEN '' ELSE strftime('%w', {DAY}) || ' ' || substr(hour, 12, 2) END",
 }
+# What is known of a place: these are asked of the totals by day, which are a twentieth of those by hour and session.
+BY_DAY = frozenset({"day", "week", "month", "model", "project", "host", "user", "agent", "labels"})
 SAYS_WHEN = frozenset({"day", "week", "month", "hour_of_week"})
 MENTIONED = "('prompt_history', 'session_index')"
 
@@ -85,44 +88,70 @@ class Selection(NamedTuple):
 EVERYTHING = Selection()
 
 
-def usage_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+def usage_by(
+    connection: sqlite3.Connection,
+    dimensions: tuple[str, ...],
+    chosen: Selection = EVERYTHING,
+    *,
+    is_exact: bool = False,
+) -> Rows:
     """Tokens and cost by these dimensions: the figures, `cost_micros`, and of that what Claude Code itself reported
-    (`cost_reported_micros`); `messages_without_price` have no cost."""
+    (`cost_reported_micros`); `messages_without_price` have no cost. Rows that are to be added up further are asked for
+    exactly, and rounded by `added_up`."""
+    costed, edges = _costed(connection, dimensions, chosen)
     text = f"""
-{_costed(dimensions, chosen)}
+{costed}
 SELECT {_shown(dimensions)}{", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in FIGURES)},
     {_micros("cost")} AS cost_micros, {_micros("reported_cost")} AS cost_reported_micros,
+    {"coalesce(sum(cost), 0) AS cost_exact, coalesce(sum(reported_cost), 0) AS reported_exact," if is_exact else ""}
     coalesce(sum(messages) FILTER (WHERE is_unknown), 0) AS messages_without_price
 FROM costed {_grouped(dimensions)}
 """  # noqa: S608 - our own names
-    return _rows(connection, with_formula(text), chosen)
+    return _rows(connection, with_formula(text), chosen, **edges)
+
+
+def added_up(rows: Rows) -> dict[str, Any]:
+    """Rows of `usage_by`, asked for exactly, as one: the same as asking for it, without reading it all again."""
+    exact = {name: sum(row[name] for row in rows) for name in (*FIGURES, "cost_exact", "reported_exact")}
+    return {name: exact[name] for name in FIGURES} | {
+        "cost_micros": micros(exact["cost_exact"]),
+        "cost_reported_micros": micros(exact["reported_exact"]),
+        "messages_without_price": sum(row["messages_without_price"] for row in rows),
+    }
 
 
 def cache_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
     """What came from the cache and went into it, and what that saved against sending all of it as input; it may be
     negative, where more was written than read. Models without a price save nothing here."""
+    costed, edges = _costed(connection, dimensions, chosen)
     text = f"""
-{_costed(dimensions, chosen)}
+{costed}
 SELECT {_shown(dimensions)}
     coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(cache_read_tokens), 0) AS cache_read_tokens,
     coalesce(sum(cache_creation_tokens), 0) AS cache_creation_tokens,
     coalesce(sum(cache_creation_1h_tokens), 0) AS cache_creation_1h_tokens, {_micros("saved")} AS saved_micros
 FROM costed {_grouped(dimensions)}
 """  # noqa: S608
-    return _rows(connection, with_formula(text), chosen)
+    return _rows(connection, with_formula(text), chosen, **edges)
 
 
-def _costed(dimensions: tuple[str, ...], chosen: Selection) -> str:
+def _costed(
+    connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection
+) -> tuple[str, dict[str, str]]:
     """Usage by dimensions, with its cost: first added up by all that decides the price, then multiplied. That is exact,
-    because a price is the same for all that is added up."""
+    because a price is the same for all that is added up. Of the days, only those matter on which some price changed."""
+    found = connection.execute("SELECT DISTINCT starts FROM prices WHERE starts <> '' ORDER BY starts DESC")
+    edges = {f"edge_{number}": day for number, (day,) in enumerate(found)}
+    since = "".join(f"WHEN {DAY} >= :{name} THEN :{name} " for name in edges)
+    period = f"CASE {since}ELSE '' END" if edges else "''"
     names = [f"by_{name}" for name in dimensions]
     keys = "".join(f"{DIMENSIONS[name]} AS by_{name}, " for name in dimensions)
-    return f"""
+    text = f"""
 WITH usage AS MATERIALIZED (
-    SELECT {keys}{DAY} AS day, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
-    FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context
+    SELECT {keys}{period} AS period, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
+    FROM {_source("usage", dimensions, chosen)}
     WHERE {chosen.where(has_model=True)}
-    GROUP BY {", ".join([*names, "day", *PRICED_BY])}
+    GROUP BY {", ".join([*names, "period", *PRICED_BY])}
 ),
 costed AS (
     SELECT
@@ -132,8 +161,19 @@ costed AS (
     LEFT JOIN price_names AS known ON known.name = usage.model
     LEFT JOIN prices AS price
         ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
-        AND price.starts <= usage.day AND usage.day < price.ends
+        AND price.starts <= usage.period AND usage.period < price.ends
 )"""  # noqa: S608
+    return text, edges
+
+
+def _source(what: str, dimensions: tuple[str, ...], chosen: Selection) -> str:
+    """The smallest totals that can answer: by day and place, else by hour and context; `hour` is a day in the first."""
+    if chosen.session is not None or not set(dimensions) <= BY_DAY:
+        return f"{what}_totals JOIN contexts ON contexts.number = {what}_totals.context"
+    days = f"(SELECT {what}_days.day AS hour, {what}_days.* FROM {what}_days) AS {what}_days"  # noqa: S608
+    if set(dimensions) <= {*SAYS_WHEN, "model"} and not any((chosen.project, chosen.host, chosen.user, chosen.agent)):
+        return days
+    return f"{days} JOIN places ON places.number = {what}_days.place"
 
 
 def _shown(dimensions: tuple[str, ...]) -> str:
@@ -187,6 +227,23 @@ FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
 WHERE {chosen.where()} {group} {group.replace("GROUP", "ORDER")}
 """  # noqa: S608
     return _rows(connection, text, chosen)
+
+
+def activity(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, Any]:
+    """The quick half of `activity_by`, in all: without times and sizes."""
+    text = f"""
+SELECT
+    coalesce(sum(events), 0) AS events, coalesce(sum(prompts), 0) AS prompts,
+    coalesce(sum(api_errors), 0) AS api_errors, coalesce(sum(compactions), 0) AS compactions,
+    coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
+    (
+        SELECT count(DISTINCT session_id)
+        FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+        WHERE events > mentions AND {chosen.where()}
+    ) AS sessions
+FROM {_source("activity", (), chosen)} WHERE {chosen.where()}
+"""  # noqa: S608
+    return _rows(connection, text, chosen)[0]
 
 
 def kinds(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, int]:
@@ -245,18 +302,18 @@ def sessions(
 ) -> Rows:
     """Sessions with activity in the period, the newest first: title, times, project, prompts, lines, tools, tokens and
     cost. `words` is looked for in titles."""
+    titled = """
+    AND session_id IN (
+        SELECT named.session_id FROM event_rows JOIN contexts AS named ON named.number = event_rows.context
+        WHERE title IS NOT NULL AND instr(lower(title), lower(:words))
+    )"""
     text = f"""
-WITH active AS (
-    SELECT session_id, max(last_time) AS last_time
-    FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-    WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()}
-    GROUP BY 1
-)
-SELECT sessions.* FROM active JOIN sessions USING (session_id)
-WHERE :words = '' OR instr(lower(coalesce(title, '')), lower(:words))
-ORDER BY active.last_time DESC, session_id LIMIT :limit OFFSET :offset
+SELECT session_id FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()} {titled if words else ""}
+GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit OFFSET :offset
 """  # noqa: S608
-    found = _rows(connection, text, chosen, limit=limit, offset=offset, words=words)
+    ids = [row["session_id"] for row in _rows(connection, text, chosen, limit=limit, offset=offset, words=words)]
+    found = [row for each in ids for row in _rows(connection, ONE_SESSION, Selection(session=each))]
     for row in found:
         alone = Selection(session=row["session_id"])
         row.update(totals(connection, alone))
@@ -264,6 +321,9 @@ ORDER BY active.last_time DESC, session_id LIMIT :limit OFFSET :offset
         row["tool_calls"] = sum(each["calls"] for each in calls)
         row["tool_failures"] = sum(each["failed"] or 0 for each in calls)
     return found
+
+
+ONE_SESSION = "SELECT * FROM sessions WHERE session_id = :session"
 
 
 def session_events(connection: sqlite3.Connection, session: str, *, limit: int = 500, offset: int = 0) -> Rows:

@@ -19,7 +19,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 
 from collector import __version__
 from collector.log import get_logger
@@ -35,8 +36,8 @@ log = get_logger()
 HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This address does not take this method."}
 
 
-def application(worker: Worker, token: str | None, limits: ReceiverLimits) -> Starlette:
-    """The ASGI application."""
+def application(worker: Worker, token: str | None, limits: ReceiverLimits, pages: ASGIApp | None = None) -> Starlette:
+    """The ASGI application; `pages` answers at every address that is not the receiver's own."""
     receiver = Receiver(worker, token, limits)
     return Starlette(
         routes=[
@@ -45,6 +46,7 @@ def application(worker: Worker, token: str | None, limits: ReceiverLimits) -> St
             Route("/v1/sessions/{session_id}", receiver.forget, methods=["DELETE"]),
             Route("/health", receiver.health, methods=["GET"]),
             Route("/openapi.json", describe, methods=["GET"]),
+            *([Mount("/", pages)] if pages else []),
         ],
         exception_handlers={HTTPException: _explain},
     )

@@ -128,6 +128,9 @@ def _drop_contexts(connection: sqlite3.Connection, contexts: Iterable[int]) -> N
         listed(contexts),
     )
     connection.execute(
+        "DELETE FROM places WHERE NOT EXISTS (SELECT 1 FROM contexts WHERE contexts.place = places.number)"
+    )
+    connection.execute(
         "DELETE FROM forks WHERE NOT EXISTS (SELECT 1 FROM contexts WHERE contexts.session_id = forks.session_id)"
     )
 

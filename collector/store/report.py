@@ -18,6 +18,8 @@ from collector.store.database import explain_read_failure, open_to_read
 from collector.store.prices import PriceTable
 from collector.store.queries import EVERYTHING, Selection
 
+EXACT = {"cost_exact", "reported_exact"}
+
 
 @contextmanager
 def asking(database: Path, prices: PriceTable | None = None) -> Iterator[sqlite3.Connection]:
@@ -41,18 +43,23 @@ def summarize(
 
 
 def _summary(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any]:
-    tokens = queries.usage_by(connection, ("day", "model"), chosen)
+    exact = queries.usage_by(connection, ("day", "model"), chosen, is_exact=True)
+    by_model: dict[str, list[dict[str, Any]]] = {}
+    for row in exact:
+        by_model.setdefault(row["model"], []).append(row)
+    models = {model: {"model": model, **queries.added_up(rows)} for model, rows in sorted(by_model.items())}
+    tokens = [{name: value for name, value in row.items() if name not in EXACT} for row in exact]
     projects = queries.usage_by(connection, ("project",), chosen)
     sessions = queries.sessions_with_usage(connection, "project", chosen)
-    whole = queries.totals(connection, chosen)
-    activity = queries.activity_by(connection, (), chosen)[0]
+    whole = queries.added_up(exact)
+    activity = queries.activity(connection, chosen)
     kinds = queries.kinds(connection, chosen)
     return {
         "since": chosen.since or None,
         "until": chosen.until or None,
         "tokens": tokens,
         "totals": whole | {"messages_with_unknown_output": whole["unknown_output"]},
-        "models": {row["model"]: row for row in queries.usage_by(connection, ("model",), chosen)},
+        "models": models,
         "projects": sorted(
             (row | {"sessions": sessions.get(row["project"], 0)} for row in projects),
             key=lambda row: (-row["output_tokens"], row["project"]),

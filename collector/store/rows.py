@@ -7,6 +7,7 @@ Invariant: a row depends on its event alone, so the same event gives the same ro
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, NamedTuple
 
@@ -124,11 +125,10 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
     host, client, attributes = _table(get("host")), _table(get("client")), _table(get("attributes"))
     copied_from = _copied_from(attributes, get("session_id")) if attributes else None
     labels = get("labels")
-    context = (
-        *(label(get("session_id")), label(get("agent_id")), label(get("agent_type")), copied_from),
-        *(label(get("project")), label(get("cwd")), label(get("git_branch"))),
-        *(label(host.get("id")), label(host.get("name")), label(get("user")), label(get("root"))),
-        *(label(client.get("version")), label(client.get("entrypoint"))),
+    context = _context(
+        *(get("session_id"), get("agent_id"), get("agent_type"), copied_from, get("project"), get("cwd")),
+        *(get("git_branch"), host.get("id"), host.get("name"), get("user"), get("root")),
+        *(client.get("version"), client.get("entrypoint")),
         orjson.dumps(labels, option=orjson.OPT_SORT_KEYS).decode() if labels and isinstance(labels, dict) else None,
     )
     kind, time, message = event["kind"][:MAX_LABEL_CHARACTERS], label(get("time")), label(get("message_id"))
@@ -185,6 +185,19 @@ def _lines(tool: Any) -> tuple[int | None, int | None]:
     if type(tool) is not dict:
         return None, None
     return _count(tool.get("lines_added")), _count(tool.get("lines_removed"))
+
+
+def _context(*values: Any) -> tuple[str | None, ...]:
+    """Who and where. Hundreds of events say the same, so most are remembered."""
+    try:
+        return _labels(*values)
+    except TypeError:  # something that no label can be, such as a list
+        return tuple(map(_label, values))
+
+
+@functools.lru_cache(maxsize=4096)
+def _labels(*values: Any) -> tuple[str | None, ...]:
+    return tuple(map(_label, values))
 
 
 def _redactions(value: Any) -> str | None:

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from collector.log import get_logger, place_of
 from collector.store.connection import bounded
@@ -51,31 +52,41 @@ def prepared(
     certificate: Path | None = None,
     key: Path | None = None,
     keeping: Keeping = KEEP_ALL,
+    make_pages: Callable[[], ASGIApp] | None = None,
 ) -> Iterator[Server]:
-    """A server that is ready to run, with its database open for as long as the block lasts."""
+    """A server that is ready to run, with its database open for as long as the block lasts. `make_pages` is called once
+    the database is there."""
     with (
         closing(Writer(database, limits.busy_seconds, keeping.own_prices)) as writer,
         Worker(writer, limits, keeping.retention_days) as worker,
     ):
-        yield Server(
-            uvicorn.Config(
-                application(worker, token, limits),
-                loop="asyncio",
-                http=bounded(limits.head_seconds, limits.connections),
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                limit_concurrency=limits.connections,
-                h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-                timeout_graceful_shutdown=STOP_SECONDS,
-                ssl_certfile=certificate,
-                ssl_keyfile=key,
-            )
+        pages = None if make_pages is None else make_pages()
+        yield serving(application(worker, token, limits, pages), limits, certificate, key)
+
+
+def serving(
+    served: ASGIApp, limits: ReceiverLimits, certificate: Path | None = None, key: Path | None = None
+) -> Server:
+    """A server that is ready to run an application within these limits."""
+    return Server(
+        uvicorn.Config(
+            served,
+            loop="asyncio",
+            http=bounded(limits.head_seconds, limits.connections),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=limits.connections,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
         )
+    )
 
 
 def run_until_signal(server: Server, listener: socket.socket) -> None:

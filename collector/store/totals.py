@@ -103,7 +103,7 @@ ON CONFLICT DO UPDATE SET events = events + excluded.events
 """  # noqa: S608
     for sign in "-+"
 )
-REBUILT = ("usage_totals", "call_totals", "activity_totals", "kind_totals")
+REBUILT = ("usage_totals", "call_totals", "activity_totals", "kind_totals")  # and by triggers, what is by day
 
 
 def listed(values: Iterable[str | int]) -> dict[str, str]:

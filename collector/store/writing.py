@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import orjson
@@ -35,10 +35,17 @@ FIND_KNOWN = (
     f"SELECT row.id, row.number, row.context, {', '.join(f'row.{name}' for name in FACTS)}, "  # noqa: S608
     f"{', '.join(f'context.{name}' for name in CONTEXT)} "
     "FROM event_rows AS row JOIN contexts AS context ON context.number = row.context "
-    f"WHERE row.id IN ({', '.join('?' * ASKED_AT_ONCE)})"
+    "WHERE row.number = ?"
 )
+FIND_NUMBERS = f"SELECT number FROM event_rows WHERE id IN ({', '.join('?' * ASKED_AT_ONCE)})"  # noqa: S608
 FIND_CONTEXT = "SELECT number FROM contexts WHERE hash = ?"
-INSERT_CONTEXT = f"INSERT INTO contexts (hash, {', '.join(CONTEXT)}) VALUES (?{', ?' * len(CONTEXT)})"  # noqa: S608
+INSERT_CONTEXT = (
+    f"INSERT INTO contexts (hash, agent, place, {', '.join(CONTEXT)}) "  # noqa: S608
+    f"VALUES (?, ?, ?{', ?' * len(CONTEXT)})"
+)
+PLACE = ("project", "host_id", "host_name", "user", "labels")
+FIND_PLACE = "SELECT number FROM places WHERE hash = ?"
+INSERT_PLACE = f"INSERT INTO places (hash, agent, {', '.join(PLACE)}) VALUES (?, ?{', ?' * len(PLACE)})"  # noqa: S608
 # A number is never given twice, not even when the newest events were removed: readers go on after the last they saw.
 NEXT_NUMBER = """
 SELECT max(
@@ -111,7 +118,8 @@ class Rows:
         for start in range(0, len(ids), ASKED_AT_ONCE):
             asked = ids[start : start + ASKED_AT_ONCE]
             asked += [b""] * (ASKED_AT_ONCE - len(asked))
-            for identity, number, context, *values in self._connection.execute(FIND_KNOWN, asked):
+            for (here,) in self._connection.execute(FIND_NUMBERS, asked).fetchall():
+                identity, number, context, *values = self._connection.execute(FIND_KNOWN, (here,)).fetchone()
                 facts, who = tuple(values[: len(FACTS)]), tuple(values[len(FACTS) :])
                 found[identity] = Known(number, context, facts, who)
         return found
@@ -166,12 +174,25 @@ class Rows:
         if number is None:
             if len(self._contexts) >= MAX_KNOWN_CONTEXTS:
                 self._contexts.clear()
-            key = hashlib.blake2b(orjson.dumps(row.context), digest_size=16).digest()
-            found = self._connection.execute(FIND_CONTEXT, (key,)).fetchone()
-            if found is None:
-                found = (self._connection.execute(INSERT_CONTEXT, (key, *row.context)).lastrowid,)
-            number = self._contexts[row.context] = int(found[0])
+            known = dict(zip(CONTEXT, row.context, strict=True))
+            agent = "main" if known["agent_id"] is None else known["agent_type"] or "subagent"
+            place = (agent, *(known[name] for name in PLACE))
+            number = self._numbered(
+                FIND_CONTEXT, INSERT_CONTEXT, row.context, lambda: (agent, self._place(place), *row.context)
+            )
+            self._contexts[row.context] = number
         return number
+
+    def _place(self, place: Context) -> int:
+        return self._numbered(FIND_PLACE, INSERT_PLACE, place, lambda: place)
+
+    def _numbered(self, find: str, insert: str, key: Context, row: Callable[[], tuple[Any, ...]]) -> int:
+        """The number of a row that is found by the hash of its key, and made if it is not there."""
+        digest = hashlib.blake2b(orjson.dumps(key), digest_size=16).digest()
+        found = self._connection.execute(find, (digest,)).fetchone()
+        if found is None:
+            found = (self._connection.execute(insert, (digest, *row())).lastrowid,)
+        return int(found[0])
 
     def _note_forks(self, pairs: Iterable[tuple[str | None, str | None]]) -> None:
         """Notes which session was forked from which: of all rows, since a copy gives way to its original."""

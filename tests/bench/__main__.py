@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("scan", "idle", "latency", "kill", "unchanged", "startup", "redaction")
+BENCHMARKS = ("scan", "idle", "latency", "kill", "unchanged", "startup", "redaction", "store")
 
 if __name__ == "__main__":
     commands = [[sys.executable, "-m", f"tests.bench.{name}"] for name in BENCHMARKS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -105,3 +106,28 @@ def test_v_and_q_count_before_and_after_the_command(agent: Agent, before: bool) 
     assert (code, out, err) == (0, "", "")
     assert told("-q", "scan", "--json")[1].startswith("{")
     assert told("-q", "scan", "-v")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "scan",
+        "status",
+        "doctor",
+        "config show",
+        "config check",
+        "report",
+        "store info",
+        "store compact",
+        "quarantine retry --all",
+        "quarantine drop --all",
+        "reset --all",
+        "scan --dry-run",
+    ],
+)
+def test_whatever_is_reported_is_also_there_as_json(agent: Agent, words: str) -> None:
+    if words.startswith(("report", "store")):
+        agent.run("scan")
+    result = agent.run(*words.split(), "--json")
+    assert result.code in ({0, 1} if words == "doctor" else {0})
+    assert isinstance(json.loads(result.stdout), dict)

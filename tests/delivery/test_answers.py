@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,6 +19,7 @@ from collector.delivery.sink import Accepted, Answer, Halt, Pending, Refused, Re
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
+from collector.settings import with_sinks
 from collector.settings.options import SinkSettings
 from tests.delivery.contract import deliverer, serving
 from tests.delivery.receivers import A_PAGE, RECEIVERS, bulk, told
@@ -105,6 +109,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("elasticsearch", 400, b'{"error":{"type":"illegal_argument_exception"},"status":400}', Refused, "HTTP 400"),
     ("elasticsearch", 429, b'{"error":{"type":"es_rejected_execution_exception"}}', Retry, "HTTP 429"),
     ("elasticsearch", 413, b"", TooLarge, "HTTP 413"),
+    ("elasticsearch", 200, b"", Retry, "not that of a bulk request"),  # VictoriaLogs, on a line of more than 256 KiB
     (
         "elasticsearch",
         200,
@@ -181,7 +186,10 @@ def test_only_what_nobody_can_explain_is_taken_for_an_events_fault() -> None:
         for name, status, body, verdict, _ in CASES
         if verdict is Retry and made(name).classify(Answer(status, {}, body)).may_be_poison
     ]
-    assert poison == [("clickhouse", 500), ("clickhouse", 502), ("loki", 500), ("splunk_hec", 500), ("http", 507)]
+    assert poison == [
+        *(("clickhouse", 500), ("clickhouse", 502), ("elasticsearch", 200), ("loki", 500), ("splunk_hec", 500)),
+        ("http", 507),
+    ]
 
 
 def test_each_item_of_a_bulk_request_has_its_own_fate() -> None:
@@ -246,8 +254,10 @@ def test_a_client_that_gives_up_before_its_server_is_a_mistake() -> None:
     with pytest.raises(ConfigurationError, match=r"Make sink\.timeout the longer one"):
         SINKS["clickhouse"].check(options, SinkSettings(timeout=30))
     SINKS["clickhouse"].check(options, SinkSettings(timeout=41))
-    with pytest.raises(ConfigurationError, match="zstd"):
-        SINKS["splunk_hec"].check(SINKS["splunk_hec"].options(), SinkSettings(compression="zstd"))
+    for name in ("splunk_hec", "elasticsearch", "loki"):
+        SINKS[name].check(SINKS[name].options(), SinkSettings())
+        with pytest.raises(ConfigurationError, match="zstd"):
+            SINKS[name].check(SINKS[name].options(), SinkSettings(compression="zstd"))
 
 
 @pytest.mark.parametrize(
@@ -328,3 +338,13 @@ def test_any_receiver_can_be_spoken_to_in_its_own_way() -> None:
     assert sink.classify(Answer(423, {"retry-after": "7"}, b"")) == Retry("HTTP 423", 7.0)
     assert isinstance(made("http").classify(Answer(423, {}, b"")), Refused)
     assert A_PAGE.status == 200
+
+
+def test_the_examples_on_the_page_are_configurations() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sinks.md").read_text()
+    sections = dict(re.findall(r"^## (\w+)\n\n((?:    .*\n|\n)+)", page, re.MULTILINE))
+    assert sections.keys() >= SINKS.keys() - {"store", "otlp"}
+    for name, block in sections.items():
+        told = tomllib.loads(block.replace("\n    ", "\n"))
+        model = with_sinks(SINKS).model_validate(told)
+        assert SINKS[name].sink(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -116,6 +117,26 @@ def test_a_record_says_when_it_happened_when_it_was_read_and_how_bad_it_is() -> 
     assert record_of(kind="tool_result", tool={"ok": False})[1].severity_text == "WARN"
     assert record_of(time="no time at all")[1].time_unix_nano == 0
     assert record_of(kind="mode")[1].body.string_value == "collector.mode"
+
+
+def test_an_event_that_is_too_old_for_its_engine_is_filed_under_the_time_it_was_read_at() -> None:
+    sink = OtlpSink(OtlpOptions(event_time_days=6))
+    old, recent = "2026-03-01T10:00:00.123Z", "2026-09-20T10:00:00.000Z"  # the day before it was read
+    events = [sealed({"id": name, "kind": "mode", "time": name}) for name in (old, recent)]
+    [made] = sink.render(events, "key")
+    headers = {name.lower(): value for name, value in made.headers.items()}
+    found = records_of(Request(made.method, made.path, headers, made.body, 0.0))
+    told = {attributes["log.record.uid"]: (record, attributes) for _, record, attributes in found}
+    assert told[old][0].time_unix_nano == (SEEN // 600) * 600 * 10**9
+    assert told[old][1]["collector.time"] == old
+    assert told[recent][0].time_unix_nano == mapping.nanoseconds(recent)
+    assert "collector.time" not in told[recent][1]
+
+
+def test_half_of_a_character_is_no_reason_to_lose_an_event() -> None:
+    body = b'{"id":"a","kind":"user_prompt","time":"2026-03-01T10:00:00.123Z","text":"half \\ud83d"}'
+    [made] = OtlpSink().render([Sealed("a", body, {}, SEEN)], "key")
+    assert "half \ufffd".encode() in made.body
 
 
 def test_a_resource_says_who_speaks_and_events_of_one_are_together() -> None:
@@ -247,7 +268,11 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
     (504, {}, b"", Retry("HTTP 504", None, may_be_poison=True)),
     (500, {}, b"", Refused("HTTP 500")),
     (408, {}, b"", Refused("HTTP 408")),
-    (400, BYTES, b"\x12\x07invalid", Refused("HTTP 400")),
+    (400, BYTES, b"\x08\x03\x12\x07invalid", Refused("HTTP 400: invalid")),
+    (400, BYTES, b"\x08\x03\x12\x1chttp: request body too large", TooLarge("HTTP 400, the request is too large")),
+    (400, JSON, b'{"code":3, "message":"unknown"}', Refused('HTTP 400: {"code":3, "message":"unknown"}')),
+    (400, {"Content-Type": "text/plain"}, b"no JSON, please\n", Refused("HTTP 400: no JSON, please")),
+    (400, BYTES, b"\x12", Refused("HTTP 400")),
     (413, {}, b"", TooLarge("HTTP 413")),
     (401, {}, b"", Halt("HTTP 401", CHECK_ACCESS)),
     (404, {}, b"", Halt("HTTP 404", BAD_BASE)),
@@ -279,12 +304,15 @@ def test_some_that_were_rejected_without_a_name_are_kept_and_not_sent_again() ->
     assert len(sent) == 1
 
 
-def test_a_sink_that_rejects_all_of_everything_is_misconfigured() -> None:
+@pytest.mark.parametrize("taken", [0, 1])
+def test_a_sink_that_rejects_all_of_everything_is_misconfigured(taken: int) -> None:
+    bodies = itertools.chain([b""] * taken, itertools.repeat(rejecting(1000, "no such tenant")))
+
     def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, content=rejecting(1000, "no such tenant"), headers=BYTES)
+        return httpx.Response(200, content=next(bodies), headers=BYTES)
 
     with pytest.raises(SinkHalted, match="no such tenant"):
-        list(deliverer(answer).deliver([batch(*names(40))]))
+        list(deliverer(answer).deliver([batch("a"), batch(*names(40))]))
 
 
 def test_what_a_sink_remarks_is_passed_on_once(capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import jsonschema
 from collector.flow.event import KINDS, SCHEMA, json_schema, open_schema
 from tests.agents.claude_code.reader import normalized
 from tests.agents.claude_code.samples import ALL_RECORDS
+from tests.flow import privacy_page
 from tests.flow.event_pages import OPEN_PATH, PAGE_PATH, STRICT_PATH, page_text, schema_text
 
 
@@ -73,3 +74,7 @@ def test_the_page_mentions_every_kind_and_every_field() -> None:
     page = PAGE_PATH.read_text()
     names = {*KINDS, *json_schema()["properties"]}
     assert not [name for name in names if f"`{name}`" not in page]
+
+
+def test_the_page_about_privacy_is_current() -> None:
+    assert privacy_page.PAGE_PATH.read_text() == privacy_page.page_text(), "run: python -m tests.flow.privacy_page"

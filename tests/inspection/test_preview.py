@@ -36,7 +36,7 @@ def agent(home: Home, sink: Sink) -> Agent:
 
 def preview(agent: Agent, *flags: str) -> list[dict[str, Any]]:
     """The events shown."""
-    result = agent.run("preview", *agent.places(), *flags)
+    result = agent.run("preview", "--raw", *agent.places(), *flags)
     assert result.code == 0, result.stderr
     assert "Nothing was sent." in result.stderr
     return [json.loads(line) for line in result.stdout.splitlines()]
@@ -81,11 +81,13 @@ def test_a_source_and_a_limit_narrow_it_down(home: Home, agent: Agent) -> None:
 
 
 def test_why_nothing_is_shown_is_said(home: Home, agent: Agent) -> None:
-    assert "0 events shown; there is nothing to read." in agent.run("preview", *agent.places()).stderr
+    assert "0 events shown; there is nothing to read." in agent.run("preview", "--raw", *agent.places()).stderr
     home.session().prompt("one")
-    assert "; no source matches zzz." in agent.run("preview", *agent.places(), "--source", "zzz").stderr
+    assert "; no source matches zzz." in agent.run("preview", "--raw", *agent.places(), "--source", "zzz").stderr
     agent.scan()
-    assert "; everything has been sent already, --all shows it." in agent.run("preview", *agent.places()).stderr
+    assert (
+        "; everything has been sent already, --all shows it." in agent.run("preview", "--raw", *agent.places()).stderr
+    )
 
 
 def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
@@ -94,7 +96,7 @@ def test_since_leaves_out_what_is_older(home: Home, agent: Agent) -> None:
     moment = session.prompt("new")["timestamp"]
     assert texts(preview(agent, "--since", moment)) == ["new"]
     assert preview(agent, "--since", "30m") == []
-    assert "; none is that recent." in agent.run("preview", *agent.places(), "--since", "30m").stderr
+    assert "; none is that recent." in agent.run("preview", "--raw", *agent.places(), "--since", "30m").stderr
 
 
 def test_a_time_ago_is_counted_from_now() -> None:
@@ -115,7 +117,7 @@ def test_a_time_ago_is_counted_from_now() -> None:
 
 
 def test_a_moment_that_is_none_is_a_usage_error(agent: Agent) -> None:
-    assert agent.run("preview", *agent.places(), "--since", "yesterday").code == 2
+    assert agent.run("preview", "--raw", *agent.places(), "--since", "yesterday").code == 2
 
 
 def test_it_works_beside_a_running_agent(home: Home, sink: Sink, agent: Agent) -> None:

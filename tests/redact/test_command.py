@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import orjson
@@ -65,11 +66,14 @@ def test_a_finding_in_a_key_says_so() -> None:
 
 
 def test_explain_says_which_rule_and_why_and_not_what() -> None:
-    out = run("--explain", given=b"a\nDB_PASSWORD=hunter22x\n")
-    assert "line 2, column 13, 9 characters: named-secret" in out
-    assert "a name that says it is a secret" in out
-    assert "hunter22x" not in out
-    assert run("--explain", given=b"nothing here") == "Nothing found.\n"
+    given = b"a\nDB_PASSWORD=hunter22x\n"
+    result = CliRunner().invoke(app, ["--explain"], input=given, catch_exceptions=False)
+    assert "line 2, column 13, 9 characters: named-secret" in result.stderr
+    assert "a name that says it is a secret" in result.stderr
+    assert "hunter22x" not in result.output
+    assert re.sub(r":[0-9a-f]{12}]", "", result.stdout) == "a\nDB_PASSWORD=[REDACTED:named-secret\n"
+    harmless = CliRunner().invoke(app, ["--explain"], input=b"nothing here", catch_exceptions=False)
+    assert (harmless.stdout, harmless.stderr) == ("nothing here", "Nothing found.\n")
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_nothing_is_taken_out_unless_it_is_asked_for() -> None:
 def test_a_family_that_does_not_exist_is_refused_and_a_rule_can_be_left_out() -> None:
     assert list(PERSONAL_RULES) == list(RedactionSettings.model_fields["personal"].annotation.__args__[0].__args__)  # type: ignore[union-attr]
     chosen = Options(
-        KEY, "python", disabled=OTHERS | {"email-address"}, personal=("email",), cache_dir=CACHE / "personal"
+        KEY, "python", disabled=OTHERS | {"personal-email"}, personal=("email",), cache_dir=CACHE / "personal"
     )
     assert Redactor(chosen).text("write to jane.roe@acme.io") == "write to jane.roe@acme.io"
     with pytest.raises(ConfigurationError, match="names no rule"):

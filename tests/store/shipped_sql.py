@@ -1,8 +1,8 @@
-"""Writes the SQL for PostgreSQL and DuckDB that the repository ships, from the parts in engines/.
+"""Writes the SQL for PostgreSQL, DuckDB and ClickHouse that the repository ships, from the parts in engines/.
 
     python -m tests.store.shipped_sql       # config/*.sql
 
-The columns, the views, the formula of the cost and the prices are the same for both engines, and the formula and the
+The columns, the views, the formula of the cost and the prices are the same for all engines, and the formula and the
 prices are those of the embedded store. A test fails when a file is out of date.
 """
 
@@ -18,11 +18,32 @@ from collector.store.schema import with_formula
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG = REPOSITORY / "config"
 PARTS = Path(__file__).parent / "engines"
-FILES = ("postgresql.sql", "duckdb.sql", "duckdb-load.sql", "questions.sql", "prices.sql")
+FILES = (
+    "postgresql.sql",
+    "duckdb.sql",
+    "duckdb-load.sql",
+    "clickhouse.sql",
+    "questions.sql",
+    "fleet.sql",
+    "prices.sql",
+)
 MILLISECONDS = {
     "postgresql.sql": "CAST(round(extract(epoch FROM CAST(result.time AS timestamptz) - CAST(call.time AS timestamptz))"
     " * 1000) AS bigint)",
+    "clickhouse.sql": "dateDiff('millisecond', parseDateTime64BestEffortOrNull(call.time, 3),"
+    " parseDateTime64BestEffortOrNull(result.time, 3))",
     "duckdb.sql": "date_diff('millisecond', CAST(call.time AS timestamp), CAST(result.time AS timestamp))",
+}
+# When a heartbeat was sent, and what time it is, in seconds since 1970.
+SECONDS = {
+    "postgresql.sql": "CAST(extract(epoch FROM CAST(time AS timestamptz)) AS bigint)",
+    "clickhouse.sql": "toInt64(toUnixTimestamp(happened))",
+    "duckdb.sql": "CAST(epoch(CAST(time AS timestamp)) AS bigint)",
+}
+NOW = {
+    "postgresql.sql": "CAST(extract(epoch FROM now()) AS bigint)",
+    "clickhouse.sql": "toInt64(toUnixTimestamp(now()))",
+    "duckdb.sql": "CAST(epoch(now()) AS bigint)",
 }
 
 
@@ -33,12 +54,81 @@ def shipped(name: str) -> str:
     columns = part("columns.sql").rstrip("\n")
     names = re.findall(r"AS (\w+),?$", columns, re.MULTILINE)
     text = part(name)
+    if name == "clickhouse.sql":
+        text = in_clickhouse(text, columns)
+    text = text.replace("/* heartbeats */", part("heartbeats.sql"))
+    text = text.replace("/* seconds */", SECONDS.get(name, "")).replace("/* now */", NOW.get(name, ""))
     text = text.replace("/* columns */", columns).replace("/* tables */", tables(name, columns, names))
     text = text.replace("/* views */", part("views.sql")).replace("/* milliseconds */", MILLISECONDS.get(name, ""))
     text = text.replace("/* names */", ", ".join(names[1:]))
     text = text.replace("/* excluded */", ", ".join(f"excluded.{column}" for column in names[1:]))
     text = text.replace("/* updates */", ", ".join(f"{column} = excluded.{column}" for column in names[1:]))
     return without_comments_in_formula(with_formula(text))
+
+
+# Of these there are few, however many events there are.
+FEW = {
+    *("kind", "record_type", "agent_type", "project", "git_branch", "host_id", "host_name", "user_name"),
+    *("client_version", "origin", "model", "stop_reason", "quality", "speed", "service_tier", "inference_geo", "day"),
+}
+EXTRACTED = re.compile(r"\b(\w+)((?:->'\w+')*)->>('?\w+'?)")
+JOINED = re.compile(
+    r"(?<!\()\b(most|earliest|finals|whole|usage|call)\.(\w+)(?=,|\nFROM)"
+)  # else the prefix stays in its name
+VIEW = re.compile(r"(CREATE VIEW [^;]+);")
+
+
+def in_clickhouse(text: str, columns: str) -> str:
+    """What is said another way there: the columns, which it computes itself, and how views are to be read."""
+    listed = [
+        "    " + clickhouse_column(*column)
+        for column in re.findall(r"(?:^|,\n)\s*((?:.|\n)+?) AS (\w+)(?=,\n|\Z)", columns)[1:]
+    ]
+    text = text.replace("/* clickhouse columns */", "\n".join(listed))
+    texts = {"model", "starts", "ends", "speed"}
+    prices = ", ".join(f"{field} {'String' if field in texts else 'Int64'}" for field in Price._fields)
+    text = text.replace("/* price columns */", prices)
+    # Standard SQL: what an outer join does not find is null, a cast keeps null, and a name is a column before an alias.
+    manner = "\nSETTINGS join_use_nulls = 1, cast_keep_nullable = 1, prefer_column_name_to_alias = 1;"
+    views = JOINED.sub(r"\1.\2 AS \2", part("views.sql"))
+    heartbeats = re.sub(r"^    (.*?->.*?) AS (\w+)(?=,?$)", _from_heartbeat, part("heartbeats.sql"), flags=re.MULTILINE)
+    text = text.replace("/* heartbeats */", VIEW.sub(rf"\1{manner}", heartbeats))
+    return text.replace("/* clickhouse views */", VIEW.sub(rf"\1{manner}", views))
+
+
+def _from_heartbeat(found: re.Match[str]) -> str:
+    """A column of heartbeats.sql: what is taken from the event is a number where it is made one, else text."""
+    return (
+        f"    {in_json(found[1], 'Nullable(Int64)' if 'AS bigint)' in found[1] else 'Nullable(String)')} AS {found[2]}"
+    )
+
+
+def in_json(told: str, kind: str) -> str:
+    """What takes something out of an event, said by its path; a number is one by its type, not by a cast."""
+    told = re.sub(r"CAST\((.*) AS bigint\)", r"\1", " ".join(told.split()))
+
+    def extracted(match: re.Match[str]) -> str:
+        last = match[3] if match[3].startswith("'") else str(int(match[3]) + 1)
+        path = [*re.findall(r"'\w+'", match[2]), last]
+        return f"JSONExtract({match[1]}, {', '.join(path)}, '{kind}')"
+
+    return EXTRACTED.sub(extracted, told)
+
+
+def clickhouse_column(told: str, name: str) -> str:
+    """A column of columns.sql: its type, and how it is computed from the event."""
+    kind = "Nullable(Int64)" if "AS bigint)" in told else "Nullable(String)"
+    if name == "reported_cost":
+        # Not by way of a binary fraction: raw text, then a decimal.
+        found = "JSONExtractRaw(event, 'attributes', if(kind = 'session_cost', 'total_cost_usd', 'cost_usd'))"
+        told = f"CAST(round(toDecimal128OrNull({found}, 12) * 100000000000) AS Nullable(Int64))"
+    else:
+        told = in_json(told, kind).replace("substr(trim", "substringUTF8(trim")
+    kind = kind if name not in FEW else f"LowCardinality({kind})"
+    kind = "LowCardinality(String)" if name == "kind" else kind
+    if name == "kind":
+        told = "JSONExtractString(event, 'kind')"
+    return f"{name} {kind} DEFAULT {told},"
 
 
 def without_comments_in_formula(text: str) -> str:
@@ -77,8 +167,8 @@ def price_rows() -> str:
     return (
         f"-- What models cost, in billionths of a dollar a token (as of {table.checked}), and the names they go by.\n"
         "-- Made by `python -m tests.store.shipped_sql` from collector/store/prices.toml, which names its sources.\n"
-        f"DELETE FROM prices;\nINSERT INTO prices VALUES\n{rows};\n\n"
-        f"DELETE FROM price_names;\nINSERT INTO price_names VALUES\n{names};\n"
+        f"DELETE FROM prices WHERE true;\nINSERT INTO prices VALUES\n{rows};\n\n"
+        f"DELETE FROM price_names WHERE true;\nINSERT INTO price_names VALUES\n{names};\n"
     )
 
 

@@ -24,7 +24,9 @@ from tests.store.samples import Event, row_of
 
 MODELS = ("claude-opus-4-5", "claude-sonnet-4-6", "claude-haiku-5-5", "someone-elses-model")
 KINDS = ("assistant_response", "tool_call", "tool_result", "user_prompt", "session_cost")
-DERIVED = ("usage_totals", "activity_totals", "kind_totals", "call_totals")
+DERIVED = ("usage_totals", "activity_totals", "kind_totals", "call_totals", "usage_days", "activity_days")
+NUMBERS = {"context", "place"}  # given in the order of arrival
+CONTEXT_OF = {"kind_totals": "NULL", "usage_days": "NULL", "activity_days": "NULL"}
 # Dollars for a million tokens, written down a second time: input, output, cache read, write for 5 minutes, for an hour.
 DOLLARS = {
     "claude-opus-4-5": (5, 25, 0.5, 6.25, 10),
@@ -107,12 +109,11 @@ def derived(connection: sqlite3.Connection) -> dict[str, list[Any]]:
     for table in DERIVED:
         cursor = connection.execute(
             f"SELECT t.*, c.session_id, c.copied_from FROM {table} t LEFT JOIN contexts c ON c.number = "
-            + ("NULL" if table == "kind_totals" else "t.context")
+            + CONTEXT_OF.get(table, "t.context")
         )
         names = [column[0] for column in cursor.description]
-        found[table] = sorted(
-            [value for name, value in zip(names, row, strict=True) if name != "context"].__repr__() for row in cursor
-        )
+        told = [[value for name, value in zip(names, row, strict=True) if name not in NUMBERS] for row in cursor]
+        found[table] = sorted(map(repr, told))
     return found
 
 
@@ -175,6 +176,7 @@ def test_totals_do_not_depend_on_order_repetition_or_batches(sent: list[Event], 
             by_model = {row["model"]: row for row in queries.usage_by(connection, ("model",))}
             assert {model: row["output_tokens"] for model, row in by_model.items()} == dict(output)
             whole = queries.totals(connection)
+            assert queries.added_up(queries.usage_by(connection, ("day", "model"), is_exact=True)) == whole
             view = connection.execute("SELECT sum(cost_exact), sum(output_tokens) FROM messages").fetchone()
         assert abs(whole["cost_micros"] - micros(cost)) <= 1  # the other computation is in floating point
         assert whole["unknown_output"] == unknown

@@ -129,6 +129,7 @@ OPERATIONS = {
 }
 # What the record itself or its resource says: not repeated among the attributes.
 ELSEWHERE = frozenset({"time", "text", "host", "installation_id", "user", "labels"})
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SYNTHETIC = "<synthetic>"  # the program itself: no model was asked
 
 
@@ -289,8 +290,7 @@ def resource(event: Event, machine: Mapping[str, str]) -> dict[str, Any]:
 def nanoseconds(time: str) -> int:
     """RFC 3339 in UTC as nanoseconds since 1970; 0, which OTLP reads as unknown, for anything else."""
     try:
-        moment = datetime.fromisoformat(time).replace(tzinfo=UTC)
+        since = datetime.fromisoformat(time).replace(tzinfo=UTC) - EPOCH
     except (TypeError, ValueError):
         return 0
-    whole = int(moment.replace(microsecond=0).timestamp())
-    return max(0, whole) * 1_000_000_000 + moment.microsecond * 1000
+    return max(0, (since.days * 86_400 + since.seconds) * 1_000_000_000 + since.microseconds * 1000)

@@ -16,6 +16,7 @@ from hashlib import blake2b
 import orjson
 from pydantic import Field
 
+from collector.delivery.event_fields import body_of
 from collector.delivery.sink import (
     Accepted,
     Answer,
@@ -83,7 +84,7 @@ class ClickHouseSink:
         """A row a line. The token comes from the content: one token for two contents would lose the second."""
         del key
         options = self._options
-        body = b"".join(orjson.dumps({"id": event.id, "event": event.body.decode()}) + b"\n" for event in events)
+        body = b"".join(orjson.dumps({"id": event.id, "event": body_of(event).decode()}) + b"\n" for event in events)
         query = {"query": f"INSERT INTO {options.database}.{options.table} (id, event) FORMAT JSONEachRow"}
         if options.deduplicates:
             query["insert_deduplication_token"] = blake2b(body, digest_size=16).hexdigest()
@@ -103,7 +104,7 @@ class ClickHouseSink:
                 return verdict_of(answer, self._clock())
             said = answer.body.strip()
             # A proxy's page is no INSERT's answer, which is empty.
-            return Retry("the answer is not ClickHouse's") if said[:1] == b"<" else Accepted()
+            return Retry("the answer is not ClickHouse's", may_be_poison=True) if said[:1] == b"<" else Accepted()
         if code in RETRIES and answer.status != 403:
             return Retry(reason, retry_after(answer.headers, self._clock()))
         if code in HALTS:

@@ -53,7 +53,7 @@ def is_address(secret: str) -> bool:
 EMAIL_RULES = (
     Rule(
         provider="personal",
-        id="email-address",
+        id="personal-email",
         pattern=r"[A-Za-z0-9_][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,18}",
         check=is_address,
         before="0-9A-Za-z._%+@/-",

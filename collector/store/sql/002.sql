@@ -2,6 +2,18 @@
 -- bytes they are, bodies are packed, and what reports ask for is kept ready. `events`, `messages`, `tool_calls` and
 -- `sessions` are views (views.sql); read those. upgrade.py moves what version 1 held.
 
+-- Where work is done, as reports group it: a few rows for each project, machine, account and kind of agent.
+CREATE TABLE places (
+    number INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,
+    project TEXT,
+    host_id TEXT,
+    host_name TEXT,
+    user TEXT,
+    agent TEXT NOT NULL,
+    labels TEXT
+);
+
 -- Who and where: host, user, project, session, agent. Hundreds of events share one.
 CREATE TABLE contexts (
     number INTEGER PRIMARY KEY,
@@ -19,7 +31,9 @@ CREATE TABLE contexts (
     root TEXT,
     client_version TEXT,
     entrypoint TEXT,
-    labels TEXT
+    labels TEXT,
+    agent TEXT NOT NULL,
+    place INTEGER NOT NULL REFERENCES places (number)
 );
 CREATE INDEX contexts_of_session ON contexts (session_id);
 
@@ -146,6 +160,231 @@ CREATE TABLE activity_totals (
     last_time TEXT,
     PRIMARY KEY (context, hour)
 ) WITHOUT ROWID;
+
+-- The same by day and place, for the questions that are asked most. They follow from usage_totals and activity_totals:
+-- the triggers add what changed there, which counts every message and event once already.
+CREATE TABLE usage_days (
+    day TEXT NOT NULL,
+    place INTEGER NOT NULL REFERENCES places (number),
+    model TEXT NOT NULL,
+    speed TEXT NOT NULL,
+    percent INTEGER NOT NULL,
+    prompt_over INTEGER NOT NULL,
+    is_reported INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cache_read_tokens INTEGER NOT NULL,
+    cache_creation_tokens INTEGER NOT NULL,
+    cache_creation_5m_tokens INTEGER NOT NULL,
+    cache_creation_1h_tokens INTEGER NOT NULL,
+    thinking_tokens INTEGER NOT NULL,
+    web_search_requests INTEGER NOT NULL,
+    web_fetch_requests INTEGER NOT NULL,
+    unknown_output INTEGER NOT NULL,
+    reported_cost INTEGER NOT NULL,
+    PRIMARY KEY (day, place, model, speed, percent, prompt_over, is_reported)
+) WITHOUT ROWID;
+CREATE TABLE activity_days (
+    day TEXT NOT NULL,
+    place INTEGER NOT NULL REFERENCES places (number),
+    events INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    prompts INTEGER NOT NULL,
+    api_errors INTEGER NOT NULL,
+    compactions INTEGER NOT NULL,
+    lines_added INTEGER NOT NULL,
+    lines_removed INTEGER NOT NULL,
+    mentions INTEGER NOT NULL,
+    PRIMARY KEY (day, place)
+) WITHOUT ROWID;
+CREATE TRIGGER usage_come AFTER INSERT ON usage_totals BEGIN
+    INSERT INTO usage_days (day, place, model, speed, percent, prompt_over, is_reported, messages, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests, web_fetch_requests, unknown_output, reported_cost)
+    SELECT substr(new.hour, 1, 10), context.place, new.model, new.speed, new.percent, new.prompt_over, new.is_reported,
+        new.messages,
+        new.input_tokens,
+        new.output_tokens,
+        new.cache_read_tokens,
+        new.cache_creation_tokens,
+        new.cache_creation_5m_tokens,
+        new.cache_creation_1h_tokens,
+        new.thinking_tokens,
+        new.web_search_requests,
+        new.web_fetch_requests,
+        new.unknown_output,
+        new.reported_cost
+    FROM contexts AS context WHERE context.number = new.context
+    ON CONFLICT DO UPDATE SET
+        messages = messages + excluded.messages,
+        input_tokens = input_tokens + excluded.input_tokens,
+        output_tokens = output_tokens + excluded.output_tokens,
+        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+        cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
+        cache_creation_5m_tokens = cache_creation_5m_tokens + excluded.cache_creation_5m_tokens,
+        cache_creation_1h_tokens = cache_creation_1h_tokens + excluded.cache_creation_1h_tokens,
+        thinking_tokens = thinking_tokens + excluded.thinking_tokens,
+        web_search_requests = web_search_requests + excluded.web_search_requests,
+        web_fetch_requests = web_fetch_requests + excluded.web_fetch_requests,
+        unknown_output = unknown_output + excluded.unknown_output,
+        reported_cost = reported_cost + excluded.reported_cost;
+END;
+CREATE TRIGGER usage_change AFTER UPDATE ON usage_totals BEGIN
+    INSERT INTO usage_days (day, place, model, speed, percent, prompt_over, is_reported, messages, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests, web_fetch_requests, unknown_output, reported_cost)
+    SELECT substr(new.hour, 1, 10), context.place, new.model, new.speed, new.percent, new.prompt_over, new.is_reported,
+        new.messages - old.messages,
+        new.input_tokens - old.input_tokens,
+        new.output_tokens - old.output_tokens,
+        new.cache_read_tokens - old.cache_read_tokens,
+        new.cache_creation_tokens - old.cache_creation_tokens,
+        new.cache_creation_5m_tokens - old.cache_creation_5m_tokens,
+        new.cache_creation_1h_tokens - old.cache_creation_1h_tokens,
+        new.thinking_tokens - old.thinking_tokens,
+        new.web_search_requests - old.web_search_requests,
+        new.web_fetch_requests - old.web_fetch_requests,
+        new.unknown_output - old.unknown_output,
+        new.reported_cost - old.reported_cost
+    FROM contexts AS context WHERE context.number = new.context
+    ON CONFLICT DO UPDATE SET
+        messages = messages + excluded.messages,
+        input_tokens = input_tokens + excluded.input_tokens,
+        output_tokens = output_tokens + excluded.output_tokens,
+        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+        cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
+        cache_creation_5m_tokens = cache_creation_5m_tokens + excluded.cache_creation_5m_tokens,
+        cache_creation_1h_tokens = cache_creation_1h_tokens + excluded.cache_creation_1h_tokens,
+        thinking_tokens = thinking_tokens + excluded.thinking_tokens,
+        web_search_requests = web_search_requests + excluded.web_search_requests,
+        web_fetch_requests = web_fetch_requests + excluded.web_fetch_requests,
+        unknown_output = unknown_output + excluded.unknown_output,
+        reported_cost = reported_cost + excluded.reported_cost;
+END;
+CREATE TRIGGER usage_go AFTER DELETE ON usage_totals BEGIN
+    INSERT INTO usage_days (day, place, model, speed, percent, prompt_over, is_reported, messages, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens, web_search_requests, web_fetch_requests, unknown_output, reported_cost)
+    SELECT substr(old.hour, 1, 10), context.place, old.model, old.speed, old.percent, old.prompt_over, old.is_reported,
+        -old.messages,
+        -old.input_tokens,
+        -old.output_tokens,
+        -old.cache_read_tokens,
+        -old.cache_creation_tokens,
+        -old.cache_creation_5m_tokens,
+        -old.cache_creation_1h_tokens,
+        -old.thinking_tokens,
+        -old.web_search_requests,
+        -old.web_fetch_requests,
+        -old.unknown_output,
+        -old.reported_cost
+    FROM contexts AS context WHERE context.number = old.context
+    ON CONFLICT DO UPDATE SET
+        messages = messages + excluded.messages,
+        input_tokens = input_tokens + excluded.input_tokens,
+        output_tokens = output_tokens + excluded.output_tokens,
+        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+        cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
+        cache_creation_5m_tokens = cache_creation_5m_tokens + excluded.cache_creation_5m_tokens,
+        cache_creation_1h_tokens = cache_creation_1h_tokens + excluded.cache_creation_1h_tokens,
+        thinking_tokens = thinking_tokens + excluded.thinking_tokens,
+        web_search_requests = web_search_requests + excluded.web_search_requests,
+        web_fetch_requests = web_fetch_requests + excluded.web_fetch_requests,
+        unknown_output = unknown_output + excluded.unknown_output,
+        reported_cost = reported_cost + excluded.reported_cost;
+    DELETE FROM usage_days
+    WHERE day = substr(old.hour, 1, 10)
+        AND place = (SELECT place FROM contexts WHERE number = old.context)
+        AND model = old.model
+        AND speed = old.speed
+        AND percent = old.percent
+        AND prompt_over = old.prompt_over
+        AND is_reported = old.is_reported
+        AND messages = 0
+        AND input_tokens = 0
+        AND output_tokens = 0
+        AND cache_read_tokens = 0
+        AND cache_creation_tokens = 0
+        AND cache_creation_5m_tokens = 0
+        AND cache_creation_1h_tokens = 0
+        AND thinking_tokens = 0
+        AND web_search_requests = 0
+        AND web_fetch_requests = 0
+        AND unknown_output = 0
+        AND reported_cost = 0;
+END;
+CREATE TRIGGER activity_come AFTER INSERT ON activity_totals BEGIN
+    INSERT INTO activity_days (day, place, events, bytes, prompts, api_errors, compactions, lines_added, lines_removed, mentions)
+    SELECT substr(new.hour, 1, 10), context.place,
+        new.events,
+        new.bytes,
+        new.prompts,
+        new.api_errors,
+        new.compactions,
+        new.lines_added,
+        new.lines_removed,
+        new.mentions
+    FROM contexts AS context WHERE context.number = new.context
+    ON CONFLICT DO UPDATE SET
+        events = events + excluded.events,
+        bytes = bytes + excluded.bytes,
+        prompts = prompts + excluded.prompts,
+        api_errors = api_errors + excluded.api_errors,
+        compactions = compactions + excluded.compactions,
+        lines_added = lines_added + excluded.lines_added,
+        lines_removed = lines_removed + excluded.lines_removed,
+        mentions = mentions + excluded.mentions;
+END;
+CREATE TRIGGER activity_change AFTER UPDATE ON activity_totals BEGIN
+    INSERT INTO activity_days (day, place, events, bytes, prompts, api_errors, compactions, lines_added, lines_removed, mentions)
+    SELECT substr(new.hour, 1, 10), context.place,
+        new.events - old.events,
+        new.bytes - old.bytes,
+        new.prompts - old.prompts,
+        new.api_errors - old.api_errors,
+        new.compactions - old.compactions,
+        new.lines_added - old.lines_added,
+        new.lines_removed - old.lines_removed,
+        new.mentions - old.mentions
+    FROM contexts AS context WHERE context.number = new.context
+    ON CONFLICT DO UPDATE SET
+        events = events + excluded.events,
+        bytes = bytes + excluded.bytes,
+        prompts = prompts + excluded.prompts,
+        api_errors = api_errors + excluded.api_errors,
+        compactions = compactions + excluded.compactions,
+        lines_added = lines_added + excluded.lines_added,
+        lines_removed = lines_removed + excluded.lines_removed,
+        mentions = mentions + excluded.mentions;
+END;
+CREATE TRIGGER activity_go AFTER DELETE ON activity_totals BEGIN
+    INSERT INTO activity_days (day, place, events, bytes, prompts, api_errors, compactions, lines_added, lines_removed, mentions)
+    SELECT substr(old.hour, 1, 10), context.place,
+        -old.events,
+        -old.bytes,
+        -old.prompts,
+        -old.api_errors,
+        -old.compactions,
+        -old.lines_added,
+        -old.lines_removed,
+        -old.mentions
+    FROM contexts AS context WHERE context.number = old.context
+    ON CONFLICT DO UPDATE SET
+        events = events + excluded.events,
+        bytes = bytes + excluded.bytes,
+        prompts = prompts + excluded.prompts,
+        api_errors = api_errors + excluded.api_errors,
+        compactions = compactions + excluded.compactions,
+        lines_added = lines_added + excluded.lines_added,
+        lines_removed = lines_removed + excluded.lines_removed,
+        mentions = mentions + excluded.mentions;
+    DELETE FROM activity_days
+    WHERE day = substr(old.hour, 1, 10)
+        AND place = (SELECT place FROM contexts WHERE number = old.context)
+        AND events = 0
+        AND bytes = 0
+        AND prompts = 0
+        AND api_errors = 0
+        AND compactions = 0
+        AND lines_added = 0
+        AND lines_removed = 0
+        AND mentions = 0;
+END;
 
 CREATE TABLE kind_totals (
     day TEXT NOT NULL,

@@ -1,0 +1,28 @@
+"""`collector agree`: a person says that they know what leaves this machine."""
+
+from __future__ import annotations
+
+import typer
+
+from collector import settings
+from collector.cli.scan import Config, SinkType, SinkUrl, StatePath, flags
+from collector.delivery.sinks.registry import SINKS
+from collector.log import printable
+
+
+def agree(config: Config = None, sink_url: SinkUrl = None, sink_type: SinkType = None, state: StatePath = None) -> None:
+    """Says that you know what is sent.
+
+    Where an organisation asks for it (disclosure.require_ack), nothing leaves before. Another destination, level or
+    text has to be acknowledged anew.
+
+    Example: collector agree
+    """
+    from collector.keeping.disclosed import acknowledge as note
+    from collector.settings.disclosure import statement
+
+    chosen = settings.load(config, flags(None, sink_url, sink_type, state), sinks=SINKS)
+    for each in chosen.each():
+        typer.echo(printable(statement(each)))
+        note(each)
+    typer.echo("Agreed.")

@@ -1,0 +1,61 @@
+"""`collector web`: the report as pages in a browser, over the embedded store, for this machine alone."""
+
+from __future__ import annotations
+
+import secrets
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from collector import settings
+from collector.cli.receive import listening
+from collector.delivery.sinks.registry import SINKS
+
+LOOPBACK = "127.0.0.1"
+
+
+def web(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no browser.")] = False,
+    database: Annotated[
+        Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="The configuration file.", show_default=False)] = None,
+) -> None:
+    """Shows the report as pages in a browser, until it is stopped. Only this machine can reach them.
+
+    Example: collector web --no-open --port 8080
+    """
+    from collector.store import prices as price_table
+    from collector.store.database import open_to_read
+    from collector.store.limits import ReceiverLimits
+    from collector.store.pages.asked import Site
+    from collector.store.pages.site import application
+    from collector.store.server import run_until_signal, serving
+
+    chosen = settings.load(config, sinks=SINKS)
+    path = database or chosen.database_path
+    prices = price_table.load(chosen.store.prices)
+    open_to_read(path, prices).close()  # says what is wrong with it before a browser is opened
+    site = Site(path, prices, retention_days=chosen.store.retention_days)
+    with listening(LOOPBACK, port) as listener:
+        token = secrets.token_urlsafe(32)
+        door = application(site, token)
+        address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+        typer.echo(f"{address}?token={token}")
+        typer.echo("This address is for this machine only, and good until Ctrl-C.", err=True)
+        if not no_open and _has_window():
+            webbrowser.open(f"{address}?token={door.ticket()}")
+        run_until_signal(serving(door, ReceiverLimits()), listener)
+    typer.echo("Stopped.", err=True)
+
+
+def _has_window() -> bool:
+    """Whether the browser opens a window: one that runs in the terminal would keep the server from starting."""
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return type(browser) is not webbrowser.GenericBrowser

@@ -1,0 +1,68 @@
+"""The sessions there are, and what has become of each: sent, pending, excluded, held.
+
+In: the settings. Out: one row a session, newest first, and one for each source that belongs to none. Invariant: nothing
+is opened that a person has said no to; of an excluded session its name, size and date are all that is looked at.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+from collector.assembly import held_of, scope_of, state_of
+from collector.flow.source import Source
+from collector.reading.discover import discover
+from collector.service.figures import timestamp
+from collector.settings import Settings
+
+SENT, PENDING, PARTLY, EXCLUDED, HELD = "sent", "pending", "partly sent", "excluded", "held"
+
+
+class Row(NamedTuple):
+    """One session: its files together, its newest change, what is not sent of it, and its state."""
+
+    session: str
+    project: str
+    changed: str
+    bytes: int
+    unsent: int
+    sources: int
+    state: str
+
+
+def sessions(settings: Settings) -> list[Row]:
+    """Every session below the roots, the newest first."""
+    scope, state = scope_of(settings), state_of(settings).load(may_repair=False)
+    everything = dataclasses.replace(scope, include=(), exclude=(), narrower=(), filters={})
+    taken = {source.key for source in discover(scope).files}
+    held = {file.original.key for file in held_of(settings, is_dry_run=True).held.files}
+    found = discover(everything).files
+    groups: dict[tuple[str, str], list[Source]] = {}
+    for source in found:
+        groups.setdefault((source.project, source.session_id or source.key), []).append(source)
+    rows = []
+    for (project, session), sources in groups.items():
+        mine = [source for source in sources if source.key in taken]
+        unsent = sum(map(state.lag_of, mine))
+        rows.append(
+            Row(
+                session,
+                project,
+                timestamp(max(source.stamp.mtime_ns for source in sources) / 1e9),
+                sum(source.stamp.size for source in sources),
+                unsent,
+                len(sources),
+                _state(mine, unsent, {source.key for source in sources} & held),
+            )
+        )
+    return sorted(rows, key=lambda row: row.changed, reverse=True)
+
+
+def _state(mine: list[Source], unsent: int, held: set[str]) -> str:
+    if not mine:
+        return EXCLUDED
+    if held:
+        return HELD
+    if not unsent:
+        return SENT
+    return PENDING if unsent >= sum(source.stamp.size for source in mine) else PARTLY

@@ -1,0 +1,80 @@
+"""What a person on this machine was told of what leaves, and has acknowledged: a small file beside the state.
+
+In: the settings. Out: whether a statement was shown, whether it was acknowledged. Crash window: a statement that was
+shown and not noted is shown again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from collector.errors import StateError
+from collector.files import created, fsync_directory, make_private_directory
+from collector.settings import Settings
+from collector.settings.disclosure import is_remote, name_of, statement
+
+TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def disclosed_path(settings: Settings) -> Path:
+    """The file."""
+    return settings.state_path.with_name("disclosed.json")
+
+
+def waits_for_acknowledgement(settings: Settings) -> bool:
+    """Whether nothing may leave before a person has acknowledged what does."""
+    if not settings.disclosure.require_ack or not is_remote(settings):
+        return False
+    return name_of(statement(settings)) not in _read(settings)["acknowledged"]
+
+
+def is_to_be_said(settings: Settings) -> bool:
+    """Whether the statement is about another machine, and has not been shown here."""
+    return is_remote(settings) and name_of(statement(settings)) not in _read(settings)["said"]
+
+
+def note_said(settings: Settings) -> None:
+    """Remembers that it was shown. A disk that is full is no reason to stop: it is shown again."""
+    try:
+        _note(settings, "said")
+    except OSError:
+        return
+
+
+def acknowledge(settings: Settings) -> None:
+    """Remembers that a person has acknowledged the statement in force."""
+    try:
+        _note(settings, "acknowledged")
+    except OSError as error:
+        raise StateError(
+            f"Cannot write {disclosed_path(settings)}: {error.strerror}. Nothing was acknowledged; make room, or make "
+            "the directory writable to this user."
+        ) from None
+
+
+def _read(settings: Settings) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"said": {}, "acknowledged": {}}
+    try:
+        told = orjson.loads(disclosed_path(settings).read_bytes())
+    except (OSError, ValueError):  # in doubt nobody was told
+        return nothing
+    is_usable = isinstance(told, dict) and all(isinstance(told.get(name), dict) for name in nothing)
+    return told if is_usable else nothing
+
+
+def _note(settings: Settings, what: str) -> None:
+    told, path = _read(settings), disclosed_path(settings)
+    told[what][name_of(statement(settings))] = time.strftime(TIMESTAMP, time.gmtime())
+    temporary = path.with_name(path.name + ".new")
+    make_private_directory(path.parent)
+    with created(temporary) as file:
+        file.write(orjson.dumps(told))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    fsync_directory(path.parent)

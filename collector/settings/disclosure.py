@@ -1,0 +1,64 @@
+"""What leaves, where to, and how to change that: the one statement that people are shown.
+
+In: the settings of one sink. Out: a few plain sentences, and a short name for them: another destination, another level
+or other words of the organisation make another statement, which is shown (and, where that is asked, agreed to) anew.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from collector.flow.fields import METADATA
+from collector.settings.model import Settings
+from collector.settings.options import is_loopback
+
+SAID = {
+    "prompts": "what people type and paste",
+    "answers": "what the model answers",
+    "thinking": "what it thinks",
+    "tool_input": "what tools are called with",
+    "tool_output": "what tools answer",
+    "file_paths": "paths of files",
+}
+HOW_TO_CHANGE = (
+    "`collector preview` shows what would be sent, `collector exclude PATH` leaves a project out, capture.level = "
+    '"metadata" sends no words, and `collector pause` stops everything.'
+)
+
+
+def is_remote(settings: Settings) -> bool:
+    """Whether what is sent leaves this machine."""
+    return settings.sink_type != "store" and not (settings.sink.url and is_loopback(settings.sink.url))
+
+
+def destination(settings: Settings) -> str:
+    """Where it goes, without what may be secret in the address."""
+    if settings.sink_type == "store":
+        return "the embedded store on this machine"
+    url = (settings.sink.url or "").partition("?")[0]
+    return url or settings.sink_type
+
+
+def statement(settings: Settings) -> str:
+    """The statement."""
+    capture = settings.capture
+    if capture.level == METADATA:
+        names = "as pseudonyms" if capture.names == "pseudonym" else "left out"
+        what = (
+            "kinds, ids, times, counts, sizes, models and usage, and no words; names of projects, branches, users and "
+            f"hosts are {names}"
+        )
+    else:
+        on = [words for name, words in SAID.items() if name not in capture.off]
+        what = ", ".join([*on, "and names of projects, branches, users and hosts"])
+        what += "; secrets that are found are replaced by markers"
+    left = sum(map(len, settings.exclusions))
+    excluded = f" {left} patterns of projects.exclude leave projects out." if left else ""
+    own = f" {settings.disclosure.text.strip()}" if settings.disclosure.text else ""
+    where = f"collector sends to {destination(settings)}, at the level {capture.level}"
+    return f"{where}: {what}.{excluded} {HOW_TO_CHANGE}{own}"
+
+
+def name_of(said: str) -> str:
+    """A short name for a statement."""
+    return blake2b(said.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,34 @@
+"""What a view gets, and what it says when there is nothing to show."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from collector.store.pages.chosen import Chosen
+from collector.store.prices import PriceTable
+
+Local = Callable[[], dict[str, Any]]
+
+
+class NotThere(Exception):
+    """What was asked for is not in the store."""
+
+
+class Site(NamedTuple):
+    """What all pages share. `local` tells what is known of this machine's own agent; None at a receiver."""
+
+    database: Path
+    prices: PriceTable | None = None
+    local: Local | None = None
+    retention_days: int | None = None
+
+
+class Asked(NamedTuple):
+    """The store, the choice, and what all pages share."""
+
+    connection: sqlite3.Connection
+    chosen: Chosen
+    site: Site

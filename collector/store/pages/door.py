@@ -1,0 +1,142 @@
+"""Who may see the pages: whoever has the token, from a browser that came here by this machine's own name.
+
+In: a request. Out: the page behind, a sign-in, or a refusal; and on every answer the headers that bind the browser.
+Invariant: nothing behind is asked before Host, Origin and the token were found to be right.
+
+The token comes once in the address (or from the sign-in) and goes into a cookie that no script can read and no other
+site can send. A foreign page that points its own name at this machine (DNS rebinding) comes with that name as Host, so
+only addresses, and names that were given, are answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+from collections.abc import Callable
+from urllib.parse import parse_qs, parse_qsl, urlencode
+
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LARGEST_SIGN_IN = 4096
+OPEN = "/static/"  # style and script of the sign-in; the same for everybody
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+SignIn = Callable[[str], Response]
+
+
+class Door:
+    """An ASGI application in front of another one; `names` are host names that it answers to besides addresses."""
+
+    def __init__(self, behind: ASGIApp, sign_in: SignIn, token: str, names: frozenset[str] = frozenset()) -> None:
+        self._behind = behind
+        self._sign_in = sign_in
+        self._token = token.encode()
+        self._cookie = hmac.new(self._token, b"collector pages", hashlib.sha256).hexdigest()
+        self._names = frozenset(name.lower() for name in names) | {"localhost"}
+        self._ticket = b""
+
+    def ticket(self) -> str:
+        """A token that opens once: the command line that starts a browser can be seen by everybody on the machine."""
+        made = secrets.token_urlsafe(32)
+        self._ticket = made.encode()
+        return made
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets a request in, or answers it here."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                raw = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                if not any(name == b"cache-control" for name, _ in message["headers"]):
+                    raw.append((b"cache-control", b"no-store"))
+                message["headers"] = [*message["headers"], *raw]
+            await send(message)
+
+        request = Request(scope, receive)
+        answer = await self._answer(request)
+        await (answer or self._behind)(scope, receive, with_headers)
+
+    async def _answer(self, request: Request) -> Response | None:
+        """What is said at the door; None lets the request in."""
+        headers, path = request.headers, request.url.path
+        if not self._is_known(headers.get("host", "")):
+            return PlainTextResponse("This name is not one of this server's. Use the address it printed.", 421)
+        if not _is_same_origin(request.url.scheme, headers):
+            return PlainTextResponse("Requests from other sites are not answered.", 403)
+        if path == "/sign-in" and request.method == "POST":
+            return await self._take_token(request)
+        if request.method not in {"GET", "HEAD"}:
+            return PlainTextResponse("Pages are only read.", 405, {"allow": "GET, HEAD"})
+        if path.startswith(OPEN):
+            return None
+        given = request.query_params.get("token")
+        if given is not None and self._is_right(given):
+            rest = [pair for pair in parse_qsl(request.url.query, keep_blank_values=True) if pair[0] != "token"]
+            return self._let_in(request, path + (f"?{urlencode(rest)}" if rest else ""))
+        if self._has_cookie(request):
+            return None
+        return self._sign_in("" if given is None else "This token is not, or no longer, right.")
+
+    async def _take_token(self, request: Request) -> Response:
+        body = b""
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > LARGEST_SIGN_IN:
+                    return PlainTextResponse("That is no token.", 413)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
+        given = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
+        if self._is_right(given.strip()):
+            return self._let_in(request, "/")
+        return self._sign_in("This token is not right.")
+
+    def _is_right(self, given: str) -> bool:
+        if self._ticket and hmac.compare_digest(given.encode(), self._ticket):
+            self._ticket = b""
+            return True
+        return hmac.compare_digest(given.encode(), self._token)
+
+    def _let_in(self, request: Request, place: str) -> Response:
+        answer = RedirectResponse("/" + place.lstrip("/\\"), 303)
+        is_tls = request.url.scheme == "https"
+        answer.set_cookie(_name(request), self._cookie, httponly=True, samesite="strict", secure=is_tls)
+        return answer
+
+    def _has_cookie(self, request: Request) -> bool:
+        given = request.cookies.get(_name(request), "")
+        return hmac.compare_digest(given.encode(), self._cookie.encode())
+
+    def _is_known(self, host: str) -> bool:
+        """Whether a Host header is an address, or a name of ours."""
+        name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+        try:
+            ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return name.lower() in self._names
+        return True
+
+
+def _is_same_origin(scheme: str, headers: Headers) -> bool:
+    origin = headers.get("origin")
+    if origin is not None and origin != f"{scheme}://{headers.get('host', '')}":
+        return False
+    is_foreign = headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}
+    return not is_foreign or headers.get("sec-fetch-mode") == "navigate"
+
+
+def _name(request: Request) -> str:
+    """Cookies do not know ports, so the name says it: two stores on one machine would sign each other out."""
+    return f"collector-{request.url.port or 'web'}"

@@ -1,0 +1,172 @@
+"""What only pages ask of the store, beside queries.py.
+
+In: a connection inside of a read transaction, a Selection. Out: plain rows. Invariant: what a person chose is only ever
+a parameter of a statement, and a list is never longer than a page can show.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import date, datetime
+from typing import Any
+
+from collector.store.queries import DIMENSIONS, Rows, Selection
+
+MOST_VALUES = 300  # of a filter
+PAGE_OF_SESSIONS = 50
+ACTIVE = "events > mentions"
+# What a list of sessions can be sorted by.
+ORDERS = {
+    "newest": "last_time DESC",
+    "longest": "julianday(last_time) - julianday(time) DESC",
+    "cost": "cost_exact DESC",
+    "output": "output_tokens DESC",
+    "prompts": "prompts DESC",
+    "tools": "calls DESC",
+    "failures": "failed DESC",
+    "errors": "api_errors DESC",
+}
+FIGURES_OF_A_SESSION = (
+    *("messages", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens", "cost_micros"),
+    *("messages_without_price", "calls", "failed", "api_errors", "compactions", "agents"),
+)
+THESE = "IN (SELECT value FROM json_each(:sessions))"
+
+
+def ask(connection: sqlite3.Connection, text: str, **parameters: Any) -> Rows:
+    """The rows of one statement, as dictionaries."""
+    cursor = connection.execute(text, parameters)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def days_of(connection: sqlite3.Connection) -> tuple[date | None, date | None]:
+    """The first and the last day with anything in the store."""
+    found = connection.execute("SELECT min(day), max(day) FROM kind_totals WHERE day <> '' AND kind <> 'heartbeat'")
+    first, last = found.fetchone()
+    return _day(first), _day(last)
+
+
+def values_of_filters(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """What each filter can be set to."""
+    found: dict[str, list[str]] = {}
+    for name in ("project", "host", "user", "agent"):
+        text = f"SELECT DISTINCT {DIMENSIONS[name]} AS value FROM contexts WHERE session_id IS NOT NULL ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608, E501
+        found[name] = [row["value"] for row in ask(connection, text) if row["value"]]
+    text = f"SELECT DISTINCT model AS value FROM usage_totals ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
+    found["model"] = [row["value"] for row in ask(connection, text) if row["value"]]
+    return found
+
+
+def session_ids(
+    connection: sqlite3.Connection, chosen: Selection, order: str, words: str = "", offset: int = 0
+) -> list[str]:
+    """Sessions with activity in the period, one more than a page has. `words` is looked for in titles and ids."""
+    has_usage, has_calls = order in {"cost", "output"}, order in {"tools", "failures"}
+    text = f"""
+WITH active AS (
+    SELECT session_id, min(first_time) AS time, max(last_time) AS last_time, sum(prompts) AS prompts,
+        sum(api_errors) AS api_errors
+    FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+    WHERE session_id IS NOT NULL AND {ACTIVE} AND {chosen.where()} GROUP BY 1
+)
+{
+        '''
+, usage AS (
+    SELECT session_id, sum(cost_exact) AS cost_exact, sum(output_tokens) AS output_tokens
+    FROM usage_costs JOIN contexts ON contexts.number = usage_costs.context GROUP BY 1
+)'''
+        if has_usage
+        else ""
+    }
+{
+        '''
+, called AS (
+    SELECT session_id, count(*) AS calls, sum(ok = 0) AS failed
+    FROM call_totals JOIN contexts ON contexts.number = call_totals.context GROUP BY 1
+)'''
+        if has_calls
+        else ""
+    }
+SELECT session_id FROM active
+{"LEFT JOIN usage USING (session_id)" if has_usage else ""} {"LEFT JOIN called USING (session_id)" if has_calls else ""}
+WHERE {"true" if chosen.model is None else f"session_id IN ({WITH_MODEL})"}
+    AND (:words = '' OR session_id = :words OR EXISTS (
+        SELECT 1 FROM contexts AS here JOIN event_rows AS row ON row.context = here.number
+        WHERE here.session_id = active.session_id AND row.title IS NOT NULL
+            AND instr(lower(row.title), lower(:words))
+    ))
+ORDER BY {ORDERS[order]}, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
+"""  # noqa: S608
+    return [row["session_id"] for row in ask(connection, text, words=words, offset=offset, **chosen.parameters)]
+
+
+WITH_MODEL = """
+SELECT session_id FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context WHERE model = :model
+"""
+
+
+def sessions_of(connection: sqlite3.Connection, sessions: list[str]) -> Rows:
+    """These sessions, whole and in this order: title, times, figures, calls, cost, pull request."""
+    given = json.dumps(sessions)
+    rows = {
+        row["session_id"]: row
+        for row in ask(connection, f"SELECT * FROM sessions WHERE session_id {THESE}", sessions=given)  # noqa: S608
+    }
+    more = f"""
+SELECT session_id, sum(messages) AS messages, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+    sum(cache_read_tokens) AS cache_read_tokens, sum(cache_creation_tokens) AS cache_creation_tokens,
+    (sum(cost_exact) + 50000) / 100000 AS cost_micros,
+    coalesce(sum(messages) FILTER (WHERE cost_from = 'unknown'), 0) AS messages_without_price
+FROM contexts JOIN usage_costs ON usage_costs.context = contexts.number WHERE session_id {THESE} GROUP BY 1
+"""  # noqa: S608
+    calls = f"""
+SELECT session_id, count(*) AS calls, coalesce(sum(ok = 0), 0) AS failed
+FROM contexts JOIN call_totals ON call_totals.context = contexts.number WHERE session_id {THESE} GROUP BY 1
+"""  # noqa: S608
+    happened = f"""
+SELECT session_id, sum(api_errors) AS api_errors, sum(compactions) AS compactions,
+    count(DISTINCT agent_id) AS agents, min(git_branch) AS git_branch, min(cwd) AS cwd
+FROM contexts JOIN activity_totals ON activity_totals.context = contexts.number WHERE session_id {THESE} GROUP BY 1
+"""  # noqa: S608
+    empty: dict[str, Any] = dict.fromkeys(FIGURES_OF_A_SESSION, 0)
+    found = {name: {**empty, "git_branch": None, "cwd": None, **row} for name, row in rows.items()}
+    for text in (more, calls, happened):
+        for row in ask(connection, text, sessions=given):
+            if row["session_id"] in found:
+                found[row["session_id"]] |= row
+    for row in found.values():
+        row["length_ms"] = length(row["time"], row["last_time"])
+    return [found[name] for name in sessions if name in found]
+
+
+def pull_requests(connection: sqlite3.Connection, sessions: list[str]) -> dict[str, dict[str, Any]]:
+    """The newest pull request of each of these sessions."""
+    text = f"""
+SELECT session_id, json_extract(unpacked(body), '$.pull_request') AS link
+FROM contexts
+JOIN event_rows AS row ON row.context = contexts.number AND row.kind = 'link'
+JOIN packed_bodies ON packed_bodies.number = row.number
+WHERE session_id {THESE} ORDER BY coalesce(row.time, ''), row.number
+"""  # noqa: S608
+    return {
+        row["session_id"]: json.loads(row["link"])
+        for row in ask(connection, text, sessions=json.dumps(sessions))
+        if row["link"]
+    }
+
+
+def length(first: str | None, last: str | None) -> float | None:
+    """The milliseconds between two times of the store."""
+    try:
+        return (datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")).total_seconds() * 1000
+    except (TypeError, ValueError):
+        return None
+
+
+def _day(value: str | None) -> date | None:
+    try:
+        return date.fromisoformat(value or "")
+    except ValueError:
+        return None

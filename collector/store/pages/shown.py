@@ -1,0 +1,169 @@
+"""How values look on a page: numbers, money, durations, and above all text.
+
+In: values from the store. Out: what a template prints. Invariant: text is only ever text. It is escaped, its direction
+is kept to itself (bdi), what cannot be seen is shown as a mark, and a redaction as a chip that names its rule.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from markupsafe import Markup, escape
+
+MOST = 4000  # characters of one text on a page of many
+GROWN = 5
+NOTHING = "–"
+# Redaction markers; control characters but tab and newline; what turns the direction of text around, or hides in it.
+SPECIAL = re.compile(
+    r"\[REDACTED:([a-z0-9][a-z0-9_.-]{0,63}):[0-9a-f]{12}\]"
+    "|([\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f])"
+)
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]{0,10}Z")
+PICTURES = 0x2400  # U+2400 and on show the control characters by their names
+SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
+CENT = 10_000  # micro-dollars
+
+
+def text(value: Any, most: int = MOST) -> Markup:
+    """Somebody's text, with its line breaks where the style keeps them."""
+    given = str(value if value is not None else "").replace("\r\n", "\n")
+    parts, at, end, length = [], 0, min(most, len(given)), 0
+    for found in SPECIAL.finditer(given, 0, end):
+        parts += [escape(given[at : found.start()]), _special(found)]
+        at, length = found.end(), length + len(parts[-2]) + len(parts[-1])
+        if length > GROWN * most:  # marks take much more room than what they stand for
+            end = at
+            break
+    parts.append(escape(given[at:end]))
+    rest = len(given) - end
+    more = Markup('<span class="cut">… {} more characters</span>').format(f"{rest:,}") if rest > 0 else Markup("")
+    return Markup("<bdi>{}</bdi>{}").format(Markup("").join(parts), more)
+
+
+def weight(value: Any, most: int = MOST) -> int:
+    """The bytes that a text takes on the page."""
+    return len(text(value, most).encode())
+
+
+def line(value: Any, most: int = 160) -> Markup:
+    """Somebody's text on one line."""
+    return text(str(value if value is not None else "").replace("\n", " "), most)
+
+
+def bare(value: Any, most: int = 120) -> str:
+    """Somebody's text where only text can be, such as a page's title: what cannot be seen is left out."""
+    return " ".join(SPECIAL.sub(lambda found: found[1] or " ", str(value)[:most]).split())
+
+
+def _special(found: re.Match[str]) -> Markup:
+    rule, character = found.groups()
+    if rule:
+        return Markup('<span class="chip" title="A secret was taken out here, by the rule {0}">{0}</span>').format(rule)
+    code = ord(character)
+    name = chr(PICTURES + code) if code < PICTURES and code <= 0x1F else f"U+{code:04X}"
+    return Markup('<span class="mark" title="the invisible character U+{:04X}">{}</span>').format(code, name)
+
+
+def count(value: Any) -> str:
+    """A number, exactly."""
+    return f"{value:,}" if isinstance(value, int) else NOTHING if value is None else f"{value:,.1f}"
+
+
+def short(value: float | None) -> str:
+    """A number, in three digits or so."""
+    if value is None:
+        return NOTHING
+    for unit in ("", " k", " M", " G"):
+        if abs(value) < 999.5 or unit == " G":
+            return f"{value:,.0f}{unit}" if not unit or abs(value) >= 99.95 else f"{value:.1f}{unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def dollars(micros: int | None) -> str:
+    """Micro-dollars as dollars: with cents, and below a cent with what there is."""
+    if micros is None:
+        return NOTHING
+    sign, amount = ("−" if micros < 0 else ""), abs(micros)
+    if 0 < amount < CENT:
+        return f"{sign}${amount / 1e6:.4f}" if amount >= 50 else f"{sign}<$0.0001"
+    return f"{sign}${amount / 1e6:,.2f}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """How long something took, in its two largest units."""
+    if milliseconds is None:
+        return NOTHING
+    if milliseconds < SECOND:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < MINUTE:
+        return f"{milliseconds / SECOND:.1f} s"
+    for unit, name, part, part_name in (
+        (DAY, "d", HOUR, "h"),
+        (HOUR, "h", MINUTE, "min"),
+        (MINUTE, "min", SECOND, "s"),
+    ):
+        if milliseconds >= unit:
+            whole, rest = divmod(int(milliseconds), unit)
+            return f"{whole} {name} {rest // part} {part_name}" if rest // part else f"{whole} {name}"
+    raise AssertionError
+
+
+def size(amount: float | None) -> str:
+    """A number of bytes."""
+    if amount is None:
+        return NOTHING
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:,.1f} GB"
+
+
+def percent(part: float | None, whole: float | None) -> str:
+    """A share."""
+    if not whole or part is None:
+        return NOTHING
+    share = 100 * part / whole
+    return f"{share:.0f} %" if share >= 9.95 or share == 0 else f"{share:.1f} %"
+
+
+def moment(time: Any) -> Markup:
+    """A time of the store, to the minute."""
+    return _time(time, slice(0, 16))
+
+
+def clock(time: Any) -> Markup:
+    """A time of the store, without its day."""
+    return _time(time, slice(11, 19))
+
+
+def _time(time: Any, part: slice) -> Markup:
+    if not time:
+        return escape(NOTHING)
+    if not isinstance(time, str) or not TIME.fullmatch(time):
+        return line(time, 30)
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(time, time[part].replace("T", " "))
+
+
+def project(name: str | None) -> str:
+    """A project as a person would call it: the end of its directory's name, which says where it lay with hyphens."""
+    parts = [part for part in (name or "").split("-") if part]
+    return "-".join(parts[-2:]) if len(parts) > 2 else "-".join(parts) or "(none)"
+
+
+FILTERS = {
+    "text": text,
+    "line": line,
+    "bare": bare,
+    "count": count,
+    "short": short,
+    "dollars": dollars,
+    "duration": duration,
+    "size": size,
+    "moment": moment,
+    "clock": clock,
+    "project": project,
+}

@@ -1,0 +1,80 @@
+"""People are told what leaves, once and plainly; where it is asked for, nothing leaves before they agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collector.settings import Settings
+from collector.settings.disclosure import destination, is_remote, name_of, statement
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Sink
+
+# No name server knows it, so a scan tries in vain.
+FAR = {"COLLECTOR_SINK__URL": "https://sink.invalid/events", "COLLECTOR_RETRY__MAX_WAIT": "0"}
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Inside]:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    with Sink() as sink:
+        yield Inside(home, sink)
+
+
+def told(agent: Inside, *words: str, **environment: str) -> str:
+    """What a scan towards another machine says on stderr."""
+    given = ["scan", "--root", str(agent.home.root), "--state", str(agent.state), *words]
+    return agent.run(*given, env=FAR | environment).stderr
+
+
+def test_the_first_scan_towards_another_machine_says_once_what_leaves(agent: Inside) -> None:
+    first = told(agent)
+    assert "collector sends to https://sink.invalid/events, at the level content: what people type" in first
+    assert "`collector exclude PATH` leaves a project out" in first
+    assert "collector sends" not in told(agent)
+    # What leaves is another thing now, so it is said anew.
+    changed = told(agent, COLLECTOR_CAPTURE__LEVEL="metadata")
+    assert "at the level metadata: kinds, ids, times, counts" in changed
+    assert "collector sends" not in agent.scan().stderr  # to this very machine
+
+
+def test_nothing_leaves_before_somebody_agrees(agent: Inside) -> None:
+    asked = {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true", "COLLECTOR_DISCLOSURE__TEXT": "Questions: privacy@acme."}
+    result = told(agent, **asked)
+    assert "Questions: privacy@acme." in result
+    assert "Nothing was read or sent: nobody has acknowledged what would be sent" in result
+    status = agent.run("status", "--json", "--state", str(agent.state), env=FAR | asked)
+    assert json.loads(status.stdout)["paused"]["by"] == "disclosure"
+    agreed = agent.run("agree", "--state", str(agent.state), env=FAR | asked)
+    assert agreed.stdout.endswith("Agreed.\n")
+    assert "Nothing was read or sent" not in told(agent, **asked)
+    # Other words are not what was agreed to.
+    assert "Nothing was read or sent" in told(agent, **(asked | {"COLLECTOR_DISCLOSURE__TEXT": "Other words."}))
+    assert agent.scan(**asked).code == 0  # to this very machine
+
+
+def test_the_configuration_ends_with_the_same_statement(agent: Inside) -> None:
+    shown = agent.run("config", "show", env=FAR).stdout.splitlines()[-1]
+    assert shown.startswith("collector sends to https://sink.invalid/events, at the level content:")
+    assert json.loads(agent.run("config", "show", "--json", env=FAR).stdout)["disclosure"] == [shown]
+
+
+def test_a_statement_is_about_what_is_in_force() -> None:
+    def settings(**given: object) -> Settings:
+        return Settings.model_validate(given)
+
+    near = settings(sink={"url": "http://127.0.0.1:1/"})
+    far = settings(
+        sink={"url": "https://a.example/in?key=hidden"}, capture={"prompts": False}, projects={"exclude": ["/a"]}
+    )
+    assert (is_remote(near), is_remote(far), is_remote(settings())) == (False, True, False)
+    assert destination(far) == "https://a.example/in"
+    assert "what people type" not in statement(far)
+    assert "1 patterns of projects.exclude" in statement(far)
+    assert "the embedded store on this machine" in statement(settings())
+    assert name_of(statement(near)) != name_of(statement(far))

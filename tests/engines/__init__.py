@@ -1,0 +1,1 @@
+"""The sinks against real engines, run by `make test-engines`; `make engines` installs them."""

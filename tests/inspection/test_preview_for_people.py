@@ -1,0 +1,128 @@
+"""`collector preview` for people: which sessions there are, what would be sent of one, and the very bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent import COLLECTOR, Agent
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Sink
+
+KEY = "AKIA" + "Q3EGRZPLMWXCVB7T"
+LEVELS = [
+    {},
+    {"COLLECTOR_CAPTURE__LEVEL": "metadata"},
+    {"COLLECTOR_CAPTURE__LEVEL": "metadata", "COLLECTOR_CAPTURE__NAMES": "omit"},
+    {"COLLECTOR_CAPTURE__PROMPTS": "false", "COLLECTOR_CAPTURE__FILE_PATHS": "false"},
+    {"COLLECTOR_CAPTURE__TOOL_INPUT": "false", "COLLECTOR_CAPTURE__TOOL_OUTPUT": "false"},
+    {"COLLECTOR_CAPTURE__THINKING": "false", "COLLECTOR_CAPTURE__ANSWERS": "false", "COLLECTOR_BATCH__MAX_EVENTS": "3"},
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def agent(home: Home, sink: Sink) -> Agent:
+    return Inside(home, sink)
+
+
+@pytest.mark.parametrize("environment", LEVELS, ids=lambda each: " ".join(each.values()) or "content")
+def test_the_bytes_shown_are_the_bytes_sent(home: Home, sink: Sink, agent: Agent, environment: dict[str, str]) -> None:
+    agent.scan()  # this installation now has the key of its markers and pseudonyms
+    home.with_everything()
+    home.session().prompt(f"the key is {KEY}")
+    shown = agent.run("preview", "--raw", *agent.places(), env=environment)
+    assert shown.code == 0, shown.stderr
+    assert sink.posts == []
+    assert agent.scan(**environment).code == 0
+    sent = sorted(line for request in sink.posts for line in request.body.splitlines())
+    assert sorted(shown.stdout.encode().splitlines()) == sent
+    assert len(sent) > 5
+
+
+def test_sessions_are_listed_with_their_state(home: Home, agent: Agent) -> None:
+    sent, partly, excluded, pending = (home.session(project=f"-work-{name}") for name in ("a", "b", "c", "d"))
+    excluded.cwd = "/work/c"
+    for session in (sent, partly):
+        session.prompt("one")
+    agent.scan()
+    for session in (partly, excluded, pending):
+        session.prompt("two")
+    said_no = {"COLLECTOR_PROJECTS__EXCLUDE": "/work/c"}
+    rows = [
+        json.loads(line) for line in agent.run("preview", "--json", *agent.places(), env=said_no).stdout.splitlines()
+    ]
+    states = {row["session"]: row["state"] for row in rows}
+    assert states == {
+        sent.session_id: "sent",
+        partly.session_id: "partly sent",
+        excluded.session_id: "excluded",
+        pending.session_id: "pending",
+    }
+    assert [row["changed"] for row in rows] == sorted((row["changed"] for row in rows), reverse=True)
+    listed = agent.run("preview", *agent.places(), env=said_no).stdout
+    assert re.search(rf"excluded +\d+ bytes  {excluded.session_id}  -work-c", listed)
+    assert re.search(rf"partly sent +\d+ bytes of \d+ bytes  {partly.session_id}", listed)
+
+
+def test_a_session_is_shown_as_a_person_reads_it(home: Home, agent: Agent) -> None:
+    session = home.session()
+    session.prompt(f"please use {KEY}\nfor this")
+    session.reply("Done.", tokens=3)
+    home.session().prompt("of another session")
+    shown = agent.run("preview", session.session_id[:12], *agent.places())
+    lines = shown.stdout.splitlines()
+    assert re.fullmatch(r"-- \S+ user_prompt user human", next(line for line in lines if line.startswith("--")))
+    assert any(re.fullmatch(r"    please use \[REDACTED:[a-z-]+:[0-9a-f]{12}\]", line) for line in lines)
+    assert "    for this" in lines
+    assert "    Done." in lines
+    assert any(re.fullmatch(r"    redacted: 1 [a-z-]+", line) for line in lines)
+    assert "of another session" not in shown.stdout
+    assert KEY not in shown.stdout
+    assert lines[-1].startswith("collector sends to http://127.0.0.1:")
+    assert "2 events shown. Nothing was sent." in shown.stderr
+
+
+def test_what_is_left_out_is_said_with_its_reason(home: Home, agent: Agent) -> None:
+    session = home.session()
+    session.prompt("x" * 41)
+    session.record({"type": "progress", "data": {"type": "bash_progress"}, "sessionId": session.session_id})
+    environment = {"COLLECTOR_CAPTURE__PROMPTS": "false"}
+    shown = agent.run("preview", session.session_id, *agent.places(), env=environment).stdout
+    assert "left out: 41 characters of text (prompts)" in shown
+    assert "not sent: 1 lines, progress." in shown
+    assert "at the level content: what the model answers" in shown
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(home: Home, sink: Sink) -> None:
+    for _ in range(60):
+        home.session().prompt("word " * 400)
+    agent = Agent(home, sink)
+    command = " ".join([*COLLECTOR, "preview", "--limit", "0", *agent.places(), "|", "head", "-1"])
+    ended = subprocess.run(
+        ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        check=False,
+        env=agent.environment,
+        cwd=home.path,
+        timeout=60,
+    )
+    assert ended.stderr == b""
+    assert ended.returncode in (0, 141)
+    assert ended.stdout.count(b"\n") == 1

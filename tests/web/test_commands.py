@@ -1,0 +1,75 @@
+"""`collector web` and `collector receive --web`, as a person starts them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.store.samples import NDJSON, event, lines
+from tests.web.pages import stored
+
+
+@contextmanager
+def started(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A command while it runs, and the address of its pages."""
+    command = [sys.executable, "-m", "collector", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            stream = process.stdout if arguments[0] == "web" else process.stderr
+            for line in stream:
+                if "http://" in line and "/v1/events" not in line:
+                    yield process, line[line.index("http://") :].strip()
+                    break
+            else:
+                raise AssertionError(process.stderr.read())
+        finally:
+            process.kill()
+
+
+def test_web_shows_the_store_to_whoever_has_the_address(tmp_path: Path) -> None:
+    database = stored(tmp_path / "events.db", [event(text="A prompt", origin="human")])
+    with started("web", "--no-open", "--database", database) as (process, address):
+        with httpx.Client(follow_redirects=True) as browser:
+            assert "Overview" in browser.get(address).text
+            page = browser.get(address.partition("?")[0] + "sessions?days=all")
+            assert "A prompt" in page.text
+            assert page.url.query == b"days=all"
+        assert httpx.get(address.partition("?")[0]).status_code == 401
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (0, "")
+    assert err.endswith("Stopped.\n")
+    assert "Traceback" not in err
+
+
+def test_web_without_a_store_says_what_to_do(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "collector", "web", "--no-open", "--database", str(tmp_path / "none.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "There is no store at" in done.stderr
+
+
+def test_receive_shows_pages_behind_its_token(tmp_path: Path) -> None:
+    """The senders' token opens the pages, too; the cookie it turns into does not open the way in."""
+    (tmp_path / "token").write_text("team-secret\n")
+    flags = ("--port", "0", "--database", tmp_path / "events.db", "--token-file", tmp_path / "token", "--web")
+    with started("receive", *flags) as (_, address), httpx.Client(base_url=address) as client:
+        body = lines([event(text="A prompt", origin="human")])
+        right = {"Authorization": "Bearer team-secret", "Content-Type": NDJSON}
+        assert client.post("/v1/events", content=body, headers=right).json()["accepted"] == 1
+        assert client.get("/health").json()["status"] == "ok"
+        assert client.get("/sessions").status_code == 401
+        assert client.get("/?token=team-secret").status_code == 303
+        assert "A prompt" in client.get("/sessions?days=all").text
+        cookie = next(iter(client.cookies.values()))
+        for headers in ({"Content-Type": NDJSON}, {**right, "Authorization": f"Bearer {cookie}"}):
+            assert client.post("/v1/events", content=body, headers=headers).status_code == 401
+        assert client.delete("/v1/sessions/session-1").status_code == 401

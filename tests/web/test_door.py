@@ -1,0 +1,104 @@
+"""Only a browser on the right name, with the token, sees a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.store.samples import event
+from tests.web.pages import TOKEN, Browser, stored
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Browser:
+    return Browser(stored(tmp_path / "events.db", [event(text="A prompt", origin="human")]))
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(browser: Browser) -> None:
+    answer = browser.get(f"/sessions?q=a+b&token={TOKEN}", 303)
+    assert answer.headers["location"] == "/sessions?q=a+b"
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert TOKEN not in cookie
+    assert "A prompt" in browser.get("/sessions").text
+
+
+@pytest.mark.parametrize("path", ["/", "/sessions", "/nothing", "/?token=wrong", "/?token=", "//evil.example/?token=x"])
+def test_nothing_is_said_without_the_token(browser: Browser, path: str) -> None:
+    answer = browser.get(path, 401)
+    assert "A prompt" not in answer.text
+    assert "Sign in" in answer.text
+
+
+def test_a_form_takes_the_token_too(browser: Browser) -> None:
+    assert browser.ask("POST", "/sign-in", data={"token": "wrong"}).status_code == 401
+    assert browser.ask("POST", "/sign-in", content=b"x" * 5000).status_code == 413
+    answer = browser.ask("POST", "/sign-in", data={"token": TOKEN})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    browser.get("/")
+
+
+def test_a_ticket_opens_once(browser: Browser) -> None:
+    ticket = browser.door.ticket()
+    browser.get(f"/?token={ticket}", 303)
+    browser.cookies.clear()
+    browser.get(f"/?token={ticket}", 401)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8080", 200),
+        ("localhost:8080", 401),  # a name of ours; the cookie belongs to the address
+        ("[::1]:8080", 401),
+        ("10.1.2.3", 401),
+        ("store.example:8080", 401),
+        ("rebound.example:8080", 421),
+        ("127.0.0.1.rebound.example:8080", 421),
+        ("", 421),
+    ],
+)
+def test_a_foreign_name_for_this_machine_is_refused(browser: Browser, host: str, status: int) -> None:
+    """DNS rebinding."""
+    if status == 200:
+        browser.signed_in()
+    browser.get("/", status, Host=host)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://127.0.0.1:8080"}, 200),
+        ({"Origin": "http://127.0.0.1:9999"}, 403),
+        ({"Origin": "https://127.0.0.1:8080"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}, 403),
+    ],
+)
+def test_other_sites_are_refused(browser: Browser, headers: dict[str, str], status: int) -> None:
+    browser.signed_in().get("/", status, **headers)
+
+
+def test_pages_are_only_read(browser: Browser) -> None:
+    browser.signed_in()
+    for method in ("POST", "PUT", "DELETE", "PATCH"):
+        assert browser.ask(method, "/").status_code == 405
+
+
+def test_every_answer_binds_the_browser(browser: Browser) -> None:
+    """No inline script or style, nothing from elsewhere, nothing kept, no frame around it."""
+    for path, status in (("/", 401), ("/static/pages.css", 200), ("/static/../site.py", 404), ("/nothing", 404)):
+        if status == 404:
+            browser.signed_in()
+        headers = browser.get(path, status).headers
+        policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == "'none'"
+        assert {policy["script-src"], policy["style-src"], policy["form-action"]} == {"'self'"}
+        assert policy["frame-ancestors"] == "'none'"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"].startswith("private" if path.endswith(".css") else "no-store")

@@ -1,0 +1,175 @@
+"""What the pages show: figures that agree with the report, sessions that can be read, filters in the address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.store.report import summarize
+from tests.store.samples import Event, calls, event, reply
+from tests.web.pages import Browser, stored
+
+
+def day(number: int, hour: int = 10) -> str:
+    """A moment of March."""
+    return f"2026-03-{number:02}T{hour:02}:00:00.000Z"
+
+
+def answered(call_id: str, text: str, *, ok: bool = True, **fields: Any) -> Event:
+    """The answer of a tool."""
+    blocks = [{"type": "tool_result", "call_id": call_id, "ok": ok, "text": text}]
+    return event(kind="tool_result", blocks=blocks, **fields)
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    """Two sessions of two projects, one of them with a subagent."""
+    first: dict[str, Any] = {"session_id": "s-1", "project": "-work-shop", "host": {"id": "h1", "name": "ada"}}
+    other: dict[str, Any] = {"session_id": "s-2", "project": "-work-notes", "host": {"id": "h2", "name": "bob"}}
+    agent = first | {"agent_id": "a1", "agent_type": "Explore", "agent_description": "Find the users"}
+    return [
+        event("user_prompt", text="Fix the login", origin="human", time=day(1), **first),
+        reply("m1", 40, time=day(1), text="Looking.", **first)
+        | {"blocks": [{"type": "thinking", "text": "It may be the redirect."}]},
+        calls(("c1", "Bash"), time=day(1, 11), **first),
+        answered("c1", "exit 1: [REDACTED:aws-access-key-id:0123456789ab]", ok=False, time=day(1, 12), **first)
+        | {"redactions": {"aws-access-key-id": 1}},
+        event("user_prompt", text="Find them", origin="task", time=day(1, 13), **agent),
+        reply("m2", 7, time=day(1, 13), text="In four places.", **agent),
+        event("compaction", text="Compacted", time=day(1, 14), **first),
+        event("mode", text="", time=day(1, 15), **first),
+        event("link", pull_request={"number": 512, "url": "https://example.org/pull/512"}, time=day(1, 16), **first),
+        event("user_prompt", text="Draft the talk", origin="human", time=day(20), **other),
+        reply("m3", 1000, time=day(20), model="claude-haiku-4-5", text="Here.", **other),
+    ]
+
+
+@pytest.fixture
+def browser(tmp_path: Path, events: list[Event]) -> Browser:
+    return Browser(stored(tmp_path / "events.db", events)).signed_in()
+
+
+def test_the_overview_agrees_with_the_report(browser: Browser, tmp_path: Path) -> None:
+    totals = summarize(tmp_path / "events.db")["totals"]
+    words = browser.words("/?days=all")
+    assert totals["cost_micros"] > 1000
+    assert f"cost ${totals['cost_micros'] / 1e6:.4f} " in words
+    assert f"output tokens {totals['output_tokens'] / 1000:.1f} k" in words
+    assert "sessions 2 " in words
+    assert "prompts 2 " in words
+
+
+@pytest.mark.parametrize(
+    ("query", "there", "not_there"),
+    [
+        ("days=all", ["claude-opus-4-5", "claude-haiku-4-5"], []),
+        ("days=7", ["claude-haiku-4-5"], ["claude-opus-4-5"]),
+        ("since=2026-03-01&until=2026-03-02", ["claude-opus-4-5"], ["claude-haiku-4-5"]),
+        ("days=all&project=-work-notes", ["claude-haiku-4-5"], ["claude-opus-4-5"]),
+        ("days=all&host=ada", ["claude-opus-4-5"], ["claude-haiku-4-5"]),
+        ("days=all&agent=Explore&metric=output", ["claude-opus-4-5"], ["claude-haiku-4-5"]),
+        ("days=all&by=project", ["work-shop", "work-notes"], []),
+        ("days=nonsense&by=nonsense&metric=nonsense&since=0000-99-99&until=x", ["claude-haiku-4-5"], []),
+        ("since=0001-01-01&until=9999-12-31", ["claude-opus-4-5"], []),
+        ("days=all&host=nobody", ["No tokens were used"], ["claude-opus-4-5"]),
+    ],
+)
+def test_filters_are_in_the_address(browser: Browser, query: str, there: list[str], not_there: list[str]) -> None:
+    page = browser.get(f"/?{query}").text
+    table = page[page.index('id="parts"') :]
+    assert [word for word in there if word not in table] == []
+    assert [word for word in not_there if word in table] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("days=all", ["Draft the talk", "Fix the login"]),
+        ("days=7", ["Draft the talk"]),
+        ("days=all&q=LOGIN", ["Fix the login"]),
+        ("days=all&q=s-2", ["Draft the talk"]),
+        ("days=all&q=%25", []),
+        ("days=all&model=claude-haiku-4-5", ["Draft the talk"]),
+        ("days=all&sort=failures", ["Fix the login", "Draft the talk"]),
+        ("days=all&sort=longest", ["Fix the login", "Draft the talk"]),
+        ("days=all&sort=cost", ["Draft the talk", "Fix the login"]),
+        ("days=all&sort=output", ["Draft the talk", "Fix the login"]),
+        ("days=all&sort=nonsense&offset=nonsense", ["Draft the talk", "Fix the login"]),
+        ("days=all&offset=1", ["Fix the login"]),
+    ],
+)
+def test_sessions_are_found_and_sorted(browser: Browser, query: str, titles: list[str]) -> None:
+    words = browser.words(f"/sessions?{query}")
+    places = {title: words.find(title) for title in ("Draft the talk", "Fix the login") if title in words}
+    assert sorted(places, key=lambda title: places[title]) == titles
+
+
+def test_a_session_reads_from_top_to_bottom(browser: Browser) -> None:
+    words = browser.words("/session?id=s-1")
+    told = [
+        "Fix the login",
+        "Thinking",
+        "It may be the redirect.",
+        "Bash",
+        "failed",
+        "1 h",
+        "exit 1:",
+        "Compacted",
+        "512",
+    ]
+    section = words[words.index("What happened") :]
+    assert [word for word in told if word not in section] == []
+    places = [section.index(word) for word in told]
+    assert places == sorted(places)
+    assert "[REDACTED" not in words
+    assert "aws-access-key-id" in words
+    assert "Mode" not in section
+    assert "Mode" in browser.words("/session?id=s-1&all=1")
+
+
+def test_a_subagent_has_a_timeline_of_its_own(browser: Browser) -> None:
+    assert "Explore Find the users" in browser.words("/session?id=s-1")
+    words = browser.words("/session?id=s-1&in=a1")
+    assert "In four places." in words
+    assert "It may be the redirect." not in words
+
+
+def test_an_event_is_shown_whole(browser: Browser, events: list[Event]) -> None:
+    words = browser.words(f"/event?session=s-1&id={events[3]['id']}")
+    assert '"schema": "collector.event/1"' in words
+    assert "exit 1:" in words
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/session?id=nobody", "/session", "/session?id=s-1&in=nobody", "/event?session=s-1&id=zz", "/nothing"),
+        *("/event?session=s-2&id=" + "0" * 32, "/static/site.py"),
+    ],
+)
+def test_what_is_not_there_is_said(browser: Browser, path: str) -> None:
+    browser.get(path, 404)
+
+
+def test_a_long_session_comes_in_pages(tmp_path: Path) -> None:
+    """Whatever a session holds, a page stays below 300 kB, and the pages together show every event once."""
+    fills = ("<&>'", "\x1b\u202e", "統計", "plain ")
+    texts = [f"number {number:04} " + fills[number % 4] * 3000 for number in range(60)]
+    events = [event(text=text, origin="human", time=day(1 + number // 24)) for number, text in enumerate(texts)]
+    browser = Browser(stored(tmp_path / "events.db", events)).signed_in()
+    seen, path = [], "/session?id=session-1"
+    while path:
+        page = browser.get(path).text
+        assert len(page.encode()) < 300_000
+        seen += [text[:11] for text in texts if f'<div class="words"><bdi>{text[:11]}' in page]
+        next_one = page.partition('rel="next"')[0].rpartition("<a href=")[2] if 'rel="next"' in page else ""
+        path = next_one.strip('" ').replace("&amp;", "&")
+    assert seen == [text[:11] for text in texts]
+
+
+def test_an_empty_store_says_so(tmp_path: Path) -> None:
+    browser = Browser(stored(tmp_path / "events.db", [])).signed_in()
+    assert "No tokens were used in this period" in browser.words("/")
+    assert "No session was active in this period" in browser.words("/sessions")
