@@ -23,7 +23,9 @@ def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
     session.tool_call("mcp__browser__browser_type", {"element": "Password textbox", "ref": "e25", "text": typed})
     other = session.tool_call("Bash", {"command": "ps aux"})
     session.tool_result(other, f"root 4211 0.0 ./probe {found} --fast")
-    shown = agent.run("preview", *agent.places()).stdout  # a process of its own, which has seen nothing before
+    preview = agent.run("preview", "--raw", *agent.places())  # a process of its own, which has seen nothing before
+    assert preview.code == 0, preview.stderr
+    shown = preview.stdout
     assert (found in shown, printed in shown, typed in shown, "./probe" in shown) == (False, False, False, True)
     agent.scan().assert_balanced()
     sent = json.dumps(sink.events)
