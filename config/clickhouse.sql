@@ -12,7 +12,7 @@
 -- views read FINAL, so this is true before the parts have merged. Do not sum in a materialized view on event_rows: it sees
 -- each repeat. To insert by hand, INSERT INTO event_rows (id, event).
 --
--- Made by `python -m tests.store.shipped_sql`; questions.sql holds the questions that people ask. For it, and for prices.sql,
+-- Made by `python -m tests.store.shipped_sql`; questions.sql and fleet.sql hold the questions that people ask. For it, and for prices.sql,
 -- SET prefer_column_name_to_alias = 1, cast_keep_nullable = 1.
 
 CREATE TABLE event_rows (
@@ -335,5 +335,51 @@ FROM (
     WHERE kind IN ('title', 'mode', 'last_prompt', 'session', 'session_cost', 'link')
 ) AS written
 WHERE newest = 1
+SETTINGS join_use_nulls = 1, cast_keep_nullable = 1, prefer_column_name_to_alias = 1;
+
+-- What agents say of themselves, a row for each heartbeat. Canaries, which `collector doctor` sends, are of another kind.
+CREATE VIEW heartbeats AS
+SELECT
+    id, time, day, toInt64(toUnixTimestamp(happened)) AS sent_at, host_id, host_name, user_name,
+    JSONExtract(event, 'installation_id', 'Nullable(String)') AS installation_id,
+    JSONExtract(event, 'attributes', 'version', 'Nullable(String)') AS version,
+    JSONExtract(event, 'attributes', 'command', 'Nullable(String)') AS command,
+    JSONExtract(event, 'attributes', 'capture_level', 'Nullable(String)') AS capture_level,
+    JSONExtract(event, 'attributes', 'configuration', 'Nullable(String)') AS configuration,
+    JSONExtract(event, 'attributes', 'problem', 'Nullable(String)') AS problem,
+    JSONExtract(event, 'attributes', 'last_error', 'Nullable(String)') AS last_error,
+    JSONExtract(event, 'attributes', 'writers', 'Nullable(String)') AS writers,
+    JSONExtract(event, 'labels', 'Nullable(String)') AS labels,
+    CASE WHEN CAST(JSONExtract(event, 'attributes', 'is_last', 'Nullable(String)') AS text) = 'true' THEN 1 ELSE 0 END AS is_last,
+    coalesce(JSONExtract(event, 'attributes', 'interval', 'Nullable(Int64)'), 300) AS interval_seconds,
+    JSONExtract(event, 'attributes', 'uptime_seconds', 'Nullable(Int64)') AS uptime_seconds,
+    JSONExtract(event, 'attributes', 'sources', 'Nullable(Int64)') AS sources,
+    JSONExtract(event, 'attributes', 'lag', 'Nullable(Int64)') AS lag,
+    JSONExtract(event, 'attributes', 'lines', 'Nullable(Int64)') AS lines,
+    JSONExtract(event, 'attributes', 'delivered', 'Nullable(Int64)') AS delivered,
+    JSONExtract(event, 'attributes', 'quarantined', 'Nullable(Int64)') AS quarantined,
+    JSONExtract(event, 'attributes', 'quarantine', 'Nullable(Int64)') AS quarantine,
+    JSONExtract(event, 'attributes', 'withheld', 'Nullable(Int64)') AS withheld,
+    JSONExtract(event, 'attributes', 'held', 'Nullable(Int64)') AS held,
+    JSONExtract(event, 'attributes', 'batches', 'Nullable(Int64)') AS batches,
+    JSONExtract(event, 'attributes', 'bytes', 'Nullable(Int64)') AS bytes
+FROM events WHERE kind = 'heartbeat'
+SETTINGS join_use_nulls = 1, cast_keep_nullable = 1, prefer_column_name_to_alias = 1;
+
+-- The last that was heard of each installation, and what that means: `stopped` by somebody (or a scan that has ended),
+-- `silent` for more than three of its intervals, or `running`.
+CREATE VIEW agents AS
+SELECT
+    latest.*, toInt64(toUnixTimestamp(now())) - sent_at AS age_seconds,
+    CASE
+        WHEN is_last = 1 THEN 'stopped'
+        WHEN toInt64(toUnixTimestamp(now())) - sent_at > 3 * interval_seconds THEN 'silent'
+        ELSE 'running'
+    END AS state
+FROM (
+    SELECT *, row_number() OVER (PARTITION BY installation_id ORDER BY sent_at DESC, is_last DESC, id DESC) AS place
+    FROM heartbeats
+) AS latest
+WHERE place = 1
 SETTINGS join_use_nulls = 1, cast_keep_nullable = 1, prefer_column_name_to_alias = 1;
 

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Self
 
 from collector.cli.verbosity import is_quiet
+from collector.flow.interrupt import Interrupt
 from collector.flow.ledger import Ledger
 from collector.flow.observer import Unobserved
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 class ProgressBar(Unobserved):
     """One line between `with` and its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, interrupt: Interrupt) -> None:
+        self._interrupt = interrupt
         self.has_begun = False  # whether sources are being read, so that there is something to finish
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -56,9 +58,15 @@ class ProgressBar(Unobserved):
             self.has_begun = True
             self._say("reading")
 
+    def waiting(self) -> None:
+        """The sink has not answered yet."""
+        if self._interrupt.is_set:
+            self._say("finishing what is in flight; Ctrl-C again ends it at once")
+
     def failing(self, tries: int, seconds_left: float) -> None:
         """The sink has failed so many times in a row, and is given up in so many seconds."""
-        self._say(f"waiting for the sink, try {tries + 1}, {max(0, round(seconds_left))} s left")
+        if not self._interrupt.is_set:
+            self._say(f"waiting for the sink, try {tries + 1}, {max(0, round(seconds_left))} s left")
 
     def receipt(self, ledger: Ledger) -> None:
         """Something was acknowledged."""

@@ -68,7 +68,8 @@ def resend(
     from collector.service.resend import resend as send_again
 
     hold_little_memory()
-    ledger, interrupt, bar = Ledger(), Interrupt(), ProgressBar()
+    ledger, interrupt = Ledger(), Interrupt()
+    bar = ProgressBar(interrupt)
     parts = assembled(chosen, "resend", interrupt=interrupt, observer=bar)
     with stopping_on_signals(interrupt, lambda: bar.has_begun), parts as flow:
         try:

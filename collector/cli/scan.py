@@ -102,7 +102,7 @@ def scan(
     hold_little_memory()
     every, interrupt = chosen.each(), Interrupt()
     passes = [OnePass(each, is_dry_run=dry_run, from_now=from_now) for each in every]
-    bar = ProgressBar()
+    bar = ProgressBar(interrupt)
     with stopping_on_signals(interrupt, lambda: bar.has_begun or len(passes) > 1):
         try:
             if len(passes) == 1:

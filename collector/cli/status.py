@@ -88,6 +88,8 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows += [("", text) for text in _offsets(report.get("offsets") or {})]
     rows += [("root", _root(each)) for each in report["roots"]]
     words = _words([root.get("agent", "") for root in report["roots"]])
+    if report.get("capture_level"):
+        rows.append(("capture", _capture(report)))
     rows += [(name, _priority(words.get(name, "sources"), row)) for name, row in report["priorities"].items()]
     rows += [("lag", _size(report["lag"]))]
     rows += [("watcher", _with_reason(report["watcher"]["mode"], report["watcher"]["reason"]))]
@@ -149,6 +151,11 @@ def _offsets(told: dict[str, Any]) -> list[str]:
     if told.get("others"):
         said.append(f"offsets of their own have: {', '.join(told['others'])}")
     return said
+
+
+def _capture(report: dict[str, Any]) -> str:
+    level, left_out = report["capture_level"], report.get("left_out") or []
+    return level if left_out in ([], [level]) else f"{level} without {', '.join(left_out)}"
 
 
 def _root(root: dict[str, Any]) -> str:

@@ -211,15 +211,18 @@ def forget(
     chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     path = database or chosen.database_path
     _must_exist(path)
+    choices = _with_pseudonyms(chosen, choice)
     with asking(path) as connection:
-        found = count(connection, choice)
+        found = _sum([count(connection, each) for each in choices])
     if not yes and found.events:
         if not sys.stdin.isatty():
             raise NotPossible(f"That would remove {found.events:,} events. Say --yes where nobody can be asked.")
         typer.confirm(f"Remove {found.events:,} events of {found.sessions:,} sessions for good?", abort=True)
     with closing(_writer(path, chosen)) as writer:
-        removed = remove(writer, choice, "asked for by a person")
-    held, quarantined, is_left = (0, 0, False) if database else _let_go(chosen, choice)
+        removed = _sum([remove(writer, each, "asked for by a person") for each in choices])
+    let_go = [] if database else [_let_go(each, choice) for each in chosen.each()]
+    held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
+    is_left = any(is_left for _, _, is_left in let_go)
     told = {"events": removed.events, "sessions": removed.sessions, "held": held, "quarantined": quarantined}
     if json:
         typer.echo(tame_json(told))
@@ -230,6 +233,24 @@ def forget(
     if is_left:
         typer.echo("Files are held by a running agent. Stop it and ask again, or wait until they are sent.", err=True)
         raise typer.Exit(SOME_LEFT)
+
+
+def _with_pseudonyms(chosen: Settings, choice: Choice) -> list[Choice]:
+    """The choice, and the same for what a project is called at the level metadata."""
+    from collector.agents.registry import AGENTS
+    from collector.assembly import capture_of, installation_of
+    from collector.flow.pseudonym import pseudonym
+
+    if choice.project is None:
+        return [choice]
+    key = capture_of(chosen, installation_of(chosen)).key
+    names = sorted({choice.project, *(form.key_of(choice.project) for form in AGENTS.values())})
+    return [choice, *(choice._replace(project=pseudonym("project", name, key)) for name in names)]
+
+
+def _sum(parts: list[Any]) -> Any:
+    """What went by several choices together; no event is of two of them."""
+    return type(parts[0])(*(sum(each) for each in zip(*parts, strict=True)))
 
 
 def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:

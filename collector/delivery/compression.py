@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from isal import igzip
 
+from collector.errors import ConfigurationError
+from collector.settings.options import SinkSettings
+
 LEVEL = 1
 
 
@@ -21,4 +24,16 @@ def _zstd(body: bytes) -> bytes:
 
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {"gzip": _gzip, "zstd": _zstd}
+
+
+def gzip_only(receiver: str) -> Callable[[object, SinkSettings], None]:
+    """A sink's check of its settings: what else it is sent, its receiver takes for broken events."""
+
+    def check(_: object, settings: SinkSettings) -> None:
+        if settings.compression == "zstd":
+            raise ConfigurationError(f'sink.compression: {receiver} does not take zstd. Use "gzip" or "none".')
+
+    return check
+
+
 ENDINGS = {"gzip": ".gz", "zstd": ".zst"}  # what files are called that are compressed like this

@@ -49,11 +49,6 @@ class Capture(NamedTuple):
         """What events say of it."""
         return [METADATA] if self.level == METADATA else [name for name in SWITCHES if name in self.off]
 
-    @property
-    def described(self) -> str:
-        """The level as a person would put it."""
-        return self.level + (f" without {', '.join(self.left_out)}" if self.off and self.level != METADATA else "")
-
 
 def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     """What may leave of an event. Doing it twice changes nothing more."""

@@ -17,6 +17,7 @@ from collector.assembly import quarantine_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
 from collector.flow import reasons
+from collector.flow.capture import Capture
 from collector.flow.sink_identity import UNNAMED
 from collector.flow.source import Root
 from collector.keeping import parked
@@ -99,6 +100,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "sink": SINKS[settings.sink_type].address(settings),
         "offsets": parked.told(state.about, state.parked, is_new=state.is_new_sink),
         "capture_level": settings.capture.level,
+        "left_out": Capture(settings.capture.level, settings.capture.off).left_out,
         **settings.origins.as_dict(),
         "watcher": {"mode": "not running", "reason": ""},
         "priorities": priorities,

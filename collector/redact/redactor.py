@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from collector.errors import ConfigurationError
 from collector.redact.all_rules import RULES
@@ -70,6 +70,15 @@ class Options:
     clock: Callable[[], float] = monotonic
 
 
+class Scanned(NamedTuple):
+    """The strings of an event, the text that rules see, where they may match, and whether a string is disguised."""
+
+    texts: list[str]
+    text: bytes
+    zones: dict[int, Zones]
+    is_disguised: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What earlier events of a session tell about one: values to look for, and which of its results answer a call for
@@ -113,20 +122,18 @@ class Redactor:
         """Redacts an event in place; returns (and notes in the event) how often each rule was needed. Events of one
         session come in their order: what one tells (session/memory.py) holds for those after it."""
         session = self._sessions.of(event)
-        texts = gather(event, self._book)
-        text = encode(texts)
-        zones = self._engine.zones(text)
-        told = Told()
+        scanned = self._scan(gather(event, self._book))
+        known: list[Known] = []
+        answers: list[dict[str, Any]] = []
         if session:
+            known = session.standing_in(scanned.text)
             answers = session.answers(event) if PRINTED_RULE not in self._options.disabled else []
-            told = Told(session.standing_in(text), {id(answer) for answer in answers})
             session.note_calls(event)
-        is_told = told.known or told.answers
-        if not (zones or self._has_fields or is_told or is_disguised(texts, text)):
+        if not (scanned.zones or scanned.is_disguised or self._has_fields or known or answers):
             return {}
-        text, zones = self._shielded(text, zones)
+        told = Told(known, {id(answer) for answer in answers})
         counts: dict[str, int] = {}
-        for finding in self._redact(event, texts, text, zones, told):
+        for finding in self._redact(event, scanned, told):
             counts[finding.rule] = counts.get(finding.rule, 0) + 1
         if session:
             session.note_values(told.found)
@@ -148,8 +155,7 @@ class Redactor:
     def value(self, value: Any) -> tuple[Any, list[Finding]]:
         """Any JSON value, redacted in place, and what was found in it."""
         holder = [value]
-        texts = gather(holder, self._book)
-        findings = self._redact(holder, texts, *self._scan(texts))
+        findings = self._redact(holder, self._scan(gather(holder, self._book)), Told())
         return holder[0], [Finding(found.rule, found.path[1:], *found[2:]) for found in in_original(findings)]
 
     def reason(self, finding: Finding) -> str:
@@ -167,49 +173,44 @@ class Redactor:
                 reason += "; its checksum is right, so this is certain"
         return f"{reason} (a copy of a value found elsewhere)" if finding.is_copy else reason
 
-    def _scan(self, texts: list[str]) -> tuple[bytes, dict[int, Zones]]:
-        """The text that rules see, and where they may match. What a marker already holds they never see again."""
+    def _scan(self, texts: list[str]) -> Scanned:
+        """One look at all strings. What a marker already holds rules never see again."""
         text = encode(texts)
-        return self._shielded(text, self._engine.zones(text))
-
-    def _shielded(self, text: bytes, zones: dict[int, Zones]) -> tuple[bytes, dict[int, Zones]]:
+        zones = self._engine.zones(text)
         if zones.pop(MARKERS, None) is not None:
             text = shielded(text)
             zones = self._engine.zones(text)
             zones.pop(MARKERS, None)
-        return text, zones
+        return Scanned(texts, text, zones, is_disguised(texts, text))
 
-    def _redact(
-        self, event: Any, texts: list[str], text: bytes, zones: dict[int, Zones], told: Told | None = None
-    ) -> list[Finding]:
+    def _redact(self, event: Any, scanned: Scanned, told: Told) -> list[Finding]:
         """Redacts until nothing more is found, so that doing it twice changes nothing."""
-        told = told or Told()
         findings: list[Finding] = []
-        seconds = self._options.seconds * (1 + len(text) / BYTES_FOR_THE_TIME)
+        seconds = self._options.seconds * (1 + len(scanned.text) / BYTES_FOR_THE_TIME)
         deadline = self._options.clock() + min(seconds, MOST_SECONDS)
         for number in range(ROUNDS):
-            marks = self._marks(text, zones, texts, deadline) if zones else {}
-            self._mark_disguised(text, zones, texts, marks, deadline)
+            marks = self._marks(scanned, deadline) if scanned.zones else {}
+            self._mark_disguised(scanned, marks, deadline)
             is_told = number == 0 and (told.known or told.answers)
             if not marks and not self._has_fields and not is_told:
                 break
             segments = segments_of(event, self._book)
-            if len(segments) != len(texts):
+            if len(segments) != len(scanned.texts):
                 raise ValueError("the segments of an event are not those of its text")
             self._mark_fields(segments, marks)
             if is_told:
                 _mark_answers(segments, marks, told.answers)
-            told.note(marks, texts)
+            told.note(marks, scanned.texts)
             found = self._replace(event, segments, marks, deadline, (number, told.known if is_told else []))
             if not found:
                 break
             findings += found
-            texts = gather(event, self._book)
-            text, zones = self._scan(texts)
+            scanned = self._scan(gather(event, self._book))
         return findings
 
-    def _marks(self, text: bytes, zones: dict[int, Zones], texts: list[str], deadline: float) -> dict[int, list[Mark]]:
+    def _marks(self, scanned: Scanned, deadline: float) -> dict[int, list[Mark]]:
         """The spans to replace, per segment of the text."""
+        texts, text, zones, _ = scanned
         starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0))
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
@@ -226,25 +227,22 @@ class Redactor:
                     found.setdefault(segment, []).append(Mark(low - first, high - first, matcher.rule.id))
         return found
 
-    def _mark_disguised(
-        self, text: bytes, zones: dict[int, Zones], texts: list[str], marks: dict[int, list[Mark]], deadline: float
-    ) -> None:
+    def _mark_disguised(self, scanned: Scanned, marks: dict[int, list[Mark]], deadline: float) -> None:
         """Adds what rules find in the strings when their disguises are taken off."""
-        views = self._views(text, zones, texts, deadline)
+        views = self._views(scanned, deadline)
         if not views:
             return
-        plain = [view.text for view in views]
-        scanned, seen = self._scan(plain)
-        for number, found in self._marks(scanned, seen, plain, deadline).items():
+        for number, found in self._marks(self._scan([view.text for view in views]), deadline).items():
             view = views[number]
             for mark in found:
                 start, end = view.original(mark.start, mark.end)
                 marks.setdefault(view.index, []).append(Mark(start, end, mark.rule))
 
-    def _views(self, text: bytes, zones: dict[int, Zones], texts: list[str], deadline: float) -> list[View]:
+    def _views(self, scanned: Scanned, deadline: float) -> list[View]:
         """The strings of an event that are disguised, without their disguise."""
+        texts, text, zones, is_any_written = scanned
         views: list[View | None] = []
-        if is_disguised(texts, text):
+        if is_any_written:
             views += [plain_view(index, one) for index, one in enumerate(texts)]
         hidden = [index for index in zones if index >= len(self.rules)]
         starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0)) if hidden else []

@@ -48,6 +48,7 @@ def heartbeat(report: dict[str, Any], frame: Frame, beat: Beat) -> dict[str, Any
     attributes |= {
         "version": __version__,
         "command": beat.command,
+        "interval": max(1, round(beat.interval)),
         "uptime_seconds": int(beat.uptime),
         "sources": sum(row["sources"] for row in report["priorities"].values()),
         "withheld": redactions.pop("withheld", 0),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.agent import COLLECTOR, Agent
 from tests.build import Home
+from tests.inside import Inside
 from tests.sink import Sink
 
 
@@ -34,3 +35,15 @@ def test_nobody_else_sees_one(tmp_path: Path) -> None:
     home.session().prompt("one")
     with Sink() as sink:
         assert "batches" not in Agent(home, sink).scan().stderr
+
+
+def test_the_embedded_store_is_a_place_and_never_a_port(tmp_path: Path) -> None:
+    """The receiver inside the process has a port on loopback, which is nobody's business."""
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    said = [
+        agent.run(*words.split()) for words in ("-v scan", "-v status", "doctor", "config show", "-v scan --dry-run")
+    ]
+    assert [each for each in said if "127.0.0.1" in each.stdout + each.stderr] == []
+    assert "the embedded store, " in said[1].stdout

@@ -69,3 +69,15 @@ def test_only_a_running_agent_has_a_start(is_running: bool) -> None:
 def test_names_cannot_move_the_cursor(path: str) -> None:
     report = REPORT | {"roots": [{"path": path, "is_there": True}]}
     assert all(line.isprintable() for line in lines_of(report, NOW))
+
+
+def test_what_is_kept_back_and_a_pause_have_lines_of_their_own() -> None:
+    paused = {"by": "pause", "reason": "paused since 2026-03-01T12:00:00Z; `collector resume` ends it"}
+    for level, left_out, expected in (
+        ("content", [], "content"),
+        ("metadata", ["metadata"], "metadata"),
+        ("content", ["prompts", "thinking"], "content without prompts, thinking"),
+    ):
+        lines = lines_of(REPORT | {"capture_level": level, "left_out": left_out, "paused": paused}, NOW)
+        assert f"capture     {expected}" in lines
+        assert f"paused      nothing is sent: {paused['reason']}" in lines

@@ -109,6 +109,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("elasticsearch", 400, b'{"error":{"type":"illegal_argument_exception"},"status":400}', Refused, "HTTP 400"),
     ("elasticsearch", 429, b'{"error":{"type":"es_rejected_execution_exception"}}', Retry, "HTTP 429"),
     ("elasticsearch", 413, b"", TooLarge, "HTTP 413"),
+    ("elasticsearch", 200, b"", Retry, "not that of a bulk request"),  # VictoriaLogs, on a line of more than 256 KiB
     (
         "elasticsearch",
         200,
@@ -185,7 +186,10 @@ def test_only_what_nobody_can_explain_is_taken_for_an_events_fault() -> None:
         for name, status, body, verdict, _ in CASES
         if verdict is Retry and made(name).classify(Answer(status, {}, body)).may_be_poison
     ]
-    assert poison == [("clickhouse", 500), ("clickhouse", 502), ("loki", 500), ("splunk_hec", 500), ("http", 507)]
+    assert poison == [
+        *(("clickhouse", 500), ("clickhouse", 502), ("elasticsearch", 200), ("loki", 500), ("splunk_hec", 500)),
+        ("http", 507),
+    ]
 
 
 def test_each_item_of_a_bulk_request_has_its_own_fate() -> None:
@@ -250,8 +254,10 @@ def test_a_client_that_gives_up_before_its_server_is_a_mistake() -> None:
     with pytest.raises(ConfigurationError, match=r"Make sink\.timeout the longer one"):
         SINKS["clickhouse"].check(options, SinkSettings(timeout=30))
     SINKS["clickhouse"].check(options, SinkSettings(timeout=41))
-    with pytest.raises(ConfigurationError, match="zstd"):
-        SINKS["splunk_hec"].check(SINKS["splunk_hec"].options(), SinkSettings(compression="zstd"))
+    for name in ("splunk_hec", "elasticsearch", "loki"):
+        SINKS[name].check(SINKS[name].options(), SinkSettings())
+        with pytest.raises(ConfigurationError, match="zstd"):
+            SINKS[name].check(SINKS[name].options(), SinkSettings(compression="zstd"))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -267,7 +268,11 @@ ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
     (504, {}, b"", Retry("HTTP 504", None, may_be_poison=True)),
     (500, {}, b"", Refused("HTTP 500")),
     (408, {}, b"", Refused("HTTP 408")),
-    (400, BYTES, b"\x12\x07invalid", Refused("HTTP 400")),
+    (400, BYTES, b"\x08\x03\x12\x07invalid", Refused("HTTP 400: invalid")),
+    (400, BYTES, b"\x08\x03\x12\x1chttp: request body too large", TooLarge("HTTP 400, the request is too large")),
+    (400, JSON, b'{"code":3, "message":"unknown"}', Refused('HTTP 400: {"code":3, "message":"unknown"}')),
+    (400, {"Content-Type": "text/plain"}, b"no JSON, please\n", Refused("HTTP 400: no JSON, please")),
+    (400, BYTES, b"\x12", Refused("HTTP 400")),
     (413, {}, b"", TooLarge("HTTP 413")),
     (401, {}, b"", Halt("HTTP 401", CHECK_ACCESS)),
     (404, {}, b"", Halt("HTTP 404", BAD_BASE)),
@@ -299,12 +304,15 @@ def test_some_that_were_rejected_without_a_name_are_kept_and_not_sent_again() ->
     assert len(sent) == 1
 
 
-def test_a_sink_that_rejects_all_of_everything_is_misconfigured() -> None:
+@pytest.mark.parametrize("taken", [0, 1])
+def test_a_sink_that_rejects_all_of_everything_is_misconfigured(taken: int) -> None:
+    bodies = itertools.chain([b""] * taken, itertools.repeat(rejecting(1000, "no such tenant")))
+
     def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, content=rejecting(1000, "no such tenant"), headers=BYTES)
+        return httpx.Response(200, content=next(bodies), headers=BYTES)
 
     with pytest.raises(SinkHalted, match="no such tenant"):
-        list(deliverer(answer).deliver([batch(*names(40))]))
+        list(deliverer(answer).deliver([batch("a"), batch(*names(40))]))
 
 
 def test_what_a_sink_remarks_is_passed_on_once(capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
+import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from collector.agents.claude_code import places
 from collector.delivery.otlp import conversation, json_form, protobuf, tracer
-from collector.delivery.otlp.conversation import Conversation, span_id
+from collector.delivery.otlp.conversation import Completed, Conversation, span_id
 from collector.delivery.otlp.records import Group, SpanEvent
 from collector.delivery.otlp.tracer import Tracer
 from collector.flow.line import End, Line, Reading
@@ -81,7 +82,7 @@ class Followed:
         passed = list(self.tracer.follow(key, offset, items(key, events, silent, offset), earlier))
         assert [item.line.end for item in passed] == [item.line.end for item in items(key, events, silent, offset)]
         outcomes = [item.outcome for item in passed if isinstance(item.outcome, Sealed)]
-        return [[completed.span.name for completed in outcome.beside] for outcome in outcomes]
+        return [[made.span.name for made in outcome.beside if isinstance(made, Completed)] for outcome in outcomes]
 
 
 # A conversation
@@ -124,9 +125,13 @@ def test_what_has_no_end_is_not_told_and_a_new_turn_forgets_it() -> None:
     assert [span.name for span in follow(event(1, "user_prompt"), event(2, "user_prompt"))] == []
 
 
-def test_times_that_run_backwards_still_nest() -> None:
-    spans = follow(event(9, "user_prompt"), row(7, "m1", "c1"), answer(3, "c1"), row(8, "m2"), event(9, "turn"))
+@pytest.mark.parametrize(
+    "between", [[row(7, "m1", "c1"), answer(3, "c1"), row(8, "m2")], [row(7, "m1")], [event(5, "api_error")]]
+)
+def test_times_that_run_backwards_still_nest(between: list[Event]) -> None:
+    spans = follow(event(9, "user_prompt"), *between, event(9, "turn"))
     turn = spans[-1]
+    assert len(spans) > 1
     for span in spans:
         assert turn.start <= span.start <= span.end <= turn.end
 

@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from collector.delivery.otlp.conversation import span_id
 from tests.build import Home, Session, Transcript, call_of
-from tests.delivery.otlp_receiver import attributes_of, ids_of, spans_of
+from tests.delivery.otlp_receiver import attributes_of, ids_of, records_of, spans_of
 from tests.inside import Inside
 from tests.sink import Answer, Request, Sink
 
@@ -121,6 +121,25 @@ def test_wherever_reading_begins_the_spans_are_the_same(tmp_path: Path) -> None:
         # An answer that was over when reading ended may be told again when it goes on: as the same span.
         assert {str(span) for span in spans(stepwise)} == {str(span) for span in spans(whole)}
         assert (len(spans(whole)), len(spans(stepwise))) == (15, 17)
+
+
+def test_log_records_name_the_span_that_they_belong_to(home: Home, sink: Sink) -> None:
+    list(story(home.session()))
+    scan(home, sink)
+    known = {(span.trace_id, span.span_id): span.name for span in spans(sink)}
+    [logs] = [post for post in sink.posts if "/v1/logs" in post.path]
+    named = [(told["event.name"], known.get((record.trace_id, record.span_id))) for _, record, told in records_of(logs)]
+    assert named[:3] == [
+        ("user_prompt", "invoke_agent claude_code"),
+        ("assistant_response", "chat claude-opus-4-5-20251101"),
+        ("tool_call", "chat claude-opus-4-5-20251101"),
+    ]
+    assert {name for event, name in named if event == "tool_result"} == {
+        "execute_tool Bash",
+        "execute_tool Agent",
+        "execute_tool Read",
+    }
+    assert [event for event, name in named if name is None] == ["turn"]
 
 
 def test_what_a_fork_copied_is_told_by_the_original_only(home: Home, sink: Sink) -> None:

@@ -131,7 +131,7 @@ def clickhouse(place: Path, work: Path) -> None:
 def python(place: Path, work: Path) -> None:
     """What comes from PyPI, in an environment of its own: chDB, ddapm-test-agent, moto, DuckDB."""
     run(sys.executable, "-m", "venv", place)
-    run(place / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES)
+    run(place / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", *PACKAGES)
 
 
 INSTALLED_BY: dict[str, Callable[[Path, Path], None]] = {

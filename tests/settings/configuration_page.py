@@ -84,6 +84,8 @@ def kind_of(annotation: Any) -> str:
     if origin is Literal:
         return ", ".join(f'`"{each}"`' for each in inner)
     if origin is list:
+        if inner[0] is int:
+            return "list of whole numbers"
         return "list of tables" if isinstance(inner[0], type) and issubclass(inner[0], BaseModel) else "list of texts"
     if origin is dict:
         return "table of texts"

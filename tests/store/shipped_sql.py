@@ -18,13 +18,32 @@ from collector.store.schema import with_formula
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG = REPOSITORY / "config"
 PARTS = Path(__file__).parent / "engines"
-FILES = ("postgresql.sql", "duckdb.sql", "duckdb-load.sql", "clickhouse.sql", "questions.sql", "prices.sql")
+FILES = (
+    "postgresql.sql",
+    "duckdb.sql",
+    "duckdb-load.sql",
+    "clickhouse.sql",
+    "questions.sql",
+    "fleet.sql",
+    "prices.sql",
+)
 MILLISECONDS = {
     "postgresql.sql": "CAST(round(extract(epoch FROM CAST(result.time AS timestamptz) - CAST(call.time AS timestamptz))"
     " * 1000) AS bigint)",
     "clickhouse.sql": "dateDiff('millisecond', parseDateTime64BestEffortOrNull(call.time, 3),"
     " parseDateTime64BestEffortOrNull(result.time, 3))",
     "duckdb.sql": "date_diff('millisecond', CAST(call.time AS timestamp), CAST(result.time AS timestamp))",
+}
+# When a heartbeat was sent, and what time it is, in seconds since 1970.
+SECONDS = {
+    "postgresql.sql": "CAST(extract(epoch FROM CAST(time AS timestamptz)) AS bigint)",
+    "clickhouse.sql": "toInt64(toUnixTimestamp(happened))",
+    "duckdb.sql": "CAST(epoch(CAST(time AS timestamp)) AS bigint)",
+}
+NOW = {
+    "postgresql.sql": "CAST(extract(epoch FROM now()) AS bigint)",
+    "clickhouse.sql": "toInt64(toUnixTimestamp(now()))",
+    "duckdb.sql": "CAST(epoch(now()) AS bigint)",
 }
 
 
@@ -37,6 +56,8 @@ def shipped(name: str) -> str:
     text = part(name)
     if name == "clickhouse.sql":
         text = in_clickhouse(text, columns)
+    text = text.replace("/* heartbeats */", part("heartbeats.sql"))
+    text = text.replace("/* seconds */", SECONDS.get(name, "")).replace("/* now */", NOW.get(name, ""))
     text = text.replace("/* columns */", columns).replace("/* tables */", tables(name, columns, names))
     text = text.replace("/* views */", part("views.sql")).replace("/* milliseconds */", MILLISECONDS.get(name, ""))
     text = text.replace("/* names */", ", ".join(names[1:]))
@@ -70,7 +91,28 @@ def in_clickhouse(text: str, columns: str) -> str:
     # Standard SQL: what an outer join does not find is null, a cast keeps null, and a name is a column before an alias.
     manner = "\nSETTINGS join_use_nulls = 1, cast_keep_nullable = 1, prefer_column_name_to_alias = 1;"
     views = JOINED.sub(r"\1.\2 AS \2", part("views.sql"))
+    heartbeats = re.sub(r"^    (.*?->.*?) AS (\w+)(?=,?$)", _from_heartbeat, part("heartbeats.sql"), flags=re.MULTILINE)
+    text = text.replace("/* heartbeats */", VIEW.sub(rf"\1{manner}", heartbeats))
     return text.replace("/* clickhouse views */", VIEW.sub(rf"\1{manner}", views))
+
+
+def _from_heartbeat(found: re.Match[str]) -> str:
+    """A column of heartbeats.sql: what is taken from the event is a number where it is made one, else text."""
+    return (
+        f"    {in_json(found[1], 'Nullable(Int64)' if 'AS bigint)' in found[1] else 'Nullable(String)')} AS {found[2]}"
+    )
+
+
+def in_json(told: str, kind: str) -> str:
+    """What takes something out of an event, said by its path; a number is one by its type, not by a cast."""
+    told = re.sub(r"CAST\((.*) AS bigint\)", r"\1", " ".join(told.split()))
+
+    def extracted(match: re.Match[str]) -> str:
+        last = match[3] if match[3].startswith("'") else str(int(match[3]) + 1)
+        path = [*re.findall(r"'\w+'", match[2]), last]
+        return f"JSONExtract({match[1]}, {', '.join(path)}, '{kind}')"
+
+    return EXTRACTED.sub(extracted, told)
 
 
 def clickhouse_column(told: str, name: str) -> str:
@@ -81,14 +123,7 @@ def clickhouse_column(told: str, name: str) -> str:
         found = "JSONExtractRaw(event, 'attributes', if(kind = 'session_cost', 'total_cost_usd', 'cost_usd'))"
         told = f"CAST(round(toDecimal128OrNull({found}, 12) * 100000000000) AS Nullable(Int64))"
     else:
-        told = re.sub(r"CAST\((.*) AS bigint\)", r"\1", " ".join(told.split()))
-
-        def extracted(match: re.Match[str]) -> str:
-            last = match[3] if match[3].startswith("'") else str(int(match[3]) + 1)
-            path = [*re.findall(r"'\w+'", match[2]), last]
-            return f"JSONExtract({match[1]}, {', '.join(path)}, '{kind}')"
-
-        told = EXTRACTED.sub(extracted, told).replace("substr(trim", "substringUTF8(trim")
+        told = in_json(told, kind).replace("substr(trim", "substringUTF8(trim")
     kind = kind if name not in FEW else f"LowCardinality({kind})"
     kind = "LowCardinality(String)" if name == "kind" else kind
     if name == "kind":

@@ -1,4 +1,4 @@
-"""The SQL that the repository ships: the nine questions give the same figures in every engine that it is for.
+"""The SQL that the repository ships: the questions give the same figures in every engine that it is for.
 
 In `make test` they run on the embedded store; `make test-engines` asks DuckDB, PostgreSQL and ClickHouse as well, where
 these are installed, and compares. The data is the sample set, loaded in parts, with repeats, and in another order.
@@ -14,7 +14,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +45,8 @@ HARD = (
 
 
 def questions() -> dict[str, str]:
-    """The questions by name."""
-    return dict(QUESTION.findall((CONFIG / "questions.sql").read_text()))
+    """The questions by name: those about the work, and those about the fleet."""
+    return dict(QUESTION.findall((CONFIG / "questions.sql").read_text() + (CONFIG / "fleet.sql").read_text()))
 
 
 def sent() -> list[Event]:
@@ -61,7 +63,38 @@ def sent() -> list[Event]:
     whole = {key: 3 * (value // 3) for key, value in usage.items()}
     rows.append(reply("sampled", 0, model="claude-haiku-5-5", usage=whole | {"iterations": sampled}))
     rows.append(reply("told", 0, attributes={"cost_usd": 0.012345678}))
+    rows.append(event("unknown", record_type="new-thing", user="ada"))
+    rows += heard(time.time())
     return [*sample_events(), *rows, *[event("mode", record_type="mode", user="ada") for _ in range(3)]]
+
+
+# Machine, seconds since its last heartbeat, and what it says then.
+FLEET: list[tuple[str, int, dict[str, Any]]] = [
+    ("well", 30, {"version": "0.2.0"}),
+    ("gone", 3_000, {"lag": 10}),
+    ("off", 90_000, {"is_last": True, "lag": 10}),
+    ("slow", 20, {"lag": 5_000, "interval": 60, "problem": "unavailable", "last_error": "HTTP 503"}),
+    ("strict", 40, {"quarantine": 3, "withheld": 2, "held": 1, "capture_level": "metadata", "configuration": "c2"}),
+    ("seldom", 3_000, {"interval": 3_600, "is_last": False}),
+]
+
+
+def heard(now: float) -> list[Event]:
+    """Heartbeats of a small fleet, two of each machine, and a canary, which is none."""
+    usual = {"version": "0.1.0", "command": "run", "lag": 0, "quarantine": 0, "withheld": 0, "held": 0}
+    usual |= {
+        "capture_level": "content",
+        "configuration": "c1",
+        "uptime_seconds": 60,
+        "writers": {"claude_code": ["2"]},
+    }
+    made = []
+    for host, age, says in FLEET:
+        for before, attributes in ((600, {**usual, "lag": says.get("lag", 7)}), (0, {**usual, **says})):
+            moment = datetime.fromtimestamp(int(now) - age - before, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+            sender = {"installation_id": f"i-{host}", "host": {"id": f"h-{host}", "name": host}, "user": "ada"}
+            made.append(event("heartbeat", time=moment, attributes=attributes, **sender))
+    return [*made, event("canary", host={"id": "h-tried", "name": "tried"}, attributes={"lag": 99}, user="ada")]
 
 
 def ask_the_store(folder: Path, events: list[Event]) -> Answers:
@@ -70,15 +103,32 @@ def ask_the_store(folder: Path, events: list[Event]) -> Answers:
     with asking(folder / "events.db") as connection:
         answers = {name: connection.execute(text).fetchall() for name, text in questions().items()}
         view = connection.execute("SELECT sum(cost_exact) FROM messages").fetchone()[0]
-        assert micros(view) == queries.totals(connection)["cost_micros"]
+        assert micros(view or 0) == queries.totals(connection)["cost_micros"]
     return answers
 
 
-def test_the_nine_questions_have_answers(tmp_path: Path) -> None:
+def test_the_questions_have_answers(tmp_path: Path) -> None:
     answers = ask_the_store(tmp_path, sent())
-    assert len(answers) == 9
+    assert len(answers) == 19
     assert all(answers.values())
     assert sum(row[2] for row in answers["cost_per_user_and_day"] if row[2]) > 10**6
+
+
+def test_a_fleet_sees_who_is_silent_slow_or_holds_something_back(tmp_path: Path) -> None:
+    answers = ask_the_store(tmp_path, heard(time.time()))
+    names = {question: [row[0] for row in rows] for question, rows in answers.items()}
+    assert names["silent"] == ["gone"]
+    assert names["lagging"] == ["slow", "gone"]
+    assert names["quarantining"] == ["strict"]
+    assert names["problems"] == ["slow"]
+    assert [row[:3] for row in answers["versions"]] == [
+        ("0.2.0", "running", 1),
+        ("0.1.0", "running", 3),
+        ("0.1.0", "silent", 1),
+        ("0.1.0", "stopped", 1),
+    ]
+    assert [row[:3] for row in answers["configurations"]] == [("c1", "content", 4), ("c2", "metadata", 1)]
+    assert names["claude_code_versions"] == names["events_per_day"] == []
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -101,7 +151,7 @@ def loaded_lines(events: list[Event]) -> list[str]:
     """The events as lines, in two parts of which the second repeats some of the first, and one that is hard to load."""
     lines = [json.dumps(each) for each in events]
     random.Random(5).shuffle(lines)
-    hard = json.dumps(event("unknown", user="hard"))[:-1] + "," + HARD[0] + "}"
+    hard = json.dumps(event("mode", user="hard", time=None))[:-1] + "," + HARD[0] + "}"
     return [hard, *lines, *lines[::7]]
 
 

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from collector.delivery.otlp import mapping
-from collector.delivery.otlp.records import CLIENT, INTERNAL, Span, SpanEvent
+from collector.delivery.otlp.records import CLIENT, INTERNAL, Context, Span, SpanEvent
 
 Event = dict[str, Any]
 MOST_CALLS = 1_000  # open at once in a turn; the oldest are forgotten first
@@ -89,7 +89,8 @@ class Conversation:
             return []
         kind, spans = event.get("kind"), []
         time = mapping.nanoseconds(event["time"]) if "time_from" not in event else 0
-        if "version" in event.get("client", {}):
+        version = event.get("client", {}).get("version")
+        if not self.resource or (version and version != self.resource.get("service.version")):
             self.resource = mapping.resource(event, machine)
         self.prompt_id = event.get("prompt_id", "" if kind == "user_prompt" else self.prompt_id)
         turn = self.turn
@@ -108,6 +109,17 @@ class Conversation:
         if time and kind in ASKS:
             self.asked_at = time
         return spans
+
+    def context(self, event: Event) -> Context | None:
+        """The span that an event belongs to, once it was followed: its request, its call, else the turn."""
+        turn, kind, tool = self.turn, event.get("kind"), event.get("tool", {})
+        if turn is None or _is_copy(event):
+            return None
+        if kind in ("assistant_response", "tool_call") and "message_id" in event:
+            return Context(turn.trace_id, span_id("request", event["message_id"]))
+        if kind == "tool_result" and "call_id" in tool:
+            return Context(turn.trace_id, span_id("tool", tool["call_id"]))
+        return Context(turn.trace_id, turn.span_id)
 
     def close(self) -> list[Completed]:
         """Ends the turn; a call that has no answer has no end, so it is left out."""

@@ -166,6 +166,15 @@ def partial_success(body: bytes) -> tuple[int, str]:
     return 0, ""
 
 
+def message_of(status: bytes) -> bytes:
+    """What a Status says; nothing if it is none."""
+    try:
+        said = dict(_fields(status)).get(2, b"")
+    except ValueError:
+        return b""
+    return said if isinstance(said, bytes) else b""
+
+
 def _fields(body: bytes) -> Iterable[tuple[int, int | bytes]]:
     """The fields of a message of which nothing is known."""
     at = 0

@@ -30,6 +30,13 @@ class LogRecord(NamedTuple):
     span_id: bytes = b""
 
 
+class Context(NamedTuple):
+    """The span that an event belongs to."""
+
+    trace_id: bytes
+    span_id: bytes
+
+
 class SpanEvent(NamedTuple):
     """Something that happened within a span, such as an exception."""
 

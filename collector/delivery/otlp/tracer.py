@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from collector.delivery.event_fields import fields_of
 from collector.delivery.otlp.conversation import Completed, Conversation
+from collector.delivery.otlp.records import Context
 from collector.flow.line import End, Line
 from collector.flow.outcome import Item, Sealed
 
@@ -53,8 +54,10 @@ class Tracer:
                 yield from held
                 held = []
             if isinstance(item.outcome, Sealed):
-                spans = conversation.follow(fields_of(item.outcome), self._machine)
-                held.append(_with(item, [*self._take_late(), *spans]))
+                event = fields_of(item.outcome)
+                spans = conversation.follow(event, self._machine)
+                context = conversation.context(event)
+                held.append(_with(item, [*([context] if context else ()), *self._take_late(), *spans]))
             elif isinstance(item.line, End):
                 held = self._ended(key, conversation, item.line, held)
                 held.append(item)
@@ -113,7 +116,7 @@ class Tracer:
         return late
 
 
-def _with(item: Item, spans: list[Completed]) -> Item:
+def _with(item: Item, spans: Sequence[Completed | Context]) -> Item:
     if not spans or not isinstance(item.outcome, Sealed):
         return item
     return item._replace(outcome=item.outcome._replace(beside=(*item.outcome.beside, *spans)))

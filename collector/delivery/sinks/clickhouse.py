@@ -104,7 +104,7 @@ class ClickHouseSink:
                 return verdict_of(answer, self._clock())
             said = answer.body.strip()
             # A proxy's page is no INSERT's answer, which is empty.
-            return Retry("the answer is not ClickHouse's") if said[:1] == b"<" else Accepted()
+            return Retry("the answer is not ClickHouse's", may_be_poison=True) if said[:1] == b"<" else Accepted()
         if code in RETRIES and answer.status != 403:
             return Retry(reason, retry_after(answer.headers, self._clock()))
         if code in HALTS:

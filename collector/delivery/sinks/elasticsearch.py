@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from pydantic import Field
 
+from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, body_of, fields_of, filing_time, rfc3339
 from collector.delivery.sink import (
     Accepted,
@@ -45,6 +46,9 @@ class ElasticsearchOptions(ClockOptions):
         pattern=r"^[a-z0-9][a-z0-9._-]{0,200}$",
         description="the index or data stream",
     )
+    max_event: int | None = Field(
+        default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
+    )
     pipeline: str | None = Field(
         default=None, pattern=r"^[A-Za-z0-9_.-]+$", examples=["enrich"], description="an ingest pipeline to go through"
     )
@@ -53,10 +57,10 @@ class ElasticsearchOptions(ClockOptions):
 class ElasticsearchSink:
     """A document an event."""
 
-    limits = SinkLimits(body=50_000_000)  # http.max_content_length is 100 MB, on some hosted ones 10
-
     def __init__(self, options: ElasticsearchOptions | None = None, clock: Callable[[], float] = time.time) -> None:
         self._options = options or ElasticsearchOptions()
+        # http.max_content_length is 100 MB, on some hosted ones 10; what is put around an event is small.
+        self.limits = SinkLimits(10_000_000, self._options.max_event)
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
@@ -89,7 +93,8 @@ class ElasticsearchSink:
                 return TooLarge("the answer on its items is too long to read")  # a smaller request has a shorter one
             told = None
         if not isinstance(told, dict) or not isinstance(told.get("errors"), bool):
-            return Retry("the answer is not that of a bulk request")
+            # From something in between; or from an engine that fails on one of these events, and does not say so.
+            return Retry("the answer is not that of a bulk request", may_be_poison=True)
         if not told["errors"]:
             return Accepted()
         items = [_only(item) for item in told["items"]] if isinstance(told.get("items"), list) else []
@@ -141,4 +146,5 @@ SINK = SinkType(
     make=ElasticsearchSink,
     within=lambda options: options.index,
     scheme="ApiKey",
+    check=gzip_only("Elasticsearch"),
 )

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import orjson
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_settings import NoDecode
 
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section
+from collector.settings.options import Section, listed
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ADVICE = {
@@ -46,7 +47,7 @@ class HttpOptions(Section):
     max_event: int | None = Field(
         default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
     )
-    retry_statuses: list[int] = Field(
+    retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed)] = Field(
         default=[],
         examples=[[409, 423]],
         description="statuses that mean `try again`, besides 408, 425, 429 and all from 500 on",

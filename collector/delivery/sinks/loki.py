@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from pydantic import Field
 
+from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time, text_of
 from collector.delivery.sink import Accepted, Answer, Refused, Request, Retry, SinkLimits, SinkType, Verdict
 from collector.delivery.statuses import is_success, verdict_of
@@ -92,10 +93,16 @@ class LokiSink:
         if answer.status == 204 or (is_success(answer) and not answer.body.strip()):
             return Accepted()
         if is_success(answer):
-            return Retry("the answer is not Loki's")  # a page of something in between
+            return Retry("the answer is not Loki's", may_be_poison=True)  # a page of something in between
         if answer.status == 400:
             return Refused(f"HTTP 400: {answer.body[:300].decode(errors='replace').strip()}")
         return verdict_of(answer, self._clock())
 
 
-SINK = SinkType(name="loki", summary="lines for Grafana Loki", options=LokiOptions, make=LokiSink)
+SINK = SinkType(
+    name="loki",
+    summary="lines for Grafana Loki",
+    options=LokiOptions,
+    make=LokiSink,
+    check=gzip_only("Loki"),
+)

@@ -19,9 +19,21 @@ from pydantic import Field
 from collector import __version__
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time
 from collector.delivery.otlp import json_form, mapping, protobuf
-from collector.delivery.otlp.records import SCOPE, Attributes, Group, LogRecord
+from collector.delivery.otlp.conversation import Completed
+from collector.delivery.otlp.records import SCOPE, Attributes, Context, Group, LogRecord
 from collector.delivery.otlp.tracer import Tracer
-from collector.delivery.sink import Accepted, Answer, Halt, Refused, Request, Retry, SinkLimits, SinkType, Verdict
+from collector.delivery.sink import (
+    Accepted,
+    Answer,
+    Halt,
+    Refused,
+    Request,
+    Retry,
+    SinkLimits,
+    SinkType,
+    TooLarge,
+    Verdict,
+)
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
 
@@ -31,6 +43,7 @@ CHECK_TRACES = "The receiver takes logs, but no traces: set sink.otlp.traces = f
 CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver does not take this content."
 ADVICE = {**HALT_ADVICE, 404: CHECK_BASE, 405: CHECK_BASE, 410: CHECK_BASE, 406: CHECK_ENCODING, 415: CHECK_ENCODING}
 RETRIED = frozenset({429, 502, 503, 504})
+TOO_LARGE = b"request body too large"  # the words of the OpenTelemetry Collector
 GATEWAYS = frozenset({502, 504})  # something in between speaks: it may be about what was sent
 MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}  # OpenTelemetry's words
 
@@ -79,6 +92,9 @@ class OtlpSink:
         filed, is_own = filing_time(event, self._options, sealed.seen)
         if not is_own and record.time:
             record = record._replace(time=filed, attributes={**record.attributes, "collector.time": event["time"]})
+        for context in sealed.beside:
+            if isinstance(context, Context):
+                record = record._replace(trace_id=context.trace_id, span_id=context.span_id)
         return mapping.resource(event, self._machine), record
 
     def classify(self, answer: Answer) -> Verdict:
@@ -89,14 +105,16 @@ class OtlpSink:
             return Halt(f"HTTP {answer.status} for traces", CHECK_TRACES)
         if answer.status in RETRIED:
             return Retry(f"HTTP {answer.status}", retry_after(answer.headers, self._clock()), answer.status in GATEWAYS)
+        if answer.status == 400 and TOO_LARGE in answer.body:  # where others say 413
+            return TooLarge("HTTP 400, the request is too large")
         verdict = verdict_of(answer, self._clock(), ADVICE)
         # The specification: everything else is about what was sent. Searching it finds the event that is to blame,
         # and halts if that is every event.
-        return Refused(verdict.reason) if isinstance(verdict, Retry) else verdict
+        return Refused(_with_words(answer)) if isinstance(verdict, Retry | Refused) else verdict
 
 
 def _spans(events: Sequence[Sealed]) -> list[Group]:
-    return _grouped(completed for event in events for completed in event.beside)
+    return _grouped(made for event in events for made in event.beside if isinstance(made, Completed))
 
 
 def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
@@ -104,6 +122,16 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
     for resource, item in made:
         groups.setdefault(orjson.dumps(resource), Group(resource, [])).items.append(item)
     return list(groups.values())
+
+
+def _with_words(answer: Answer) -> str:
+    """The status, and what the receiver says to it: text, or a Status with a message."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    said = answer.body
+    if kind == protobuf.CONTENT_TYPE:
+        said = protobuf.message_of(said)
+    words = "".join(letter if letter.isprintable() else " " for letter in said[:300].decode("utf-8", "replace"))
+    return f"HTTP {answer.status}" + (f": {words.strip()}" if words.strip() and kind != "text/html" else "")
 
 
 def _read_response(answer: Answer) -> Accepted | Halt:

@@ -40,6 +40,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 CHECK_KEYS = (
     "Check the keys (docs/sinks.md says where they are looked for), and that they grant s3:PutObject below this prefix."
 )
+NOT_ITS_OWN = "the answer is not that of an object store"
 CHECK_CONDITIONAL = "This store does not know If-None-Match: set sink.s3.conditional = false."
 ADVICE = {
     "NoSuchBucket": CHECK_URL,
@@ -94,7 +95,7 @@ class S3Sink:
         if answer.status == EXISTS and code == "PreconditionFailed":
             return Accepted()
         if is_success(answer):
-            return Accepted() if answer.headers.get("etag") else Retry("the answer is not that of an object store")
+            return Accepted() if answer.headers.get("etag") else Retry(NOT_ITS_OWN, may_be_poison=True)
         reason = f"HTTP {answer.status}" + (f" {code}" if code else "")
         if code == "EntityTooLarge":
             return TooLarge(reason)

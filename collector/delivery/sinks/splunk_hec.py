@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from pydantic import Field
 
+from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, body_of, fields_of, filing_time, text_of
 from collector.delivery.sink import (
     Accepted,
@@ -30,9 +31,7 @@ from collector.delivery.sink import (
     Verdict,
 )
 from collector.delivery.statuses import CHECK_ACCESS, is_success, retry_after, verdict_of
-from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
-from collector.settings.options import SinkSettings
 
 CHANNEL = "X-Splunk-Request-Channel"
 CHANNELS = uuid.UUID("5d1f3a0e-8f0c-4b7e-9a55-1f2f6a3f0c11")  # in which a machine's own channel is made from its id
@@ -100,7 +99,7 @@ class SplunkSink:
         code, text = told.get("code"), str(told.get("text", ""))[:200]
         if not isinstance(code, int):
             if is_success(answer):
-                return Retry("the answer is not Splunk's")
+                return Retry("the answer is not Splunk's", may_be_poison=True)
             return verdict_of(answer, self._clock())
         reason = f"Splunk code {code}: {text}"
         if code == SUCCESS and is_success(answer):
@@ -133,12 +132,6 @@ def _read(body: bytes) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def check(_: SplunkOptions, settings: SinkSettings) -> None:
-    """Splunk unpacks gzip only, and takes anything else for broken events."""
-    if settings.compression == "zstd":
-        raise ConfigurationError('sink.compression: Splunk does not take zstd. Use "gzip" or "none".')
-
-
 SINK = SinkType(
     name="splunk_hec",
     summary="Splunk's HTTP Event Collector",
@@ -146,5 +139,5 @@ SINK = SinkType(
     make=SplunkSink,
     within=lambda options: options.index or "",
     scheme="Splunk",
-    check=check,
+    check=gzip_only("Splunk"),
 )

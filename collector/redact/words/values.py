@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from enum import IntEnum
+from functools import lru_cache
 
 from collector.redact.words.code import (
     call,
@@ -37,6 +38,8 @@ class Notation(IntEnum):
     CONFIGURATION = 3  # db_password: value
     BARE = 4  # anything else: might be code or prose
 
+
+SHORT = 100  # characters of a value whose judgment is remembered
 
 _identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
 _type_name = re.compile(
@@ -96,7 +99,12 @@ def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
 
 
 def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
-    """Whether a value is a secret, given what its name promises and the notation it stands in."""
+    """Whether a value is a secret, given what its name promises and the notation it stands in. Short ones are judged
+    once: what stands beside telling names is mostly no secret, and the same few words again and again."""
+    return _is_known_secret(value, promise, notation) if len(value) <= SHORT else _is_secret(value, promise, notation)
+
+
+def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
     if len(value) < 3 or _repeats(value) or _is_names(value):
         return False
     if _url.match(value) or _digest_name.match(value):
@@ -107,6 +115,9 @@ def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
         return False
     is_one = _is_password(value, notation) if promise is Promise.PASSWORD else _is_key(value, promise, notation)
     return is_one and not is_placeholder(value) and not _is_something_else(value, promise, notation)
+
+
+_is_known_secret = lru_cache(maxsize=4_096)(_is_secret)
 
 
 def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool:

@@ -188,3 +188,49 @@ SELECT
     computed + max(0, coalesce(reported - inherited - computed, 0)) AS cost_exact,
     (computed + max(0, coalesce(reported - inherited - computed, 0)) + 50000) / 100000 AS cost_micros
 FROM joined;
+
+-- What agents say of themselves, a row for each heartbeat. Canaries, which `collector doctor` sends, are of another kind.
+CREATE VIEW heartbeats AS
+SELECT
+    id, time, substr(time, 1, 10) AS day, CAST(strftime('%s', time) AS integer) AS sent_at, host_id, host_name,
+    user_name, json_extract(event, '$.installation_id') AS installation_id,
+    json_extract(event, '$.attributes.version') AS version, json_extract(event, '$.attributes.command') AS command,
+    json_extract(event, '$.attributes.capture_level') AS capture_level,
+    json_extract(event, '$.attributes.configuration') AS configuration,
+    json_extract(event, '$.attributes.problem') AS problem,
+    json_extract(event, '$.attributes.last_error') AS last_error,
+    json_extract(event, '$.attributes.writers') AS writers, json_extract(event, '$.labels') AS labels,
+    coalesce(json_extract(event, '$.attributes.is_last'), 0) AS is_last,
+    coalesce(CAST(json_extract(event, '$.attributes.interval') AS integer), 300) AS interval_seconds,
+    json_extract(event, '$.attributes.uptime_seconds') AS uptime_seconds,
+    json_extract(event, '$.attributes.sources') AS sources, json_extract(event, '$.attributes.lag') AS lag,
+    json_extract(event, '$.attributes.lines') AS lines, json_extract(event, '$.attributes.delivered') AS delivered,
+    json_extract(event, '$.attributes.quarantined') AS quarantined,
+    json_extract(event, '$.attributes.quarantine') AS quarantine,
+    json_extract(event, '$.attributes.withheld') AS withheld, json_extract(event, '$.attributes.held') AS held,
+    json_extract(event, '$.attributes.batches') AS batches, json_extract(event, '$.attributes.bytes') AS bytes
+FROM (
+    SELECT
+        lower(hex(row.id)) AS id, row.time AS time, context.host_id AS host_id, context.host_name AS host_name,
+        context.user AS user_name, unpacked(packed.body) AS event
+    FROM event_rows AS row
+    JOIN contexts AS context ON context.number = row.context
+    JOIN packed_bodies AS packed ON packed.number = row.number
+    WHERE row.kind = 'heartbeat'
+);
+
+-- The last that was heard of each installation, and what that means: `stopped` by somebody (or a scan that has ended),
+-- `silent` for more than three of its intervals, or `running`.
+CREATE VIEW agents AS
+SELECT
+    latest.*, CAST(strftime('%s', 'now') AS integer) - sent_at AS age_seconds,
+    CASE
+        WHEN is_last = 1 THEN 'stopped'
+        WHEN CAST(strftime('%s', 'now') AS integer) - sent_at > 3 * interval_seconds THEN 'silent'
+        ELSE 'running'
+    END AS state
+FROM (
+    SELECT *, row_number() OVER (PARTITION BY installation_id ORDER BY sent_at DESC, is_last DESC, id DESC) AS place
+    FROM heartbeats
+) AS latest
+WHERE place = 1;

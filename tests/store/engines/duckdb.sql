@@ -8,7 +8,7 @@
 --
 --     COPY incoming FROM 'events.ndjson' (FORMAT csv, HEADER false, DELIMITER '\x1f', QUOTE '', ESCAPE '', AUTO_DETECT false);
 --
--- Halves of surrogate pairs, which are no text, become U+FFFD; \u0000 stays. questions.sql holds the questions that people
+-- Halves of surrogate pairs, which are no text, become U+FFFD; \u0000 stays. questions.sql and fleet.sql hold the questions that people
 -- ask. Made by `python -m tests.store.shipped_sql`.
 
 CREATE TABLE incoming (line VARCHAR NOT NULL);
@@ -74,3 +74,4 @@ FROM (
 WHERE (block->>'type') IN ('tool_call', 'tool_result');
 
 /* views */
+/* heartbeats */

@@ -10,7 +10,7 @@
 --     psql -d collected -c "select load_events()"
 --
 -- What PostgreSQL cannot store in jsonb, \u0000 and halves of surrogate pairs, becomes U+FFFD; nothing else changes.
--- questions.sql holds the questions that people ask. Made by `python -m tests.store.shipped_sql`.
+-- questions.sql and fleet.sql hold the questions that people ask. Made by `python -m tests.store.shipped_sql`.
 
 CREATE TABLE incoming (line text NOT NULL);
 
@@ -93,3 +93,4 @@ CROSS JOIN LATERAL jsonb_array_elements(event->'blocks') WITH ORDINALITY AS bloc
 WHERE event->'blocks' IS NOT NULL AND blocks.block->>'type' IN ('tool_call', 'tool_result');
 
 /* views */
+/* heartbeats */

@@ -1,0 +1,60 @@
+"""What stays on this machine: what docs/privacy.md names, for this user alone, and gone when a person says so."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.agent import REPOSITORY, Agent
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Answer, Sink
+
+METADATA = {"COLLECTOR_CAPTURE__LEVEL": "metadata"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    for name in ("shop", "diary"):
+        session = home.session(project=f"-work-{name}")
+        session.cwd = f"/work/{name}"
+        session.prompt(f"about the {name}")
+    return home
+
+
+@pytest.mark.parametrize("environment", [{}, METADATA], ids=["content", "metadata"])
+def test_a_project_is_forgotten_at_every_level(home: Home, environment: dict[str, str]) -> None:
+    agent: Agent = Inside(home, None, environment | {"COLLECTOR_SINK__TYPE": "store"})
+    assert agent.scan().ledger["delivered"] == 2
+    forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json", "--state", str(agent.state))
+    assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
+    count = agent.run("store", "sql", "SELECT count(*) AS left FROM events").stdout
+    assert json.loads(count) == {"left": 1}
+
+
+def test_every_file_is_one_that_the_page_names_and_nobody_elses_to_read(home: Home) -> None:
+    section = (REPOSITORY / "docs" / "privacy.md").read_text().partition("## What stays on this machine")[2]
+    names = re.findall(
+        r"`((?:state|installation|paused|disclosed|events)[\w./-]*)`", section.partition("## How to delete")[0]
+    )
+    with Sink(then=Answer(503)) as sink:
+        agent: Agent = Inside(home, sink)
+        agent.scan("--max-wait", "0")
+        sink.then = Answer(400)
+        agent.scan()
+        agent.run("pause", "--state", str(agent.state))
+        agent.run("resume", "--from-now", "--state", str(agent.state))
+        agent.run("pause", "--state", str(agent.state))
+        agent.run("agree", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": "https://a.example/"})
+    kept = [path for path in agent.directory.rglob("*") if path.is_file()]
+    assert len(kept) >= 5
+    for path in kept:
+        name = str(path.relative_to(agent.directory))
+        assert any(fnmatch.fnmatch(name, each + ("*" if each.endswith("/") else "")) for each in names), name
+        assert path.stat().st_mode & 0o777 == 0o600 or name.startswith("state.held/"), name
+    assert agent.directory.stat().st_mode & 0o777 == 0o700
