@@ -40,7 +40,7 @@ from collector.keeping.commit import Committer
 from collector.keeping.installation import Installation, load_installation
 from collector.keeping.lock import lock
 from collector.keeping.parked import told
-from collector.keeping.pause import standstill
+from collector.keeping.pause import before_each_request
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
@@ -169,7 +169,7 @@ def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = F
             address=chosen.address(settings),
             clean=lambda text: redactor.text(text)[:500],
             max_rate=settings.sink.max_rate,
-            standstill=lambda: None if is_dry_run else standstill(settings),
+            standstill=(lambda: None) if is_dry_run else before_each_request(settings),
         )
 
 

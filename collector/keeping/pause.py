@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,6 +55,14 @@ def standstill(settings: Settings, now: float | None = None) -> Standstill | Non
     if waits_for_acknowledgement(settings):
         return Standstill("disclosure", settings.origins.place("disclosure.require_ack"))
     return read_pause(settings.state_path, time.time() if now is None else now)
+
+
+def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
+    """The same question, asked again and again: what only a reload can change is looked up once."""
+    if not settings.enabled or settings.disclosure.require_ack:
+        return lambda: standstill(settings)
+    state_path = settings.state_path
+    return lambda: read_pause(state_path, time.time())
 
 
 def pause_path(state_path: Path) -> Path:

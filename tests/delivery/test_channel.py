@@ -18,11 +18,10 @@ from collector.delivery.sink import (
     Refused,
     Request,
     Retry,
-    SinkLimits,
     TooLarge,
     Verdict,
 )
-from collector.delivery.sinks.http import HttpSink
+from collector.delivery.sinks.http import HttpOptions, HttpSink
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Stopped
@@ -112,12 +111,9 @@ def test_whatever_a_sink_says_goes_through_the_redactor() -> None:
 
 
 def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
-    class Small(HttpSink):
-        limits = SinkLimits(body=100)
-
-    channel = Channel(Small(), transport(lambda _: pytest.fail("it was sent")))
-    posted = channel.post([sealed("a", 200)], Waiting(Interrupt()))
-    assert posted == (TooLarge("the sink takes at most 100 bytes"), 0, None, False)
+    channel = Channel(HttpSink(HttpOptions(max_body=1000)), transport(lambda _: pytest.fail("it was sent")))
+    posted = channel.post([sealed("a", 2000)], Waiting(Interrupt()))
+    assert posted == (TooLarge("the sink takes at most 1000 bytes"), 0, None, False)
 
 
 class TwoPlaces(HttpSink):
