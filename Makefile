@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench bench-gate soak test-real client-diff test-system engines test-engines map trace package clean
+.PHONY: demo test lint format check-types unit bench bench-gate soak test-real client-diff test-system engines test-engines test-web pictures map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -31,7 +31,7 @@ check-types: $(VENV)/.ready
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not system and not engines"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not system and not engines and not browser"
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
@@ -69,6 +69,18 @@ engines: $(VENV)/.ready
 test-engines: $(VENV)/.ready
 	@$(BIN)/python -c 'import duckdb' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check duckdb
 	$(BIN)/python -m pytest -q -m engines
+
+# The pages in Debian's Chromium, which must be installed (apt-get install chromium); what drives it is installed here.
+test-web: $(VENV)/.ready
+	@$(BIN)/python -c 'import playwright, axe_playwright_python' 2>/dev/null \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
+	$(BIN)/python -m pytest -q -m browser tests/web
+
+# The screenshots of the documentation, of the generated home.
+pictures: $(VENV)/.ready
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
+	@$(BIN)/python -c 'import PIL' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check pillow
+	$(BIN)/python -m tests.web.pictures docs/pictures
 
 # Who imports whom, room by room; MODULES=yes: module by module. Fails on what the table of rooms does not allow.
 map: $(VENV)/.ready

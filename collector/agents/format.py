@@ -33,6 +33,8 @@ class AgentFormat(Protocol):
     """What a person calls the sources of each priority: `sessions`."""
     deleted_after_days: int
     """After how many days it deletes its own files, so that what is not sent by then is lost; 0 where it never does."""
+    deletion_setting: tuple[str, str]
+    """The JSON file below a root, and the key in it, by which a person sets these days; empty where there is none."""
 
     usual_roots: tuple[str, ...]
     """Where its files lie when nobody says otherwise; those that exist are read, else the first is waited for."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import secrets
 import webbrowser
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from collector import settings
 from collector.cli.receive import listening
 from collector.delivery.sinks.registry import SINKS
+from collector.settings import Settings
 
 LOOPBACK = "127.0.0.1"
 
@@ -39,7 +41,8 @@ def web(
     path = database or chosen.database_path
     prices = price_table.load(chosen.store.prices)
     open_to_read(path, prices).close()  # says what is wrong with it before a browser is opened
-    site = Site(path, prices, retention_days=chosen.store.retention_days)
+    local = None if database else partial(_this_machine, chosen)
+    site = Site(path, prices, local, chosen.store.retention_days)
     with listening(LOOPBACK, port) as listener:
         token = secrets.token_urlsafe(32)
         door = application(site, token)
@@ -50,6 +53,13 @@ def web(
             webbrowser.open(f"{address}?token={door.ticket()}")
         run_until_signal(serving(door, ReceiverLimits()), listener)
     typer.echo("Stopped.", err=True)
+
+
+def _this_machine(chosen: Settings) -> dict[str, Any]:
+    """What the page on trust says about the agent of this machine and its transcripts."""
+    from collector.inspection.trust import facts
+
+    return {"facts": [fact._asdict() for fact in facts(chosen)]}
 
 
 def _has_window() -> bool:

@@ -37,6 +37,7 @@ from collector.delivery.sinks.registry import SINKS
 from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
 from collector.flow.capture import captured_sender
+from collector.inspection.deletions import deletions, is_late, kept_alone
 from collector.keeping.lock import holder
 from collector.keeping.pause import standstill
 from collector.reading.discover import Findings, discover
@@ -141,15 +142,28 @@ def _open_to_others(settings: Settings) -> Iterator[Check]:
 def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
     """What an agent is about to delete is lost if it has not been sent by then."""
     state = state_of(settings).load(may_repair=False)
-    for form in (form for form in AGENTS.values() if form.deleted_after_days):
-        days = max(1, form.deleted_after_days - DAYS_OF_WARNING)
-        soon = (time.time() - days * 86400) * 1e9
-        old = (each for each in found.files if each.root.agent == form.name and each.stamp.mtime_ns < soon)
+    for each in deletions(settings, found):
+        title = AGENTS[each.root.agent].title
+        where = each.setting or "its default"
+        due = f"; the oldest one goes on {each.first}" if each.first else ""
+        yield Check("transcripts", "ok", f"{title} deletes transcripts after {each.days} days ({where}){due}")
+        old = [
+            source
+            for source in found.files
+            if source.root == each.root and is_late(source.stamp.mtime_ns, each.days, DAYS_OF_WARNING)
+        ]
         late = sum(bool(state.lag_of(source)) for source in old)
         if late and state.entries:
-            finding = f"{late} sources with something unsent are more than {days} days old"
-            advice = f"{form.title} deletes them after {form.deleted_after_days} days: run `collector scan` now."
+            age = max(1, each.days - DAYS_OF_WARNING)
+            finding = f"{late} sources with something unsent are more than {age} days old"
+            advice = f"{title} deletes them after {each.days} days: run `collector scan` now."
             yield Check("sweep", "warn", finding, advice)
+    place = SINKS[settings.sink_type].place
+    if place is not None and place(settings).exists():
+        count = kept_alone(settings, found)
+        kept = settings.store.retention_days
+        until = f"until they are {kept} days old" if kept else "for ever"
+        yield Check("kept", "ok", f"{count} sessions whose transcripts are gone are still in the store, {until}")
 
 
 def _room(settings: Settings, _: Findings) -> Iterator[Check]:

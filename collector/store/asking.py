@@ -18,6 +18,7 @@ from collector.store.database import StoreError, open_to_read
 from collector.store.prices import PriceTable
 
 SECONDS, ROWS = 20.0, 100_000
+BYTES, LONGEST = 64 * 2**20, 32 * 2**20  # of an answer, and of one value: no statement takes all memory
 STEPS = 20_000  # of SQLite's machine between two looks at the clock: about a millisecond
 MAY = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 # They reach outside of the database, or take memory without bound.
@@ -49,8 +50,9 @@ def ask(
         connection.set_authorizer(_is_allowed)
         connection.set_progress_handler(lambda: int(clock() > end), STEPS)
         try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
             cursor = connection.execute(statement)
-            rows = cursor.fetchmany(most + 1)
+            rows, is_cut = _fetched(cursor, most)
         except sqlite3.OperationalError as error:
             if "interrupted" in str(error):
                 raise StoreError(f"The statement took longer than {seconds:g} s and was stopped.") from None
@@ -58,7 +60,19 @@ def ask(
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise StoreError(f"SQLite says: {error}.") from None
         columns = [column[0] for column in cursor.description or ()]
-    return Answer(columns, rows[:most], len(rows) > most)
+    return Answer(columns, rows, is_cut)
+
+
+def _fetched(cursor: sqlite3.Cursor, most: int) -> tuple[list[tuple[Any, ...]], bool]:
+    """The rows that there is room for, and whether there are more."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    for row in cursor:
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if len(rows) == most or size > BYTES:
+            return rows, True
+        rows.append(row)
+    return rows, False
 
 
 def _is_allowed(

@@ -326,6 +326,15 @@ GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit OFFSET
 ONE_SESSION = "SELECT * FROM sessions WHERE session_id = :session"
 
 
+def sessions_of_host(connection: sqlite3.Connection, host_id: str) -> list[str]:
+    """The ids of the sessions that left a transcript on a machine."""
+    text = """
+SELECT DISTINCT session_id FROM contexts JOIN activity_totals ON activity_totals.context = contexts.number
+WHERE host_id = :host_id AND session_id IS NOT NULL AND events > mentions
+"""
+    return [row["session_id"] for row in _rows(connection, text, EVERYTHING, host_id=host_id)]
+
+
 def session_events(connection: sqlite3.Connection, session: str, *, limit: int = 500, offset: int = 0) -> Rows:
     """The events of a session in their order, with their bodies as JSON."""
     text = """

@@ -35,6 +35,7 @@ class Scribe:
     name, title = "scribe", "Scribe"
     priorities: Mapping[int, str] = {0: "ledgers", 1: "logs"}
     deleted_after_days = 0
+    deletion_setting = ("", "")
     usual_roots: tuple[str, ...] = ("~/.scribe",)
     root_marks = frozenset({"desks", "ledger.json"})
     root_variable = "SCRIBE_HOME"

@@ -95,7 +95,14 @@ def _step(transcript: Transcript, model: str) -> None:
     pen.now += timedelta(milliseconds=int(chance.lognormvariate(7.2, 1.3)))
     is_error = chance.random() < (0.14 if name == "Bash" else 0.03)
     said = "Exit code 1\n2 failed, 31 passed" if is_error else "31 passed in 4.20s"
-    transcript.tool_result(call, said, is_error=is_error)
+    result = None
+    if name == "Edit" and not is_error:
+        lines = ["-page = 1", "+page = int(given)", *(["+# checked above"] * chance.randint(0, 40))]
+        size = len(lines) - 1
+        patch = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": size, "lines": lines}
+        result = {"filePath": given["file_path"], "structuredPatch": [patch]}
+        said = "The file has been updated."
+    transcript.tool_result(call, said, is_error=is_error, result=result)
 
 
 def _usage(chance: Any, output: int) -> dict[str, Any]:

@@ -50,7 +50,7 @@ ELEMENTS = frozenset(
             "td",
         ),
         *("form", "label", "input", "select", "option", "button", "textarea", "figure", "svg", "g", "rect", "line"),
-        *("text", "script", "td"),
+        *("text", "script", "noscript", "td"),
     }
 )
 INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")

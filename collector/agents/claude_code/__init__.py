@@ -33,6 +33,7 @@ class ClaudeCode:
     title = "Claude Code"
     priorities: Mapping[int, str] = {0: "sessions", 1: "subagents", 2: "prompt history", 3: "statistics"}
     deleted_after_days = 30
+    deletion_setting = ("settings.json", "cleanupPeriodDays")
     usual_roots: tuple[str, ...] = ("~/.claude", "~/.config/claude")
     root_marks = frozenset(
         {

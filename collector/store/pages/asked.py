@@ -17,6 +17,10 @@ class NotThere(Exception):
     """What was asked for is not in the store."""
 
 
+class NotUnderstood(Exception):
+    """What was asked for makes no sense; the message says why."""
+
+
 class Site(NamedTuple):
     """What all pages share. `local` tells what is known of this machine's own agent; None at a receiver."""
 

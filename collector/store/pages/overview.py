@@ -67,13 +67,12 @@ def _value(row: dict[str, Any], metric: str) -> int:
 def _tiles(asked: Asked, whole: dict[str, Any]) -> list[dict[str, Any]]:
     """The figures at the top, each with how it was in the period before."""
     connection, chosen = asked.connection, asked.chosen
-    did = queries.activity_by(connection, (), chosen.selection)[0]
+    did = queries.activity(connection, chosen.selection)
     before = chosen.before
-    was = {**queries.totals(connection, before), **queries.activity_by(connection, (), before)[0]} if before else {}
+    was = {**queries.totals(connection, before), **queries.activity(connection, before)} if before else {}
     now = {**whole, **did}
-    for row, selection in ((now, chosen.selection), (was, before)):
-        if selection is not None:
-            row["calls"] = sum(each["calls"] for each in queries.tool_calls(connection, selection))
+    for row in (now, was):
+        if row:
             row["tokens"] = sum(row[name] for name in ALL_TOKENS)
     named = (
         ("cost", "cost_micros", shown.dollars),
@@ -81,7 +80,7 @@ def _tiles(asked: Asked, whole: dict[str, Any]) -> list[dict[str, Any]]:
         ("output tokens", "output_tokens", shown.short),
         ("sessions", "sessions", shown.count),
         ("prompts", "prompts", shown.count),
-        ("tool calls", "calls", shown.count),
+        ("messages", "messages", shown.count),
         ("lines added", "lines_added", shown.count),
         ("API errors", "api_errors", shown.count),
     )

@@ -15,6 +15,7 @@ from collector.store.queries import DIMENSIONS, Rows, Selection
 
 MOST_VALUES = 300  # of a filter
 PAGE_OF_SESSIONS = 50
+MOST_SPANS = 50_000
 ACTIVE = "events > mentions"
 # What a list of sessions can be sorted by.
 ORDERS = {
@@ -52,9 +53,9 @@ def values_of_filters(connection: sqlite3.Connection) -> dict[str, list[str]]:
     """What each filter can be set to."""
     found: dict[str, list[str]] = {}
     for name in ("project", "host", "user", "agent"):
-        text = f"SELECT DISTINCT {DIMENSIONS[name]} AS value FROM contexts WHERE session_id IS NOT NULL ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608, E501
+        text = f"SELECT DISTINCT {DIMENSIONS[name]} AS value FROM places ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
         found[name] = [row["value"] for row in ask(connection, text) if row["value"]]
-    text = f"SELECT DISTINCT model AS value FROM usage_totals ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
+    text = f"SELECT DISTINCT model AS value FROM usage_days ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
     found["model"] = [row["value"] for row in ask(connection, text) if row["value"]]
     return found
 
@@ -83,8 +84,9 @@ WITH active AS (
 {
         '''
 , called AS (
-    SELECT session_id, count(*) AS calls, sum(ok = 0) AS failed
-    FROM call_totals JOIN contexts ON contexts.number = call_totals.context GROUP BY 1
+    SELECT session_id, sum(calls) AS calls, sum(failed) AS failed
+    FROM (SELECT context, count(*) AS calls, sum(ok = 0) AS failed FROM call_totals GROUP BY 1) AS made
+    JOIN contexts ON contexts.number = made.context GROUP BY 1
 )'''
         if has_calls
         else ""
@@ -155,6 +157,117 @@ WHERE session_id {THESE} ORDER BY coalesce(row.time, ''), row.number
         for row in ask(connection, text, sessions=json.dumps(sessions))
         if row["link"]
     }
+
+
+def calls_by_day(connection: sqlite3.Connection, chosen: Selection, bucket: str) -> Rows:
+    """Calls of tools by day (or week, or month) and outcome."""
+    text = f"""
+SELECT {DIMENSIONS[bucket].replace("hour", "coalesce(time, '')")} AS bucket,
+    CASE WHEN ok = 0 THEN 'failed' ELSE 'answered' END AS outcome, count(*) AS calls
+FROM call_totals {_place(chosen)}
+WHERE {chosen.where(hour="time")} GROUP BY 1, 2
+"""  # noqa: S608
+    return ask(connection, text, **chosen.parameters)
+
+
+def calls_by_target(connection: sqlite3.Connection, chosen: Selection) -> Rows:
+    """Calls by what they were aimed at: an MCP server, a skill, a kind of subagent."""
+    text = f"""
+WITH aimed AS MATERIALIZED (
+    SELECT
+        CASE WHEN name = 'Skill' THEN 'skill' WHEN name IN ('Task', 'Agent') THEN 'agent' ELSE 'mcp' END AS "group",
+        target, ok, duration_ms, duration_from
+    FROM call_totals {_place(chosen)}
+    WHERE target IS NOT NULL AND {chosen.where(hour="time")}
+),
+ranked AS (
+    SELECT *, CASE WHEN duration_ms IS NOT NULL THEN
+        row_number() OVER (PARTITION BY "group", target, duration_ms IS NULL ORDER BY duration_ms) END AS place,
+        count(duration_ms) OVER (PARTITION BY "group", target) AS times
+    FROM aimed
+)
+SELECT "group", target, count(*) AS calls, count(ok) AS answered, coalesce(sum(ok = 0), 0) AS failed,
+    sum(duration_ms) AS duration_ms, sum(duration_from = 'computed') AS computed,
+    min(CASE WHEN place * 100 >= times * 50 THEN duration_ms END) AS p50_ms,
+    min(CASE WHEN place * 100 >= times * 95 THEN duration_ms END) AS p95_ms
+FROM ranked GROUP BY 1, 2 ORDER BY calls DESC, 2
+"""  # noqa: S608
+    return ask(connection, text, **chosen.parameters)
+
+
+def _place(chosen: Selection) -> str:
+    """The join that filters on who and where need; without them, calls alone are faster."""
+    is_needed = any((chosen.project, chosen.host, chosen.user, chosen.agent, chosen.session))
+    return "JOIN contexts ON contexts.number = call_totals.context" if is_needed else ""
+
+
+def by_hour_of_week(connection: sqlite3.Connection, chosen: Selection, *, is_local: bool) -> Rows:
+    """Prompts, output tokens and cost by weekday (0 is Sunday) and hour, in UTC or in this machine's time."""
+    zone = ", 'localtime'" if is_local else ""
+    text = f"""
+WITH happened AS (
+    SELECT hour, sum(prompts) AS prompts, 0 AS output, 0 AS cost
+    FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+    WHERE hour <> '' AND {chosen.where()} GROUP BY 1
+    UNION ALL
+    SELECT hour, 0, sum(output_tokens), sum(cost_exact)
+    FROM usage_costs JOIN contexts ON contexts.number = usage_costs.context
+    WHERE hour <> '' AND {chosen.where(has_model=True)} GROUP BY 1
+)
+SELECT strftime('%w', hour || ':00'{zone}) AS weekday, strftime('%H', hour || ':00'{zone}) AS hour,
+    sum(prompts) AS prompts, sum(output) AS output, (sum(cost) + 50000) / 100000 AS cost
+FROM happened GROUP BY 1, 2 HAVING strftime('%w', happened.hour || ':00') IS NOT NULL
+"""  # noqa: S608
+    return ask(connection, text, **chosen.parameters)
+
+
+def spans(connection: sqlite3.Connection, chosen: Selection) -> Rows:
+    """From when to when each session and subagent was at work in each hour, the newest hours first."""
+    text = f"""
+SELECT hour, session_id, session_id || ' ' || coalesce(agent_id, '') AS context, first_time, last_time
+FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+WHERE hour <> '' AND session_id IS NOT NULL AND first_time IS NOT NULL AND {chosen.where()}
+ORDER BY hour DESC LIMIT {MOST_SPANS}
+"""  # noqa: S608
+    return ask(connection, text, **chosen.parameters)
+
+
+def heartbeats(connection: sqlite3.Connection) -> Rows:
+    """The newest heartbeat of each agent that sends here, whoever was silent for longest first."""
+    text = f"""
+SELECT coalesce(host_name, host_id, '') AS host, host_id, user, row.time AS time, unpacked(body) AS body
+FROM contexts
+JOIN event_rows AS row ON row.number = (
+    SELECT number FROM event_rows WHERE context = contexts.number AND kind = 'heartbeat' ORDER BY number DESC LIMIT 1
+)
+JOIN packed_bodies ON packed_bodies.number = row.number
+WHERE session_id IS NULL AND project IS NULL AND cwd IS NULL ORDER BY row.time DESC LIMIT {MOST_VALUES}
+"""  # noqa: S608
+    newest: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for row in ask(connection, text):
+        said = json.loads(row.pop("body")).get("attributes")
+        if isinstance(said, dict) and not said.get("canary"):
+            newest.setdefault((row["host_id"], row["user"]), row | {"attributes": said})
+    return sorted(newest.values(), key=lambda row: row["time"] or "")
+
+
+def writers(connection: sqlite3.Connection, chosen: Selection) -> Rows:
+    """The versions that wrote, the newest first, and how many of their messages lack the final output count."""
+    text = f"""
+WITH wrote AS (
+    SELECT coalesce(client_version, '') AS version, sum(events - mentions) AS events, max(last_time) AS last_time,
+        count(DISTINCT session_id) AS sessions
+    FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
+    WHERE session_id IS NOT NULL AND {chosen.where()} GROUP BY 1
+),
+used AS (
+    SELECT coalesce(client_version, '') AS version, sum(messages) AS messages, sum(unknown_output) AS unknown_output
+    FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context
+    WHERE {chosen.where(has_model=True)} GROUP BY 1
+)
+SELECT * FROM wrote LEFT JOIN used USING (version) WHERE events > 0 ORDER BY last_time DESC
+"""  # noqa: S608
+    return ask(connection, text, **chosen.parameters)
 
 
 def length(first: str | None, last: str | None) -> float | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
 
 from collector import __version__
 from collector.store.pages import shown
@@ -22,6 +24,19 @@ def rendered(template: str, **values: Any) -> str:
 def macros(template: str) -> Any:
     """The macros of a template, as functions."""
     return environment().get_template(template).module
+
+
+def weighed(template: str, macro: str, values: Iterable[Any], most_bytes: int) -> tuple[list[Markup], bool]:
+    """What a macro makes of each value, until a page is full; and whether that left something out."""
+    made: list[Markup] = []
+    size = 0
+    for value in values:
+        row = Markup(getattr(macros(template), macro)(value))  # noqa: S704 - a template has made it
+        size += len(row.encode())
+        if made and size > most_bytes:
+            return made, True
+        made.append(row)
+    return made, False
 
 
 @cache

@@ -21,8 +21,8 @@ from starlette.routing import Route
 
 from collector.log import get_logger, place_of
 from collector.store.database import StoreError
-from collector.store.pages import overview, session, sessions
-from collector.store.pages.asked import Asked, NotThere, Site
+from collector.store.pages import cache, overview, session, sessions, sql, tools, trust, when
+from collector.store.pages.asked import Asked, NotThere, NotUnderstood, Site
 from collector.store.pages.chosen import Chosen, today
 from collector.store.pages.door import Door
 from collector.store.pages.questions import days_of, values_of_filters
@@ -42,10 +42,17 @@ FIRST_DAY = date(2000, 1, 1)
 SECONDS = 20.0  # that a page may take
 STEPS = 50_000
 NOT_FOUND = "There is no such page."
-View = Callable[[Any], dict[str, Any]]
+View = Callable[[Any], dict[str, Any] | Response]
 PAGES: tuple[tuple[str, str, str, View], ...] = (
     ("/", "overview.html", "Overview", overview.view),
     ("/sessions", "sessions.html", "Sessions", sessions.view),
+    ("/tools", "tools.html", "Tools", tools.view),
+    ("/cache", "cache.html", "Cache", cache.view),
+    ("/when", "when.html", "When", when.view),
+    ("/trust", "trust.html", "Trust", trust.view),
+    ("/sql", "sql.html", "SQL", sql.view),
+    ("/sql.csv", "", "", sql.csv_file),
+    ("/sql.json", "", "", sql.json_file),
     ("/session", "session.html", "", session.view),
     ("/event", "event.html", "", session.event_view),
 )
@@ -72,7 +79,7 @@ def problem(status: int, what: str) -> Response:
 
 def _endpoint(site: Site, template: str, view: View) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), time.thread_time()
         try:
             with asking(site.database, site.prices) as connection:
                 end = time.monotonic() + SECONDS
@@ -85,12 +92,14 @@ def _endpoint(site: Site, template: str, view: View) -> Callable[[Request], Resp
             page = rendered(template, menu=MENU, chosen=chosen, options=options, here=request.url.path, **values)
         except NotThere:
             return problem(404, NOT_FOUND)
+        except NotUnderstood as error:
+            return problem(400, str(error))
         except StoreError as error:
             return problem(503, str(error))
         except Exception as error:  # noqa: BLE001 - its message may quote an event
             log.error("page failed", page=template, error=type(error).__name__, place=place_of(error))
             return problem(500, "This page failed; the log says where.")
-        took = f"page;dur={1000 * (time.perf_counter() - started):.1f}"
+        took = f"page;dur={1000 * (time.perf_counter() - started):.1f}, cpu;dur={1000 * (time.thread_time() - cpu):.1f}"
         return HTMLResponse(page, headers={"server-timing": took})
 
     return answer

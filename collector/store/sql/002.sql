@@ -407,7 +407,7 @@ CREATE TABLE call_totals (
     duration_from TEXT
 ) WITHOUT ROWID;
 
-CREATE INDEX call_totals_of_context ON call_totals (context);
+CREATE INDEX call_totals_of_context ON call_totals (context, ok);
 
 -- Prices in billionths of a dollar a token (prices.py), made anew whenever the table in the package or the one of the
 -- configuration changes. `prices` holds a row for each size of prompt, so that it is joined by equality alone.

@@ -1,0 +1,168 @@
+"""Tools, Cache, When, Trust and SQL: the figures of the store, and nothing that is not asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.store.samples import Event, event, reply
+from tests.web.pages import Browser, stored
+
+
+def called(number: int, name: str, seconds: int, *, ok: bool = True, given: Any = None) -> list[Event]:
+    """A call and its result so many seconds later."""
+    call = {"type": "tool_call", "call_id": f"c{number}", "name": name, "input": given or {}}
+    result = {"type": "tool_result", "call_id": f"c{number}", "ok": ok, "text": "x"}
+    return [
+        event("tool_call", blocks=[call], time="2026-03-02T10:00:00.000Z"),
+        event("tool_result", blocks=[result], time=f"2026-03-02T10:00:{seconds:02}.000Z"),
+    ]
+
+
+def heartbeat(host: str, time: str, **attributes: Any) -> Event:
+    """A sign of life."""
+    said = {"version": "0.1.0", "lines": 10, "delivered": 7, "skipped": {"empty": 2}, "quarantined": 1, **attributes}
+    return event("heartbeat", time=time, host={"id": host, "name": host}, session_id=None, attributes=said)
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Browser:
+    calls = [pair for number in range(20) for pair in called(number, "Bash", number + 1, ok=number != 3)]
+    calls += called(30, "mcp__github__get", 5) + called(31, "Skill", 6, given={"skill": "release-notes"})
+    calls += called(32, "Task", 7, given={"subagent_type": "Explore"})
+    beats = [
+        heartbeat("ada", "2026-03-01T09:00:00.000Z", lines=99),
+        heartbeat("ada", "2026-03-02T09:00:00.000Z"),
+        heartbeat("bob", "2026-03-02T09:00:00.000Z", delivered=6, lag=2048, withheld=3),
+    ]
+    more = [
+        event("user_prompt", text="x", origin="human", time="2026-03-02T10:00:00.000Z", redactions={"github-token": 2}),
+        event("user_prompt", text="x", origin="human", time="2026-03-02T10:30:00.000Z", redactions={"withheld": 4}),
+        reply("m1", 5, time="2026-03-02T23:00:00.000Z", quality=["output_tokens_unknown"])
+        | {"client": {"name": "claude_code", "version": "2.1.30"}},
+        event("unknown", time="2026-03-02T10:00:00.000Z"),
+    ]
+    return Browser(stored(tmp_path / "events.db", [*calls, *beats, *more]), retention_days=90).signed_in()
+
+
+def test_tools_count_fail_and_take_their_time(browser: Browser) -> None:
+    words = browser.words("/tools?days=all")
+    assert "calls 23 failed 1 4.3 % " in words
+    assert "Bash 20 1 5.0 % 10.0 s 19.0 s 3 min 30 s" in words
+    for title, name, took in (("MCP servers", "github", "5.0 s"), ("Skills", "release-notes", "6.0 s")):
+        assert f"{title} Name share Calls Failed Median 95 % within Together {name} 1 {took} {took} {took}" in words
+    assert "Explore 1 7.0 s" in words
+    assert "No tool was called" in browser.words("/tools?host=ada")
+
+
+def test_the_cache_says_what_it_saved(browser: Browser) -> None:
+    """100 read and 5 written for Opus 4.5: 100 * (5 - 0.5) - 5 * (6.25 - 5) micro-dollars."""
+    words = browser.words("/cache?days=all")
+    assert "saved $0.0004" in words
+    assert "of prompts came from the cache 87 %" in words
+
+
+def test_when_is_by_hour_of_the_week_here_or_in_utc(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Monday 10:00: 2 " in browser.words("/when?days=all&zone=utc")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert "Monday 19:00: 2 " in browser.words("/when?days=all")
+        assert "Tuesday 08:00: 5 " in browser.words("/when?days=all&measure=output")
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+    points = browser.get("/when?days=all").text.partition('data-points="')[2].partition('"')[0]
+    times, sessions, agents = json.loads(points)
+    assert (max(sessions), max(agents)) == (1, 1)
+    assert len(times) == len(sessions) == len(agents)
+
+
+def test_trust_says_whether_each_ledger_balances(browser: Browser) -> None:
+    words = browser.words("/trust?days=all")
+    assert "secrets taken out 2 texts withheld 4 of unknown kind 1 messages of unknown output 1 of 1" in words
+    table = words[words.index("agents that send here") :]
+    ada, bob = table.partition("ada ")[2], table.partition("bob ")[2]
+    assert "10 7 2 1 balances" in ada[:120]
+    assert "10 6 2 1 does not balance 2.0 kB 3" in bob[:140]
+    assert " 99 " not in words
+    assert "github-token 2 1" in words
+    assert "2.1.30 2026-03-02 23:00 1 1 1 1" in words
+    assert "removed from this store 90 days after they happened" in words
+
+
+def statement(text: str) -> str:
+    """The address that asks."""
+    return (
+        f"?q={text.replace('%', '%25').replace('+', '%2B').replace(' ', '+').replace(';', '%3B').replace('#', '%23')}"
+    )
+
+
+def test_sql_answers_as_a_page_as_csv_and_as_json(browser: Browser) -> None:
+    asked = statement("SELECT name, count(*) AS calls, NULL, '=1+1' FROM tool_calls WHERE name < 'C' GROUP BY 1")
+    assert "1 row name calls NULL '=1+1' Bash 20 null =1+1" in browser.words(f"/sql{asked}")
+    made = browser.get(f"/sql.csv{asked}")
+    assert made.text.splitlines()[1] == "Bash,20,,'=1+1"
+    assert "attachment" in made.headers["content-disposition"]
+    assert browser.get(f"/sql.json{asked}").json() == [{"name": "Bash", "calls": 20, "NULL": None, "'=1+1'": "=1+1"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("DELETE FROM event_rows", "DROP TABLE event_rows", "UPDATE event_rows SET kind = 'x'", "VACUUM", "SELEC 1"),
+        *("PRAGMA query_only = OFF", "ATTACH 'x.db' AS x", "SELECT 1; DELETE FROM event_rows", "BEGIN", "REINDEX"),
+        *(
+            "SELECT load_extension('x')",
+            "SELECT randomblob(9)",
+            "CREATE TEMP TABLE x (y)",
+            "SELECT writefile('x', 'y')",
+        ),
+    ],
+)
+def test_sql_changes_nothing(browser: Browser, tmp_path: Path, text: str) -> None:
+    def state() -> Any:
+        with closing(sqlite3.connect(tmp_path / "events.db")) as connection:
+            return connection.execute("SELECT count(*), min(kind), max(kind) FROM event_rows").fetchall()
+
+    before, files = state(), sorted(os.listdir(tmp_path))
+    assert "SQLite says" in browser.words(f"/sql{statement(text)}")
+    browser.get(f"/sql.csv{statement(text)}", 400)
+    assert (state(), sorted(os.listdir(tmp_path))) == (before, files)
+
+
+def test_an_answer_is_bounded(browser: Browser) -> None:
+    counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, printf('%2000d', i) FROM n"
+    page = browser.get(f"/sql{statement(counting)}").text
+    assert "and there are more" in page
+    assert len(page.encode()) < 300_000
+
+
+def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path) -> None:
+    """cleanupPeriodDays of the root's settings.json, and the sessions that only the store still has."""
+    home = Home(tmp_path)
+    gone, there = home.session(), home.session()
+    for session in (gone, there):
+        session.prompt("Hello")
+        os.utime(session.path, (1_772_366_400, 1_772_366_400))  # 2026-03-01T12:00:00Z
+    agent = Agent(home)
+    assert agent.scan().code == 0
+    gone.delete()
+    (home.root / "settings.json").write_text('{"cleanupPeriodDays": 99999, "env": {"KEY": "a secret"}}')
+    told = agent.run("doctor", "--root", str(home.root), "--state", str(agent.state)).stdout
+    assert "deletes transcripts after 99999 days" in told
+    (home.root / "settings.json").write_text('{"cleanupPeriodDays": 10, "env": {"KEY": "a secret"}}')
+    told = agent.run("doctor", "--root", str(home.root), "--state", str(agent.state)).stdout
+    assert "deletes transcripts after 10 days (cleanupPeriodDays in " in told
+    assert "the oldest one goes on 2026-03-11" in " ".join(told.split())
+    assert "1 sessions whose transcripts are gone are still in the store, for ever" in " ".join(told.split())
+    assert "a secret" not in told
