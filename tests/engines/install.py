@@ -24,7 +24,10 @@ PROVIDERS = "v1.67.0"  # the configuration providers that go with v0.161.0
 MANIFEST = """dist: {{name: otelcol, output_path: {place}, version: {version}}}
 receivers:
   - gomod: go.opentelemetry.io/collector/receiver/otlpreceiver v{version}
+processors:
+  - gomod: go.opentelemetry.io/collector/processor/memorylimiterprocessor v{version}
 exporters:
+  - gomod: go.opentelemetry.io/collector/exporter/otlphttpexporter v{version}
   - gomod: go.opentelemetry.io/collector/exporter/debugexporter v{version}
   - gomod: github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter v{version}
 providers:
