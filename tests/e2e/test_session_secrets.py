@@ -1,4 +1,4 @@
-"""What one event tells about a later one of its session survives a restart between the two."""
+"""What one event tells about a later one of its session survives a restart between the two, and holds in previews."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ from tests.sink import Sink
 def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
     home: Home, sink: Sink, agent: Agent
 ) -> None:
-    found, printed = secret("drawn", 5), "falcon-otter-12"
+    found, printed, typed = secret("drawn", 5), "falcon-otter-12", secret("drawn", 6)
     session = home.session()
     dump = session.tool_call("Bash", {"command": "cat .env"})
     session.tool_result(dump, f"DB_HOST=db\nDB_PASSWORD={found}")
     call = session.tool_call("Bash", {"command": "kubectl get secret db -o jsonpath='{.data.x}' | base64 -d"})
     agent.scan().assert_balanced()
     session.tool_result(call, printed)
+    session.tool_call("mcp__browser__browser_type", {"element": "Password textbox", "ref": "e25", "text": typed})
     other = session.tool_call("Bash", {"command": "ps aux"})
     session.tool_result(other, f"root 4211 0.0 ./probe {found} --fast")
+    preview = agent.run("preview", "--raw", *agent.places())  # a process of its own, which has seen nothing before
+    assert preview.code == 0, preview.stderr
+    shown = preview.stdout
+    assert (found in shown, printed in shown, typed in shown, "./probe" in shown) == (False, False, False, True)
     agent.scan().assert_balanced()
     sent = json.dumps(sink.events)
-    assert len(sink.events) == 6
-    assert (found in sent, printed in sent, "./probe" in sent) == (False, False, True)
+    assert len(sink.events) == 7
+    assert (found in sent, printed in sent, typed in sent, "./probe" in sent) == (False, False, False, True)

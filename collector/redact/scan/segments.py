@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from collector.redact.words.described import telling_name
 from collector.redact.words.names import Promise, promise
 
 # Control characters that no text has a use for; marker.SHIELD is another.
@@ -22,9 +23,11 @@ PLAIN, TELLING, SIBLING, CONTEXT = range(4)
 _plain_part = re.compile(r"[A-Za-z]{0,31}\d{0,3}|\d{1,3}[A-Za-z]{0,12}")
 _between_parts = re.compile(r"[_./ -]")
 _sibling_keys = frozenset(
-    {"value", "Value", "default", "defaultValue", "default_value", "secretValue", "ParameterValue"}
+    {"value", "Value", "default", "defaultValue", "default_value", "secretValue", "ParameterValue", "text"}
 )
 _name_keys = ("name", "Name", "key", "Key", "header", "variable", "id", "field", "env", "ParameterKey")
+# What a call to fill in a form says about the field: {"element": "Password textbox", "text": ...}
+_field_keys = ("element", "label", "placeholder", "selector", "locator", "target", "name", "field")
 _scalars = frozenset({int, float, bool, type(None)})
 
 
@@ -112,7 +115,7 @@ def _refuse(value: Any, add: Any, push: Any) -> None:
 
 
 def prefix_of(node: dict[str, Any], key: str, verdict: int) -> str:
-    """What is put before a value: its key, or what a sibling calls it ({"name": "X", "value": ...}).
+    """What is put before a value: its key, or what a sibling calls it ({"name": "X", "value": ...}), or the field.
 
     A key that says nothing by itself is followed by two KEY_ENDs: it is context for rules with keywords.
     """
@@ -120,9 +123,12 @@ def prefix_of(node: dict[str, Any], key: str, verdict: int) -> str:
         return key + KEY_END
     if verdict == CONTEXT:
         return key + KEY_END + KEY_END
-    for name_key in _name_keys:
+    for name_key in _name_keys if key != "text" else ():
         name = node.get(name_key)
         if type(name) is str and len(name) <= 100 and promise(name) is not Promise.NOTHING:
+            return name + KEY_END
+    for field_key in _field_keys:
+        if field_key in node and type(field := node[field_key]) is str and (name := telling_name(field)):
             return name + KEY_END
     return ""
 

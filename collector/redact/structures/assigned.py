@@ -14,10 +14,12 @@ from collector.redact.rule import AT_KEYS, Rule, Spans
 from collector.redact.structures.cookies import cookie_spans
 from collector.redact.structures.not_a_name import (
     closes_a_string,
+    is_code_or_prose,
     is_no_assignment,
     is_no_name,
     is_of_a_template,
     is_one_of_several,
+    is_report,
     is_taken_out,
 )
 from collector.redact.structures.value_end import (
@@ -31,7 +33,7 @@ from collector.redact.structures.value_end import (
 )
 from collector.redact.structures.whole_name import whole_name, with_word_before
 from collector.redact.words.code import is_name_in_code
-from collector.redact.words.labels import is_joined, is_result
+from collector.redact.words.labels import is_camel, is_joined, is_result
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
@@ -164,14 +166,14 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if several := several_words(text, first, stop, promised, name):
         return several
     notation = _notation(text, name, match, stop)
-    promised = min(promised, Promise.KEY) if is_taken_out(text, match) else promised
+    promised = _lessened(text, match, name, promised)
     escaped = _escaped_quote.match(text, first, stop)
     first = escaped.end() if escaped else first
     scheme = _scheme.match(text, first, stop)
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
     first, last = bare_span(text, first, stop)
-    if text[last : last + 1] in (b"(", b"[") and notation is Notation.BARE:
+    if is_code_or_prose(text, first, last, notation, is_flag=separator == b""):
         return []
     is_list_of_names = separator.endswith(b"- ") and b":" in separator
     is_alternative = separator == b"|"  # in a pattern; a table has blanks there
@@ -180,6 +182,13 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
         promised = min(promised, Promise.KEY)
     return _judge(text, first, last, promised, notation, stop, name)
+
+
+def _lessened(text: bytes, match: re.Match[bytes], name: str, promised: Promise) -> Promise:
+    """What a name says where it may be something else: a line that a diff takes out, or the result of a test."""
+    if is_report(text, match, name):
+        return min(promised, Promise.OWNED)
+    return min(promised, Promise.KEY) if is_taken_out(text, match) else promised
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
@@ -200,7 +209,7 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
     value = text[first:last].decode("latin-1")
     if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and is_key_in_hex(value)):
         return []
-    if _pair.match(value):  # `type=session id=1f0c...`: the next field
+    if _pair.match(value) or name.lower() in ("session", "sid"):  # `type=session id=1f0c...`, `session 4kfh5... ended`
         return []
     return _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE)
 
@@ -258,6 +267,8 @@ def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
     decoded = value.decode("latin-1")
     if is_salt(decoded):
         return False
+    if is_camel(decoded) or decoded.isdigit():
+        return True
     if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
         return not has_random_part(decoded)
     if promised <= Promise.OWNED or name.lower() == "pass" or (decoded.islower() and is_joined(decoded)):
@@ -281,7 +292,7 @@ def _judge(
     value = text[first:end].decode("latin-1")
     if is_shielded(text, first, end) or not is_secret(value, promised, notation):
         return []
-    if name.lower() == "pass" and is_result(value):
+    if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []
     return [(first, whole_end(text, first, end, stop))]
 
@@ -291,6 +302,8 @@ def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Nota
     separator, first = match["sep"], match.start("first")
     if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
         return Notation.ENVIRONMENT
+    if text[match.end("name") : match.end("name") + 1] in (b"`", b"]"):  # in a document, or a key that is computed
+        return Notation.BARE
     is_constant = name.upper() == name
     if separator == b"=":
         at = match.end("name") - len(name)

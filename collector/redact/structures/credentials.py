@@ -25,6 +25,7 @@ _header = re.compile(
 )
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
 _url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
+_document = re.compile(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # for documents alone
 _port = re.compile(r"\d{1,5}/")
 _machine = re.compile(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
 _account = re.compile(rb"(?i)\b(?:create|alter|grant|set|drop)\s")
@@ -73,7 +74,7 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
             return []
         first = closed + 2
     value = text[first:at].decode("latin-1")
-    if _port.match(value):
+    if _port.match(value) or (len(value) <= 4 and _document.match(text, at)):
         return []
     if not value or is_placeholder(value.strip("[]()<>")) or value.startswith("[REDACTED:"):
         return []
@@ -125,10 +126,17 @@ def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
     return [] if is_prose or is_flag else chosen(text, match, start, stop)
 
 
+def _of_pgpass(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The last field of `host:port:database:user:password`; two numbers before it are ids, as in /etc/passwd."""
+    _, _, database, user, _ = match[0].split(b":", 4)
+    return [] if database.isdigit() and user.isdigit() else chosen(text, match, start, stop)
+
+
 def _of_sql(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """A password in SQL; in prose, what something is `identified by` is a word in quotes."""
     word = match["secret"].decode("latin-1")
-    is_prose = match[0][:10].lower() == b"identified" and is_code_word(word)
+    is_vague = match[0][:13].lower() == b"identified as" or is_code_word(word)
+    is_prose = match[0][:10].lower() == b"identified" and is_vague
     if is_prose and not _account.search(text, max(start, match.start() - 160), match.start()):
         return []
     return chosen(text, match, start, stop)
@@ -268,12 +276,12 @@ CREDENTIAL_RULES = (
         id="pgpass-password",
         provider="structure",
         pattern=r"[A-Za-z0-9_.*-]{1,80}:(?:5432|5433|6432|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:(?P<secret>[^\s\"'\\\x91\x90]{4,200})",
-        locate=chosen,
+        locate=_of_pgpass,
         around=0,
         before="0-9A-Za-z_.:*/-",
         after="",
         examples=("db.internal:5432:main:app:{A-Za-z0-9:16}",),
-        near_misses=("http://db.internal:5432/main",),
+        near_misses=("http://db.internal:5432/main", "app:*:1947:8687:identity user:/var/empty:/usr/bin/false"),
     ),
     Rule(
         id="sql-password",

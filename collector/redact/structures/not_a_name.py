@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.words.code import is_code_word
+from collector.redact.words.values import Notation
+
 _commit = re.compile(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
 _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 
 _after_string = re.compile(rb"\s{0,4}[,)\]};:+]|\s{0,4}(?:[\r\n]|\\+[nr])|\s{1,4}[%.+]")
+_command_on_names = re.compile(rb"\b(?:gcloud|docker|podman|nerdctl|buildah|buildctl|kubectl)\s[^\n\x90\x91]*$")
+_identifier_then_end = re.compile(rb"[A-Za-z_.@/]+\s?}}")
+_words = re.compile(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,12}\b")
+_login_line = re.compile(rb"(?i)(?:user|login|host|e-?mail|name|server|port)[\w ]{0,12}[:=][^\n]{0,80}\n\Z")
 _pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
 
 
@@ -18,6 +25,8 @@ def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """Whether what looks like a name is part of a path, of the subject of a commit or of a test's output."""
     begin = match.end("name") - length
     if text[max(0, begin - 4) : match.end("name")] == b"--- PASS":  # TestName/of_a_case
+        return True
+    if text[max(0, begin - 1) : match.end("name")] == b"/passwd":  # the file, before what grep found in it
         return True
     return _is_part_of_a_path(text, match, length) or (match["sep"].startswith(b":") and _is_scope(text, match, length))
 
@@ -58,13 +67,15 @@ def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
     separator = match["sep"]
     if name.lower() == "pass" and separator.strip().isalpha():
         return True
+    if name == "--secret" and _command_on_names.search(text, max(0, match.start("name") - 160), match.start("name")):
+        return True  # there it is the name of one
     if name in ("PWD", "OLDPWD") and text[match.start("first") : match.start("first") + 1] == b"/":
         return True
     return separator == b":" and name.startswith(".") and bool(_pseudo_class.match(text, match.start("first")))
 
 
 def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: int) -> bool:
-    """`${NAME:?what is said without it}`, `${NAME:+x}` and `{{ name | filter }}`."""
+    """`${NAME:?what is said without it}`, `${NAME:+x}`, `{{ name | filter }}` and `{{> part name=variable}}`."""
     before = match.end("name") - length
     first = text[match.start("first") : match.start("first") + 1]
     if text[max(0, before - 2) : before] == b"${" and first in (b"?", b"+"):
@@ -73,7 +84,28 @@ def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: in
     opened = line.rfind(b"${")
     if opened > line.rfind(b"}") and b":?" in line[opened:]:
         return True
-    return match["sep"].strip() == b"|" and line.rfind(b"{{") > line.rfind(b"}}")
+    is_variable = match["sep"] == b"=" and _identifier_then_end.match(text, match.start("first"))
+    return (bool(is_variable) or match["sep"].strip() == b"|") and line.rfind(b"{{") > line.rfind(b"}}")
+
+
+def is_code_or_prose(text: bytes, first: int, last: int, notation: Notation, *, is_flag: bool) -> bool:
+    """Whether a value is a call, or the first of several words: `PSK: added sanity check`, `--passwd switches have`."""
+    if notation is Notation.BARE and text[last : last + 1] in (b"(", b"["):
+        return True
+    if notation < Notation.CONFIGURATION and not is_flag:
+        return False
+    value = text[first:last]
+    return (
+        value.isalpha() and value.islower() and bool(_words.match(text, last)) and is_code_word(value.decode("latin-1"))
+    )
+
+
+def is_report(text: bytes, match: re.Match[bytes], name: str) -> bool:
+    """`PASS: name of a test` at the beginning of a line, unless the line before tells a login."""
+    begin = match.end("name") - len(name)
+    is_line = begin == 0 or text[begin - 1 : begin] in (b"\n", b"\x90", b"\x91")
+    is_told = name == "PASS" and is_line and match["sep"] == b": "
+    return is_told and not _login_line.search(text[max(0, begin - 120) : begin])
 
 
 def closes_a_string(text: bytes, match: re.Match[bytes], stop: int) -> bool:

@@ -84,6 +84,25 @@ QUERY_RULES = (
         near_misses=("smbclient //files/share -U dev -c ls", "smbclient //files/share -U dev%$PASSWORD"),
     ),
     Rule(
+        id="domain-login",
+        provider="structure",
+        pattern=(
+            rf"(?:impacket-[a-zA-Z]{{2,20}}|(?:psexec|smbexec|wmiexec|atexec|dcomexec|secretsdump|GetUserSPNs)\.py)\s"
+            rf"[^\n\x91\x90]{{0,120}}?[A-Za-z0-9_.-]{{1,60}}/[A-Za-z0-9_.$-]{{1,60}}:\\{{0,3}}[\"']?"
+            rf"(?P<secret>{_VALUE}{{4,80}}?)\\{{0,3}}[\"']?@"
+        ),
+        trigger=r"(?:impacket-[a-zA-Z]|(?:psexec|smbexec|wmiexec|atexec|dcomexec|secretsdump|GetUserSPNs)\.py\s)",
+        locate=chosen,
+        around=0,
+        after="",
+        about="a login to a domain on a command line",
+        examples=(
+            "impacket-smbexec CORP/ci:'{A-Za-z0-9:12}'@host",
+            "python3 secretsdump.py corp/ci:{A-Za-z0-9:12}@host",
+        ),
+        near_misses=("impacket-smbexec CORP/ci@host", "impacket-smbexec CORP/ci:$PASSWORD@host"),
+    ),
+    Rule(
         id="openssl-passphrase",
         provider="structure",
         pattern=rf"openssl enc [^\n\x91\x90]{{0,200}}?-k\s\\{{0,3}}[\"']?(?P<secret>{_VALUE}{{4,80}})",

@@ -66,7 +66,7 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
         return []
     headings = _cells(text, *lines[0], delimiter)
     names = [text[first:last].decode("latin-1").strip() for first, last in headings]
-    if len(names) < 2 or not all(_cell_text.fullmatch(name) for name in names if name):
+    if len([name for name in names if name]) < 2 or not all(_cell_text.fullmatch(name) for name in names if name):
         return []
     promised = {index: said for index, name in enumerate(names) if (said := promise(name)) >= Promise.KEY}
     spans: Spans = []
@@ -77,12 +77,17 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
                 break
             continue
         cells = _cells(text, first, last, delimiter)
-        if len(cells) != len(headings):
+        if len(cells) != len(headings) or any(_is_heading(text, *cells[index]) for index in promised):
             break
         at = last
         for index, said in promised.items():
             spans += _of_cell(text, *cells[index], said)
     return [*spans, (at, at)] if spans else []
+
+
+def _is_heading(text: bytes, first: int, last: int) -> bool:
+    """Whether a cell heads a table of its own: it is judged from there, so that headings alone cost little."""
+    return last - first <= 40 and promise(text[first:last].decode("latin-1")) >= Promise.KEY
 
 
 def _delimiter(text: bytes, match: re.Match[bytes]) -> bytes:
@@ -96,7 +101,7 @@ def _delimiter(text: bytes, match: re.Match[bytes]) -> bytes:
 
 def _of_cell(text: bytes, first: int, last: int, promised: Promise) -> Spans:
     value = text[first:last].decode("latin-1")
-    is_odd = bool(_odd.search(value)) and len(value) >= 6
+    is_odd = bool(_odd.search(value)) and len(value) >= 6 and " " not in value
     notation = Notation.ENVIRONMENT if promised is Promise.PASSWORD else Notation.CONFIGURATION
     return [(first, last)] if is_odd and is_secret(value, promised, notation) else []
 
@@ -131,6 +136,7 @@ TABLE_RULES = (
             "| id | login | password |\n| 29 | bob | varchar |\n",
             "name,type,secret\nx,string,required\n",
             "NAME      TOKENS\nx      4096\n",
+            "pbkdf2(\n  secret,\n  salt,\n  {A-Z:8}{0-9:1}_{A-Z:8},\n",
         ),
     ),
     Rule(
@@ -145,6 +151,11 @@ TABLE_RULES = (
         after="",
         about="a value behind a telling name in a list of two columns",
         examples=("Key         Value\n---         -----\npassword    {A-Za-z0-9:14}7\nusername    root\n",),
-        near_misses=("password    required\n", "token    4096 left\n", "password    reset.go:14\n"),
+        near_misses=(
+            "password    required\n",
+            "token    4096 left\n",
+            "password    reset.go:14\n",
+            "Password    *uint16\n",
+        ),
     ),
 )

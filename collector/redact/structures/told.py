@@ -9,6 +9,7 @@ import re
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.code import is_numbered_name
+from collector.redact.words.labels import is_of_a_file
 from collector.redact.words.letter_pairs import is_made_of_words
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
@@ -18,11 +19,11 @@ _USER = r"[A-Za-z0-9_.@-]{1,60}"
 _TOLD = r"(?P<secret>[^\s\"'`<>\\\x90\x91]{6,100})"
 _line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _letter, _digit = re.compile("[^\\W\\d_]"), re.compile(r"\d")
-_commit_or_field = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12})$|[A-Za-z_]{1,20}=")
+_commit_or_field = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12}|[0-9A-F]{16})$|[A-Za-z_]{1,20}=")
 _dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
 _word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
 _no_password = re.compile(
-    r"https?:|[\w.-]{1,80}/[\w./-]{1,80}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
+    r"https?:|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
 )
 
 
@@ -30,7 +31,7 @@ def looks_told(value: str) -> bool:
     """Whether somebody who tells a login in prose would mean this by the password."""
     if _no_password.fullmatch(value) or is_placeholder(value) or not (_letter.search(value) and _digit.search(value)):
         return False
-    if is_numbered_name(value) or _commit_or_field.match(value):
+    if is_numbered_name(value) or is_of_a_file(value) or _commit_or_field.match(value):
         return False
     digits = len(_digit.findall(value))
     if value[0] in ":/.,;)]}>=|" or (digits < 3 and value.islower() and not value.isalnum()):
@@ -44,6 +45,8 @@ def looks_told(value: str) -> bool:
 def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     first, last = match.span("secret")
     if text[first - 2 : first] == b"| ":  # a filter of a template, or the next cell
+        return []
+    if text[first - 1 : first] == b"\n" and text.count(b"\n", match.start(), first) < 2:  # each has a line, or none
         return []
     while last > first and text[last - 1] in b",;.)]}:":
         last -= 1
@@ -59,7 +62,7 @@ def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> S
 _LOGIN = (
     rf"(?i:logins?|credentials?|creds?)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
     r"(?:\S\s)?"
-    rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:\s?[/|:,]\s?|\s{{1,3}})"
+    rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:[ ]?[/|:,][ ]?|\s{{1,3}})"
 )
 # What is told has a digit, and few of the words behind a login have one: the scanner need not stop at the others.
 _WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"

@@ -32,6 +32,10 @@ def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
     return chosen(text, match, start, stop) if is_drawn and _line_end.match(text, match.end("secret"), stop) else []
 
 
+def _in_code(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    return chosen(text, match, start, stop) if has_digit_and_letter(match["secret"].decode("latin-1")) else []
+
+
 def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     """What nobody would write as a word, with nothing behind it."""
     value = match["secret"].decode("latin-1")
@@ -66,6 +70,38 @@ TOOL_RULES = (
         about="a value piped into a command that reads a password",
         examples=("echo {A-Za-z0-9:12} | docker login -u ci --password-stdin",),
         near_misses=("echo $PASSWORD | docker login -u ci --password-stdin",),
+    ),
+    Rule(
+        id="echoed-password",
+        provider="structure",
+        pattern=(
+            r"(?i:pass(?:word|phrase|wd)?[-_]?(?:command|cmd|eval|program))[ =]{1,3}\\{0,3}[\"']?(?:echo|printf)\s"
+            rf"(?:-n\s)?\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,200}})"
+        ),
+        locate=chosen,
+        around=0,
+        after="",
+        about="what a command prints that is asked for a password",
+        examples=("restic --password-command 'echo {A-Za-z0-9:12}' snapshots", 'passwordeval "echo {A-Za-z0-9:12}"'),
+        near_misses=("restic --password-command 'echo $PASSWORD' snapshots", "--password-command 'pass show x'"),
+    ),
+    Rule(
+        id="jwt-signing-key",
+        provider="structure",
+        pattern=(
+            rf"(?i:jwt|jsonwebtoken)\.(?:sign|verify|encode|decode)\([^\n\"'`()\x91\x90]{{1,80}},\s?{_QUOTE}"
+            rf"(?P<secret>{BARE}{{8,200}}){_QUOTE}"
+        ),
+        locate=_in_code,
+        around=0,
+        after="",
+        about="the key that tokens are signed with, in a program",
+        examples=("jwt.sign(payload, '{A-Za-z0-9:24}7')", 'jwt.decode(given, "{A-Za-z0-9:24}7", algorithms=x)'),
+        near_misses=(
+            "jwt.sign(payload, 'secret')",
+            "jwt.sign(payload, privateKey)",
+            "jwt.verify(token, 'wrong-secret')",
+        ),
     ),
     Rule(
         id="password-directive",

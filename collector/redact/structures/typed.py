@@ -33,6 +33,7 @@ _field = re.compile(
     rb"""(?i)\b(?:value|text|password|secret)\s{0,3}=\s{0,3}(\\{0,3}["'])?([^"'<>\\\n\x90\x91\s][^"'<>\\\n\x90\x91]{2,200})"""
 )
 _is_secret_field = re.compile(rb"(?i)type\s{0,3}=\s{0,3}\\{0,3}[\"']?password|ispassword\s?=|passwordbox")
+_type = re.compile(r"\b(?:const|unsigned|struct|u?int\d+_t|char)\b")  # of the type 'const uint8_t[64]'
 _name = re.compile(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.:\[\]-]{1,80})")
 
 
@@ -46,7 +47,7 @@ def is_typed(value: str) -> bool:
     """Whether a text typed into a secret's field is one: no placeholder, no word, no code."""
     if value.isalpha() and (len(value) < 10 or reads_like_words(value)):
         return False
-    if is_numbered_name(value):
+    if is_numbered_name(value) or _type.search(value):
         return False
     is_odd = any(map(str.isdigit, value)) and not value.isdigit()
     return is_odd and is_secret(value, Promise.PASSWORD, Notation.QUOTED)

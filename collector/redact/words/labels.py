@@ -33,6 +33,18 @@ _media = re.compile(
     r"[\w./@+ -]*/[\w.@+-]+\.(?:png|jpe?g|gif|webp|svg|heic|mp[34]|mov|pdf|csv|parquet|tar|t?gz|zip|jsonl?|wasm|log|db)"
 )
 _account_line = re.compile(r"(?:\d+:)?[A-Za-z_][\w.$-]*:(?:x|\*|!{1,2}|):\d*")
+_cache_key = re.compile(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.-]{1,80}-[0-9a-f]{40,64}")
+# Of documents, algorithms and encodings; and what ssh begins its messages with.
+_standard = re.compile(
+    r"(?i)(?:rfc|pkcs|sha|md|utf|iso|iec|ieee|fips|bcp|aes|rc|base|tls|ssl|argon|http|ipv|ed|curve|debug)[-_#]?\d{1,5}(?:-\d{1,4})?"
+    r"|\d{1,3}-[A-Z]{2,5}"
+)
+_ciphers = re.compile(r"[-+!]?[A-Z][A-Z0-9-]{1,20}(?:[:+][-+!]?[A-Z][A-Z0-9-]{1,20}){1,30}")
+_number_type = re.compile(
+    r"[*&\[\]]{0,6}(?:[a-z]\w{0,20}\.)?(?:u?int|float|complex|char|wchar|rune|[iuf])\d{0,3}(?:_t)?"
+)
+_camel = re.compile(r"[a-z]+(?:[A-Z][a-z]+\d{0,2})+")
+_uuid = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _hex_number = re.compile(r"-?0x[0-9a-fA-F_]{1,16}[uUlL]{0,3}")
 
 
@@ -40,6 +52,12 @@ def is_joined(value: str) -> bool:
     """Words and numbers, joined by signs, and at least one of them a word: `checkpoint-2026-01-15-shard-60`."""
     parts = _between.findall(value)
     return len(parts) > 1 and _has_word(parts) and all(_number.fullmatch(part) or is_code_word(part) for part in parts)
+
+
+def is_camel(value: str) -> bool:
+    """A name in code of words, perhaps with numbers between them: `stringToUint8Array`."""
+    letters = "".join(filter(str.isalpha, value))
+    return bool(_camel.fullmatch(value)) and reads_like_words(letters.lower())
 
 
 def is_label(value: str) -> bool:
@@ -65,18 +83,24 @@ def is_of_a_file(value: str) -> bool:
         or _environment_name.fullmatch(value)
         or (("_" in value or "-" in value) and _names_one.fullmatch(value) and not has_odd_part(value))
         or _hex_number.fullmatch(value)
+        or _cache_key.fullmatch(value)
+        or _standard.fullmatch(value)
+        or _number_type.fullmatch(value)
+        or (":" in value and _ciphers.fullmatch(value) and not any(map(str.isdigit, value)))
     )
 
 
 _RESULTS = frozenset(["scan", "fail", "warn", "skip", "pass"])
 
 
-def is_result(value: str) -> bool:
-    """What stands behind `pass` in the report of a test: a count, the name of a test, the file it is in."""
+def is_result(value: str, is_reported: bool) -> bool:
+    """What stands behind `pass` in the report of a test: a count, the name of a test, the file it is in. Behind
+    `PASS: ` it may be a mere word."""
     is_count = bool(re.fullmatch(r"[\d/.,%]+", value))
     return (
         is_count
         or value in _RESULTS
+        or (is_reported and (bool(_uuid.fullmatch(value)) or (value.isalpha() and value.islower())))
         or is_joined(value)
         or is_name_in_code(value)
         or bool(re.search(r"[/|(\[]|::", value))

@@ -8,8 +8,8 @@ from collector.redact.words.names import word_set
 
 # A reference to a value that is kept somewhere else.
 _reference = re.compile(
-    r"""^(?:<[^<>]*>?$|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
-    |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$
+    r"""^(?:<[^<>]*>?$|&(?:lt|\#x3[cC]|\#60);|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
+    |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
     |\#\{|@\{|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
     |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
     |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf])+$|HTTP/\d
@@ -60,8 +60,9 @@ _WORDS = word_set(
     false yes no on off required optional nullable invalid missing incorrect wrong expired empty hidden enabled
     disabled default test tests testing tester admin root user username login guest postgres mysql redis mongo
     mongodb rabbitmq sa minio minioadmin elastic changeit changeme letmein_here foo bar baz qux value example
-    basic bearer digest oauth oauth2 jwt header cookie cookies body query form inherit unset auto manual local
+    basic bearer digest oauth oauth2 jwt anonymous header cookie cookies body query form inherit unset auto manual local
     remote write read sensitive redacted base64 hex utf8 utf-8 ascii plain plaintext md5 sha1 sha256 sha512
+    argon2i argon2d argon2id pbkdf2 yescrypt
     bcrypt argon2 scrypt hmac rsa aes public private prompt stdin env file keyring pending revoked valid ok
     error failed success input output type name label title description placeholder strong weak medium none_set
     not_set blank secretstr secretstring securestring uuid guid nonce id sub iss aud exp iat optional_str new
@@ -71,6 +72,8 @@ _WORDS = word_set(
     always never once on_create
     unless given also instead when if as by the an be which that takes used only requires needs then else but so because
     since while via into over than until without within both either neither such such_as is_used before after hover
+    lösenord wachtwoord geheimnis kennwort parola clave segreto secreto geheim senha salasana adgangskode passord jelszó
+    contraseña heslo motdepasse
     should must will can may has have been options option flag flags argument arguments parameter and or in on to
     """
 )

@@ -69,7 +69,7 @@ _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
 _digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
 # words-joined/like.these2, and the rules of validators: required|min:8
 _words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
-_sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
+_sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|(?!!\d|&\d{4})[=&|!<>+]+(?:[A-Za-z_]+|\d+))")
 _term = re.compile(r"\([A-Za-z_]\w*")  # (BASE + 1)
 _constant = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
 _names = re.compile(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
@@ -80,6 +80,7 @@ _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes
 _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
 )
+_fingerprint = re.compile(r"(?:[0-9A-F]{2}:){7,63}[0-9A-F]{2}")
 _uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}(?![a-z0-9-])")
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
@@ -105,7 +106,7 @@ def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
-    if len(value) < 3 or _repeats(value) or _is_names(value):
+    if len(value) < 3 or _repeats(value) or _is_names(value) or "](" in value:  # a link in a document
         return False
     if _url.match(value) or _digest_name.match(value):
         return False
@@ -127,7 +128,9 @@ def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool
     may_be_code = notation is not Notation.DICT_VALUE and (notation is not Notation.QUOTED or len(value) >= 12)
     if may_be_code and is_program(value):
         return True
-    return (promise is not Promise.PASSWORD and is_joined(value)) or (promise <= Promise.OWNED and is_label(value))
+    return (promise is not Promise.PASSWORD and (is_joined(value) or _fingerprint.fullmatch(value) is not None)) or (
+        promise <= Promise.OWNED and is_label(value)
+    )
 
 
 def _is_path(value: str) -> bool:
@@ -203,6 +206,8 @@ def _is_phrase(value: str) -> bool:
 
 
 def _names_a_type(value: str) -> bool:
+    if "|" in value and all(map(_type_name.fullmatch, value.split("|"))):
+        return True
     return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
 
 

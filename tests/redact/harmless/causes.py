@@ -61,6 +61,8 @@ session logs: /var/log/§word/§day/session-§n.log
 mcp session initialize=§word-§n protocol=2025-06-18
 session key=§word:§n:§word value_size=§n
 auth: session=required method=oauth2/§word-v2
+session sess_§md resumed
+restore session §short§short§md (turn §n)
 """
 
 CAUSES["test results"] = r"""
@@ -119,6 +121,10 @@ pass="§n" fail="0" skipped="§d"
 test result: PASS. §n passed; 0 failed
 §time PASS: [§snake_§n] expected=§n actual=§n
 #PASS:§word:§path:§n:§n
+PASS: §uuid
+PASS: §word (§n checks)
+PASS: x86-64 §WORD insns (Intel disassembly)
+PASS: §word§n
 """
 
 CAUSES["flags of other programs"] = r"""
@@ -262,6 +268,7 @@ password => hiera('§tool::password2')
 password: __§TOOL_PASSWORD__
 SECRET_KEY=[[ secret_key2 ]]
 "password": "[[${§tool.password2}]]"
+{{#if currentPassword}}{{> passwordPartial password=currentPassword}}{{/if}}
 """
 
 CAUSES["patterns"] = r"""
@@ -380,6 +387,8 @@ terraform state key: env/§word/§kebab/terraform2.tfstate
 jira key: §WORD-§n
 build key=§WORD-§WORD-JOB1-§n
 §n×§n_§short
+primaryKey: Linux-§word-§digest
+matchedKey: macOS-§word-v§d-§sha
 """
 
 CAUSES["here-strings"] = r"""
@@ -528,6 +537,12 @@ console.log(`token: ${token2.slice(0, 4)}…`);
 println!("secret: {:?}", secret2.expose());
 assert response.json()["token"] == §snake2.token
 expect(wrapper.props().password).toBe(§camel2.password)
+pbkdf2Sync(¶  secret,¶  salt,¶  PBKDF2_ITERATIONS,¶  LENGTH,¶  `sha512`¶)
+jwt.verify(token, publicKey, options)
+names: ["getActionEncryptionKey", "stringToUint8Array", "decodeReply2"]
+{ [ENCRYPTION_KEY]: configValue, [ENCRYPTION_EXPIRE_AT]: Date.now() }
+password: "[type=password]", radio: "[type=radio]"
+:param Ed25519PublicKey|Ed448PrivateKey|Ed448PublicKey key: §word
 """
 
 CAUSES["minified code"] = r"""
@@ -647,6 +662,11 @@ msgid "password:%s2"¶msgstr ""
 <key>§Camel</key><string>com.acme.§camel2</string>
 <PublicKeyToken>b77a5c56193§d</PublicKeyToken>
 Version=4.0.0.0, Culture=neutral, PublicKeyToken=b77a5c561934e089
+§user:*:§n§d:§d§n:§word user:/var/empty:/usr/bin/false
+/etc/security/passwd: §user-user: flags = ADMCHG
+Password    *uint16
+authtoken      *uint32
+GNUTLS_PSK: §word sanity check
 """
 
 CAUSES["commands"] = r"""
@@ -742,6 +762,11 @@ curl -sS -u "$AUTH" https://§host/§word
 GET /secret §word.example HTTP/1.1
 Request for /secret §word should not have happened
 open /token reader2 first
+gcloud secrets versions access latest --secret=§word
+docker service create --secret=§word
+impacket-smbexec §WORD/§user@10.0.§d.§n
+restic --password-command 'pass show §word' snapshots
+snmpwalk -v3 -u §user -l noAuthNoPriv 10.0.§d.§n
 """
 
 CAUSES["reports and line numbers"] = r"""
@@ -900,4 +925,18 @@ jwt: see jwt.io2
 otp: §n digits
 no auth-§word2 needed
 auth-§kebab2 is a §word
+- `auth.token`: §word¶- `auth.password`: unused
+packets identified as "TLSv1.3"
+COMMENT ON COLUMN users.password IS 'argon2id';
+"password": "Lösenord", "secret": "Geheimnis"
+Invalid password or PKCS12 data
+the password of the pkcs12 certificate, as RFC§n§d says
+rsa-psk: corrected memory leak on §word
+credential-libsecret: unlock locked secrets
+the --ftp-passwd and --proxy-passwd switches have been renamed
+| what counts as a secret | [docs/§word.md](docs/§word.md) |
+250 AUTH LOGIN PLAIN¶535-Invalid credentials
+Password Credentials Flow¶/usr/lib/python3/dist-packages/§snake/grant_types/§snake_password_credentials.py:§n: token
+https://abc:xyz@example.com/§path
+psk: &#x3C;string> the §word
 """

@@ -1,0 +1,34 @@
+"""What a form's field holds, by how it is described: `Password textbox`, `input[name=password]`, `Enter your API key`.
+
+In: a description for people, or a selector. Out: the telling name in it, or nothing. A description of something else
+about a secret (`Forgot password link`, `Username or password`, `Token count`) tells nothing.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from collector.redact.words.names import Promise, promise, split_name, word_set
+
+LONGEST = 100
+# What a field is, and how a selector says which: they say nothing about what it holds.
+_FIELD_WORDS = word_set(
+    """
+    textbox text box field input edit entry area textarea control element ctl txt form id name type label aria testid
+    placeholder data test cy css xpath get by role nth child of first last enter your the a an please here required
+    """
+)
+_ENDS = frozenset(["for", "at", "with"])  # what follows says whose it is
+
+
+@lru_cache(maxsize=2_000)
+def telling_name(description: str) -> str:
+    """The name of the secret that is typed into a field described so; empty where it is none."""
+    if len(description) > LONGEST:
+        return ""
+    words = split_name(description)
+    end = next((at for at, word in enumerate(words) if word in _ENDS and at), len(words))
+    kept = [word for word in words[:end] if word not in _FIELD_WORDS]
+    name = "_".join(kept)
+    is_one = 0 < len(kept) <= 4 and "or" not in kept and promise(name) in (Promise.KEY, Promise.PASSWORD)
+    return name if is_one else ""
