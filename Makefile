@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench soak test-real client-diff test-system engines test-engines test-web pictures map trace package clean
+.PHONY: demo test lint format check-types unit bench bench-gate soak test-real client-diff test-system engines test-engines test-web pictures map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -39,6 +39,10 @@ format: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m tests.bench
+
+# Fails where a scan costs half as much again as it did when the figure was set, in multiples of the floor.
+bench-gate: $(VENV)/.ready
+	$(BIN)/python -m tests.bench.floors --megabytes 50 --rounds 3 --at-most 11.5
 
 soak: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -s -m slow

@@ -1,4 +1,7 @@
-"""What a scan costs in floors: the agent and the floor in turns over the same backlog, medians of several rounds."""
+"""What a scan costs in floors: the agent and the floor in turns over the same backlog, medians of several rounds.
+
+With `--at-most` it is a gate: it fails where the agent costs more floors than that.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.floors", description=__doc__)
     parser.add_argument("--megabytes", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--at-most", type=float, default=float("inf"), metavar="FLOORS")
     given = parser.parse_args()
     with drained() as url:
         scan(made_backlog(1), url)  # compiles and caches the redactor's database
@@ -36,6 +40,8 @@ def main() -> None:
         per_gigabyte = agent / (size_of(root) / 1e9)
         seconds = f"{agent:.2f} CPU s, the floor {floor:.2f}"
         row("scan, in floors", "<= 3.0", f"**{ratio:.2f} floors**", seconds, f"{per_gigabyte:.1f} CPU s/GB")
+    if ratio > given.at_most:
+        sys.exit(f"a scan costs {ratio:.2f} floors, more than {given.at_most:.2f}")
 
 
 if __name__ == "__main__":

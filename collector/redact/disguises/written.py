@@ -74,10 +74,9 @@ def is_disguised(texts: list[str], text: bytes) -> bool:
     all ASCII is dropped first (6 us for 3 kB with 20 signs in it; a pattern, or an error handler, takes twice that)."""
     if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped_escape.search(text)):
         return True
-    joined = "".join(texts)
-    if joined.isascii():
+    if all(map(str.isascii, texts)):
         return False
-    beyond = joined.encode("utf-8", "replace").translate(None, _ASCII)
+    beyond = "".join(texts).encode("utf-8", "replace").translate(None, _ASCII)
     return not _beyond_latin.isdisjoint(beyond.decode())
 
 
