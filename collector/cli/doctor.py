@@ -17,7 +17,7 @@ from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collector.inspection.doctor import Check
+    from collector.inspection.check import Check
 
 
 def doctor(
@@ -26,18 +26,22 @@ def doctor(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
+    canary: Annotated[
+        bool, typer.Option("--canary/--no-canary", help="Send test events to the sink, to see if it takes them.")
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Checks all that the agent needs; exits 1 when something fails.
 
-    Configuration, roots, state, disk, redaction, secrets, sink, clock, watching, service: a line each, and what to do.
-    Changes nothing on this machine. The sink gets one synthetic event, of kind `heartbeat`, to see if it is accepted.
+    Configuration, roots, state, disk, redaction, secrets, sink, watching, service: a line each, and what to do. Of
+    a sink: proxy, DNS, connection, certificate, token, clock, whether it takes events, old ones too, and has them then.
+    Changes nothing on this machine. A sink gets two synthetic events of kind `canary`, one of them dated 40 days back.
 
     Example: collector doctor
     """
     log.configure(asked_level() or "error")
     found = []
-    for check in _checks(config, flags(root, sink_url, sink_type, state)):
+    for check in _checks(config, flags(root, sink_url, sink_type, state), has_canary=canary):
         found.append(check)
         if not json:
             _print(check)
@@ -47,8 +51,9 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
-    from collector.inspection.doctor import Check, checks
+def _checks(config: Path | None, given: Mapping[str, Any], *, has_canary: bool) -> Iterator[Check]:
+    from collector.inspection.check import Check
+    from collector.inspection.doctor import checks
     from collector.install.installed import services_of
     from collector.install.plans import Person
 
@@ -60,7 +65,7 @@ def _checks(config: Path | None, given: Mapping[str, Any]) -> Iterator[Check]:
     person = Person(settings.account(), os.getuid(), settings.home())
     services, every = services_of(person, sys.platform), chosen.each()
     for each in every:
-        for check in checks(each, services):
+        for check in checks(each, services, has_canary=has_canary):
             yield check._replace(name=f"{check.name} {each.sink_name}") if len(every) > 1 else check
 
 

@@ -81,6 +81,16 @@ class Channel:
             )
         return Posted(accepted, all_sent, answer)
 
+    def ask(self, request: Request, waiting: Waiting) -> Answer | Retry | Halt:
+        """One request that is about events rather than with some; never during a standstill."""
+        answer, _ = self._sent(request, waiting)
+        return answer
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether requests say who is sending."""
+        return self._transport.has_credentials
+
     def _post_one(self, request: Request, waiting: Waiting) -> Posted:
         """One request, as soon as the upload ceiling allows, and whatever the sink wants to be asked after it.
 
@@ -101,16 +111,19 @@ class Channel:
         return Posted(self._cleaned(verdict), sent, answer)
 
     def _exchange(self, request: Request, waiting: Waiting) -> tuple[Verdict | Pending, int, Answer | None]:
+        answer, sent = self._sent(request, waiting)
+        if isinstance(answer, Answer):
+            answer = answer._replace(path=request.path)
+            return self.sink.classify(answer), sent, answer
+        return answer, sent, None
+
+    def _sent(self, request: Request, waiting: Waiting) -> tuple[Answer | Retry | Halt, int]:
         if waiting.is_over:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
         # The last thing before the socket, so that off is off on every way here: passes, retries, heartbeats, tests.
         if reason := self._standstill():
             raise Paused(f"Nothing is sent: {reason}. All offsets are kept.")
-        answer, sent = self._transport.post(request)
-        if isinstance(answer, Answer):
-            answer = answer._replace(path=request.path)
-            return self.sink.classify(answer), sent, answer
-        return answer, sent, None
+        return self._transport.post(request)
 
     def _seconds_until_free(self, size: int) -> float:
         """Keeps the upload below max_rate: a request waits until those before it have used up their time."""

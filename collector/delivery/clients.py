@@ -105,7 +105,7 @@ class Clients:
         # http:// is allowed to loopback because nothing leaves this machine; a proxy would carry it elsewhere.
         may_use_proxy = not is_loopback(self._url)
         is_encrypted = self._transport is None and httpx.URL(self._url).scheme == "https"
-        trust = _trust(settings) if is_encrypted else NO_TRUST
+        trust = trust_of(settings) if is_encrypted else NO_TRUST
         queried = _queried_secrets(self._url)
         self._secrets |= {*queried, *(credentials.secrets if credentials else ())}
         named = {name.lower() for name in settings.headers}
@@ -138,7 +138,7 @@ def _queried_secrets(url: str) -> list[str]:
     return [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
 
 
-def _trust(settings: SinkSettings) -> ssl.SSLContext:
+def trust_of(settings: SinkSettings) -> ssl.SSLContext:
     """The system's trust store, or sink.ca_file instead of it; with the client certificate, if there is one."""
     try:
         if settings.ca_file is None and sys.platform == "darwin":

@@ -151,7 +151,9 @@ class SinkType(Generic[OptionsT]):
     `within` names the part of a receiver that options choose, such as an index: another part is another sink.
     `scheme` is the word before the token in the Authorization header. `signer` makes the headers by which a request
     says who sends it, from its method, URL, headers and body as they go out. `check` raises ConfigurationError for
-    options that do not fit the settings that all sinks share.
+    options that do not fit the settings that all sinks share. `lookup` makes the request that asks for an event which
+    was sent at that time; an answer with the event's id, which the request must not contain as it stands where an error
+    would quote it, says that the receiver has it. None: it cannot be asked where events are sent to.
     """
 
     name: str
@@ -165,6 +167,7 @@ class SinkType(Generic[OptionsT]):
     scheme: str = "Bearer"
     signer: Callable[[OptionsT], Signer] | None = None
     check: Callable[[OptionsT, SinkSettings], None] = lambda _options, _settings: None
+    lookup: Callable[[OptionsT, Sealed, float], Request] | None = None
 
     @property
     def needs_url(self) -> bool:

@@ -42,6 +42,7 @@ KINDS: dict[str, str] = {
     "session_index": "One session, as an index file described it at the time.",
     "stats": "Claude Code's statistics cache, whole, whenever it changes.",
     "heartbeat": "A sign of life from collector itself, with its figures; it comes from no record.",
+    "canary": "A test event of `collector doctor`, to see whether a sink takes events; no question counts it.",
     "unknown": "A record of a type this version does not know; everything it held is in the event.",
 }
 

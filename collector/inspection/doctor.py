@@ -1,79 +1,62 @@
 """Checks everything the agent needs, and says what a person can do about each thing that is wrong.
 
 In: the settings, and what is known of installed services. Out: checks, one after another. Nothing is changed.
-The sink gets one synthetic event (of kind `heartbeat`, marked `canary`), because only an acknowledgement proves that it
-can be reached and accepts events.
+What is asked of a sink, and sent to it, is in sink_checks.py.
 """
 
 from __future__ import annotations
 
-import email.utils
+import functools
 import itertools
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.assembly import (
-    capture_of,
-    frame_of,
     installation_of,
     make_redactor,
-    open_channel,
-    policy_of,
     quarantine_of,
     roots_of,
     scope_of,
     state_of,
 )
-from collector.delivery.failures import CHECK_PROXY
-from collector.delivery.sink import Accepted, Answer, Halt, Verdict
 from collector.delivery.sinks.registry import SINKS
-from collector.delivery.window import Deliverer
 from collector.errors import CollectorError
-from collector.flow.capture import captured_sender
+from collector.inspection.check import Check
 from collector.inspection.deletions import deletions, is_late, kept_alone
+from collector.inspection.sink_checks import sink_checks
 from collector.keeping.lock import holder
-from collector.keeping.pause import standstill
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
-from collector.redact import Redactor, seal
+from collector.redact import Redactor
 from collector.redact.scan import rule_cache
 from collector.service import watch_limits
-from collector.service.heartbeat import canary
 from collector.service.status_file import in_words, read_status
 from collector.settings import Settings
-from collector.settings.options import is_loopback
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
-CLOCK_SKEW_SECONDS = 300
 OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
 ASKS_AS_ITSELF = os.access in os.supports_effective_ids
+Step = Callable[[Settings, Findings], Iterator[Check]]
 PROBLEMS = ("unavailable", "halted", "state", "internal")  # what a status line of an agent in trouble begins with
 
 
-class Check(NamedTuple):
-    """One thing that was checked; level is ok, warn or fail."""
+def checks(settings: Settings, services: Sequence[Mapping[str, str]], *, has_canary: bool = True) -> Iterator[Check]:
+    """Every check, in the order in which things go wrong; `services` are those installed, seen by their manager.
 
-    name: str
-    level: str
-    finding: str
-    advice: str = ""
-
-
-def checks(settings: Settings, services: Sequence[Mapping[str, str]]) -> Iterator[Check]:
-    """Every check, in the order in which things go wrong; `services` are those installed, seen by their manager."""
+    `has_canary` sends test events to the sink.
+    """
     yield Check("configuration", "ok", f"{', '.join(settings.origins.files) or 'defaults and environment'}: valid")
     for each in settings.origins.overruled:
         yield Check("configuration", "warn", str(each), "Remove it there, or ask whoever administers this machine.")
     found = discover(scope_of(settings))
-    for name, step in STEPS.items():
+    asks_sink = functools.partial(_sink, has_canary=has_canary)
+    steps: dict[str, Step] = {**STEPS, "sink": asks_sink, "watching": _watching}
+    for name, step in steps.items():
         try:
             yield from step(settings, found)
         except (CollectorError, OSError) as error:
@@ -224,67 +207,8 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
     settings.sink_token()
 
 
-def _sink(settings: Settings, _: Findings) -> Iterator[Check]:
-    """One event goes the whole way; a sink that takes it takes others."""
-    chosen = SINKS[settings.sink_type]
-    if chosen.place is not None:  # a canary would make what is not there yet
-        yield _events_kept_at(chosen.place(settings), chosen.address(settings))
-        return
-    if str(settings.sink.url).startswith("http://") and settings.sink.allow_http:
-        yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
-    if (proxy := configuration.proxy_of(str(settings.sink.url))) and not is_loopback(str(settings.sink.url)):
-        yield Check("proxy", "ok", str(proxy))
-    if reason := standstill(settings):
-        yield Check("sink", "warn", f"not asked, because nothing may leave: {reason}", "Run `doctor` again afterwards.")
-        return
-    known = installation_of(settings)
-    redactor = make_redactor(settings, known.key)
-    made = captured_sender(canary(frame_of(settings, known), time.time()), capture_of(settings, known))
-    event = seal(made, redactor, settings.batch.max_event_bytes)
-    with open_channel(settings, redactor) as channel:
-        started = time.monotonic()
-        posted = Deliverer(channel, policy_of(settings)).ask(event)
-        took = time.monotonic() - started
-    yield _verdict(channel.address, posted.verdict, took)
-    if posted.answer is not None:
-        yield from clock(posted.answer, time.time())
-
-
-def _verdict(address: str, verdict: Verdict, took: float) -> Check:
-    match verdict:
-        case Accepted(rejected=rejected) if rejected:
-            finding = f"{address} answers, but rejected the canary: {next(iter(rejected.values()))}"
-            return Check("sink", "warn", finding, "Check what it expects.")
-        case Accepted():
-            return Check("sink", "ok", f"{address} took an event in {took * 1000:.0f} ms")
-        case Halt():
-            return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
-        case _:
-            advice = CHECK_PROXY if "the proxy" in verdict.reason else "Check that it is up and reachable from here."
-            return Check("sink", "fail", f"{address}: {verdict.reason}", advice)
-
-
-def clock(answer: Answer, now: float) -> Iterator[Check]:
-    """Whether the sink's clock and ours agree; events of a wrong clock land in the wrong day."""
-    told = answer.headers.get("date", "")
-    try:
-        skew = now - email.utils.parsedate_to_datetime(told).timestamp()
-    except (ValueError, TypeError):
-        return
-    if abs(skew) > CLOCK_SKEW_SECONDS:
-        finding = f"this clock and the sink's differ by {abs(skew):.0f} seconds"
-        yield Check("clock", "warn", finding, "Set this machine's clock, or let NTP do it.")
-    else:
-        yield Check("clock", "ok", f"within {abs(skew) + 1:.0f} seconds of the sink's")
-
-
-def _events_kept_at(path: Path, address: str) -> Check:
-    if not path.exists():
-        return Check("sink", "ok", f"{address}, created by the first run")
-    from collector.store.database import open_to_read
-
-    open_to_read(path).close()
-    return Check("sink", "ok", f"{address}, {in_words(path.stat().st_size)}")
+def _sink(settings: Settings, _: Findings, *, has_canary: bool) -> Iterator[Check]:
+    yield from sink_checks(settings, has_canary=has_canary)
 
 
 def _watching(_: Settings, found: Findings) -> Iterator[Check]:
@@ -329,7 +253,7 @@ def of_services(services: Sequence[Mapping[str, str]], *, is_agent_running: bool
         yield Check("service", "warn", "not installed", advice)
 
 
-STEPS: dict[str, Callable[[Settings, Findings], Iterator[Check]]] = {
+STEPS: dict[str, Step] = {
     "root": _roots,
     "state": _state,
     "sweep": _sweep,
@@ -337,6 +261,4 @@ STEPS: dict[str, Callable[[Settings, Findings], Iterator[Check]]] = {
     "quarantine": _quarantine,
     "redaction": _redaction,
     "secrets": _secrets,
-    "sink": _sink,
-    "watching": _watching,
 }

@@ -15,7 +15,7 @@ from collector.inspection.deletions import deletions, kept_alone
 from collector.inspection.status import status_report
 from collector.reading.discover import Findings, discover
 from collector.service.status_file import in_words
-from collector.settings import Settings
+from collector.settings import Settings, home
 
 
 class Fact(NamedTuple):
@@ -71,11 +71,8 @@ def _of_the_transcripts(settings: Settings, found: Findings) -> Iterator[Fact]:
         title = AGENTS[each.root.agent].title
         due = f"; the oldest one goes on {each.first}" if each.first else ""
         where = each.setting or "its default"
-        yield Fact(
-            "about to go",
-            "ok",
-            f"{title} deletes transcripts in {each.root.path} after {each.days} days ({where}){due}",
-        )
+        said = f"{title} deletes transcripts in {each.root.path} after {each.days} days ({where}){due}"
+        yield Fact("about to go", "ok", said.replace(f"{home()}/", "~/"))
     count = kept_alone(settings, found)
     kept = settings.store.retention_days
     until = f"until they are {kept} days old" if kept else "for ever"

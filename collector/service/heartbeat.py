@@ -106,20 +106,24 @@ def after_scan(flow: Flow, ledger: Ledger, configuration: str, *, took: float, i
         send(made, flow, LAST_WORD_SECONDS, is_last=True)
 
 
-def canary(frame: Frame, now: float) -> dict[str, Any]:
-    """An event whose only purpose is to see whether the sink accepts it."""
-    return _event(f"canary\0{frame.installation_id}\0{now}", frame, now, {"canary": True, "version": __version__})
+def canary(frame: Frame, now: float, age_days: int = 0) -> dict[str, Any]:
+    """An event whose only purpose is to see whether the sink accepts it: of now, or of so many days ago."""
+    name = f"canary\0{frame.installation_id}\0{now}\0{age_days}"
+    attributes: dict[str, Any] = {"canary": True, "version": __version__}
+    if age_days:
+        attributes["age_days"] = age_days
+    return _event(name, frame, now - age_days * 86_400, attributes, "canary")
 
 
-def _event(name: str, frame: Frame, now: float, attributes: dict[str, Any]) -> dict[str, Any]:
+def _event(name: str, frame: Frame, now: float, attributes: dict[str, Any], kind: str = "heartbeat") -> dict[str, Any]:
     return {
         **frame.sender(),
         "id": blake2b(name.encode(), digest_size=16).hexdigest(),
         "schema": SCHEMA,
-        "kind": "heartbeat",
+        "kind": kind,
         "priority": 0,
         "time": datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
         "client": {"name": "collector", "version": __version__},
         "attributes": attributes,
-        "source": {"path": "heartbeat", "offset": 0, "length": 0},
+        "source": {"path": kind, "offset": 0, "length": 0},
     }

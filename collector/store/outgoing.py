@@ -17,7 +17,7 @@ PAGE = 500
 # Heartbeats say how an agent was doing at a time that is over.
 NEXT_PAGE = """
 SELECT row.number, body FROM event_rows AS row JOIN bodies ON bodies.number = row.number
-WHERE row.number > :after AND (:since = '' OR row.time >= :since) AND row.kind != 'heartbeat'
+WHERE row.number > :after AND (:since = '' OR row.time >= :since) AND row.kind NOT IN ('heartbeat', 'canary')
 ORDER BY row.number LIMIT :page
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 
 from collector.delivery import sink as sink_seam
 from collector.flow.event import json_schema
-from collector.inspection.doctor import clock, of_services
+from collector.inspection.doctor import of_services
+from collector.inspection.sink_checks import clock
 from tests.agent import Agent, Result
 from tests.build import Home
 from tests.sink import Answer, Sink, redirect, rejecting
@@ -100,11 +102,13 @@ def test_an_installed_service_is_judged_by_how_it_is(
         assert (check.level == "ok") == (not check.advice)
 
 
-def test_the_sink_gets_one_harmless_event(sink: Sink, agent: Agent) -> None:
+def test_the_sink_gets_two_harmless_events(sink: Sink, agent: Agent) -> None:
     examine(agent)
-    (event,) = sink.events
-    jsonschema.validate(event, json_schema())
-    assert (event["kind"], event["attributes"]["canary"]) == ("heartbeat", True)
+    for event in sink.events:
+        jsonschema.validate(event, json_schema())
+    assert [event["kind"] for event in sink.events] == ["canary", "canary"]
+    fresh, old = [datetime.fromisoformat(event["time"]) for event in sink.events]
+    assert (fresh - old).days == 40
     assert agent.scan().ledger["delivered"] == 1
 
 

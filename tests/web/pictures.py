@@ -52,6 +52,8 @@ def main(folder: Path) -> None:
         assert Agent(home, environment={"COLLECTOR_HOST__NAME": "ada-laptop"}).run("scan").code == 0
         for path in sorted(home.root.rglob("*.jsonl"))[:9]:
             path.unlink()  # as Claude Code does
+        for path in home.root.rglob("*.jsonl"):
+            os.utime(path, (UNTIL.timestamp(), UNTIL.timestamp()))
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         with started("web", "--no-open") as (_, address):
             for name, place, look, width, height in PICTURES:

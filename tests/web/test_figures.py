@@ -10,12 +10,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.agent import Agent
 from tests.build import Home
 from tests.store.samples import Event, event, reply
 from tests.web.pages import Browser, stored
+from tests.web.test_commands import started
 
 
 def called(number: int, name: str, seconds: int, *, ok: bool = True, given: Any = None) -> list[Event]:
@@ -157,12 +159,18 @@ def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path) -> None:
     agent = Agent(home)
     assert agent.scan().code == 0
     gone.delete()
-    (home.root / "settings.json").write_text('{"cleanupPeriodDays": 99999, "env": {"KEY": "a secret"}}')
+    (home.root / "settings.json").write_text('{"cleanupPeriodDays": 99999, "env": {"KEY": "only-in-settings"}}')
     told = agent.run("doctor", "--root", str(home.root), "--state", str(agent.state)).stdout
     assert "deletes transcripts after 99999 days" in told
-    (home.root / "settings.json").write_text('{"cleanupPeriodDays": 10, "env": {"KEY": "a secret"}}')
+    (home.root / "settings.json").write_text('{"cleanupPeriodDays": 10, "env": {"KEY": "only-in-settings"}}')
     told = agent.run("doctor", "--root", str(home.root), "--state", str(agent.state)).stdout
     assert "deletes transcripts after 10 days (cleanupPeriodDays in " in told
     assert "the oldest one goes on 2026-03-11" in " ".join(told.split())
     assert "1 sessions whose transcripts are gone are still in the store, for ever" in " ".join(told.split())
-    assert "a secret" not in told
+    assert "only-in-settings" not in told
+    with started("web", "--no-open") as (_, address), httpx.Client(follow_redirects=True) as client:
+        client.get(address)
+        page = client.get(f"{address.partition('?')[0]}trust").text
+    assert "after 10 days (cleanupPeriodDays in ~/.claude/settings.json)" in page
+    assert "1 sessions whose transcripts are gone" in page
+    assert "only-in-settings" not in page

@@ -139,6 +139,13 @@ def _reason(item: dict[str, Any]) -> str:
     return f"status {item.get('status')}, {said.partition(' Preview of field')[0]}"[:500]
 
 
+def lookup(options: ElasticsearchOptions, event: Sealed, _: float) -> Request:
+    """Asks for a document, which can be found after the next refresh: a second, by default."""
+    body = orjson.dumps({"query": {"ids": {"values": [event.id]}}, "_source": False})
+    path = f"/{options.index}/_search"
+    return Request(body, {"Content-Type": "application/json"}, path, {"filter_path": "hits.hits._id"})
+
+
 SINK = SinkType(
     name="elasticsearch",
     summary="documents for Elasticsearch or OpenSearch",
@@ -146,5 +153,6 @@ SINK = SinkType(
     make=ElasticsearchSink,
     within=lambda options: options.index,
     scheme="ApiKey",
+    lookup=lookup,
     check=gzip_only("Elasticsearch"),
 )

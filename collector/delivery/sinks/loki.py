@@ -22,6 +22,7 @@ from collector.delivery.statuses import is_success, verdict_of
 from collector.flow.outcome import Sealed
 from collector.settings.options import Labels, Names
 
+HOUR = 3600 * 10**9  # nanoseconds
 LARGEST_LINE = 256 * 1024  # max_line_size, in bytes
 LARGEST_BODY = 4_000_000  # what its distributors take by default over gRPC is 4 MiB, unpacked
 SERVICE = {"service_name": "claude-code"}
@@ -99,10 +100,19 @@ class LokiSink:
         return verdict_of(answer, self._clock())
 
 
+def lookup(options: LokiOptions, event: Sealed, now: float) -> Request:
+    """Asks for a line, by its id and around the time that it was filed under."""
+    filed, _ = filing_time(fields_of(event), options, now)
+    asked = f'{{service_name="{SERVICE["service_name"]}"}} | event_id="{event.id}"'
+    query = {"query": asked, "start": str(filed - HOUR), "end": str(filed + HOUR), "limit": "1"}
+    return Request(b"", {}, "/loki/api/v1/query_range", query, method="GET")
+
+
 SINK = SinkType(
     name="loki",
     summary="lines for Grafana Loki",
     options=LokiOptions,
     make=LokiSink,
     check=gzip_only("Loki"),
+    lookup=lookup,
 )

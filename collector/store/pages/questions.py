@@ -44,7 +44,9 @@ def ask(connection: sqlite3.Connection, text: str, **parameters: Any) -> Rows:
 
 def days_of(connection: sqlite3.Connection) -> tuple[date | None, date | None]:
     """The first and the last day with anything in the store."""
-    found = connection.execute("SELECT min(day), max(day) FROM kind_totals WHERE day <> '' AND kind <> 'heartbeat'")
+    found = connection.execute(
+        "SELECT min(day), max(day) FROM kind_totals WHERE day <> '' AND kind NOT IN ('heartbeat', 'canary')"
+    )
     first, last = found.fetchone()
     return _day(first), _day(last)
 
@@ -160,39 +162,23 @@ WHERE session_id {THESE} ORDER BY coalesce(row.time, ''), row.number
 
 
 def calls_by_day(connection: sqlite3.Connection, chosen: Selection, bucket: str) -> Rows:
-    """Calls of tools by day (or week, or month) and outcome."""
+    """Calls by tool, what they were aimed at, and day (or week, or month)."""
     text = f"""
-SELECT {DIMENSIONS[bucket].replace("hour", "coalesce(time, '')")} AS bucket,
-    CASE WHEN ok = 0 THEN 'failed' ELSE 'answered' END AS outcome, count(*) AS calls
-FROM call_totals {_place(chosen)}
-WHERE {chosen.where(hour="time")} GROUP BY 1, 2
+SELECT coalesce(name, '') AS name, target, {DIMENSIONS[bucket].replace("hour", "coalesce(time, '')")} AS bucket,
+    count(*) AS calls, count(ok) AS answered, coalesce(sum(ok = 0), 0) AS failed, sum(duration_ms) AS duration_ms
+FROM call_totals {_place(chosen)} WHERE {chosen.where(hour="time")} GROUP BY 1, 2, 3
 """  # noqa: S608
     return ask(connection, text, **chosen.parameters)
 
 
-def calls_by_target(connection: sqlite3.Connection, chosen: Selection) -> Rows:
-    """Calls by what they were aimed at: an MCP server, a skill, a kind of subagent."""
+def durations(connection: sqlite3.Connection, chosen: Selection) -> list[tuple[str, str | None, int]]:
+    """How long each call took, with its tool and what it was aimed at. Put in order in Python, which takes a quarter
+    of what SQLite's window functions take."""
     text = f"""
-WITH aimed AS MATERIALIZED (
-    SELECT
-        CASE WHEN name = 'Skill' THEN 'skill' WHEN name IN ('Task', 'Agent') THEN 'agent' ELSE 'mcp' END AS "group",
-        target, ok, duration_ms, duration_from
-    FROM call_totals {_place(chosen)}
-    WHERE target IS NOT NULL AND {chosen.where(hour="time")}
-),
-ranked AS (
-    SELECT *, CASE WHEN duration_ms IS NOT NULL THEN
-        row_number() OVER (PARTITION BY "group", target, duration_ms IS NULL ORDER BY duration_ms) END AS place,
-        count(duration_ms) OVER (PARTITION BY "group", target) AS times
-    FROM aimed
-)
-SELECT "group", target, count(*) AS calls, count(ok) AS answered, coalesce(sum(ok = 0), 0) AS failed,
-    sum(duration_ms) AS duration_ms, sum(duration_from = 'computed') AS computed,
-    min(CASE WHEN place * 100 >= times * 50 THEN duration_ms END) AS p50_ms,
-    min(CASE WHEN place * 100 >= times * 95 THEN duration_ms END) AS p95_ms
-FROM ranked GROUP BY 1, 2 ORDER BY calls DESC, 2
+SELECT coalesce(name, ''), target, duration_ms FROM call_totals {_place(chosen)}
+WHERE duration_ms IS NOT NULL AND {chosen.where(hour="time")}
 """  # noqa: S608
-    return ask(connection, text, **chosen.parameters)
+    return connection.execute(text, chosen.parameters).fetchall()
 
 
 def _place(chosen: Selection) -> str:

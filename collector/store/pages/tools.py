@@ -2,50 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from collector.store import queries
 from collector.store.pages import charts, shown
 from collector.store.pages.asked import Asked
 from collector.store.pages.chosen import every_bucket
-from collector.store.pages.questions import calls_by_day, calls_by_target
+from collector.store.pages.questions import calls_by_day, durations
+from collector.store.tools import TARGETS
 
 MOST_ROWS = 40
+SKILL = "Skill"
+Key = Callable[[str, str | None], str | None]
 
 
 def view(asked: Asked) -> dict[str, Any]:
     """The values of the template."""
-    connection, chosen = asked.connection, asked.chosen
-    tools = queries.tools_by(connection, "name", chosen.selection)
-    targets = calls_by_target(connection, chosen.selection)
-    groups = [
-        ("Tools", "name", tools),
-        ("MCP servers", "target", [row for row in targets if row["group"] == "mcp"]),
-        ("Skills", "target", [row for row in targets if row["group"] == "skill"]),
-        ("Subagents, as they were started", "target", [row for row in targets if row["group"] == "agent"]),
+    chosen = asked.chosen
+    days = calls_by_day(asked.connection, chosen.selection, chosen.bucket)
+    times = durations(asked.connection, chosen.selection)
+    groups = [(title, _added_up(days, times, key)) for title, key in GROUPS.items()]
+    calls, answered, failed = (sum(row[name] for row in days) for name in ("calls", "answered", "failed"))
+    outcomes = [
+        {"bucket": row["bucket"], "outcome": outcome, "calls": count}
+        for row in days
+        for outcome, count in (("answered", row["calls"] - row["failed"]), ("failed", row["failed"]))
     ]
-    calls, failed = sum(row["calls"] for row in tools), sum(row["failed"] or 0 for row in tools)
-    unanswered = calls - sum(row["answered"] for row in tools)
-    listed = [(title, key, rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)) for title, key, rows in groups if rows]
     return {
         "title": "Tools",
         "tiles": [
             {"name": "calls", "value": shown.count(calls), "change": ""},
             {"name": "failed", "value": shown.count(failed), "change": shown.percent(failed, calls) if calls else ""},
-            {
-                "name": "without a result",
-                "value": shown.count(unanswered),
-                "change": "",
-            },
-            {"name": "different tools", "value": shown.count(len(tools)), "change": ""},
+            {"name": "without a result", "value": shown.count(calls - answered), "change": ""},
+            {"name": "different tools", "value": shown.count(len(groups[0][1])), "change": ""},
         ],
         "chart": charts.stacked(
-            calls_by_day(connection, chosen.selection, chosen.bucket),
+            outcomes,
             every_bucket(chosen.since, chosen.until, chosen.bucket),
             ("bucket", "outcome", "calls"),
             lambda value: shown.count(int(value)),
             order=("answered", "failed"),
             height=140,
         ),
-        "groups": listed,
+        "groups": [(title, "key", rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)) for title, rows in groups if rows],
     }
+
+
+def _agent(name: str, target: str | None) -> str | None:
+    return target if name in TARGETS and name != SKILL else None
+
+
+def _server(name: str, target: str | None) -> str | None:
+    return target if name not in TARGETS else None
+
+
+GROUPS: dict[str, Key] = {
+    "Tools": lambda name, _: name,
+    "MCP servers": _server,
+    "Skills": lambda name, target: target if name == SKILL else None,
+    "Subagents, as they were started": _agent,
+}
+
+
+def _added_up(days: list[dict[str, Any]], times: list[tuple[str, str | None, int]], key: Key) -> list[dict[str, Any]]:
+    """The figures of each value that a key gives, most calls first; those for which it gives none are left out."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in days:
+        value = key(row["name"], row["target"])
+        if value is not None:
+            sums = found.setdefault(value, {"key": value, "calls": 0, "failed": 0, "duration_ms": None})
+            sums["calls"] += row["calls"]
+            sums["failed"] += row["failed"]
+            if row["duration_ms"] is not None:
+                sums["duration_ms"] = (sums["duration_ms"] or 0) + row["duration_ms"]
+    taken: dict[str, list[int]] = {}
+    for name, target, duration in times:
+        value = key(name, target)
+        if value is not None:
+            taken.setdefault(value, []).append(duration)
+    for value, row in found.items():
+        ordered = sorted(taken.get(value, ()))
+        row["p50_ms"], row["p95_ms"] = _within(ordered, 50), _within(ordered, 95)
+    return sorted(found.values(), key=lambda row: (-row["calls"], row["key"]))
+
+
+def _within(ordered: list[int], percent: int) -> int | None:
+    """What this share of the durations does not exceed, as the report has it."""
+    return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else None

@@ -1,0 +1,80 @@
+"""Probe: the way to a sink below HTTP: its name, a connection, its certificate.
+
+In: a URL and the sink's settings. Out: what was found, or the OSError that it failed with. Invariant: nothing is sent
+but handshakes: no request, no token, no event.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import httpx
+
+from collector.delivery.clients import trust_of
+from collector.settings.options import SinkSettings
+
+PORTS = {"http": 80, "https": 443}
+
+
+class Place(NamedTuple):
+    """Where a URL leads to."""
+
+    host: str
+    port: int
+    is_encrypted: bool
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the host is an address, so that there is no name to be found."""
+        try:
+            ipaddress.ip_address(self.host)
+        except ValueError:
+            return False
+        return True
+
+
+class Certificate(NamedTuple):
+    """What was agreed on: the version of TLS, who issued the certificate, and when it ends (seconds since 1970).
+
+    Where the system's own verifier says nothing but yes, as on macOS, the issuer is empty and there is no end.
+    """
+
+    version: str
+    issuer: str
+    ends: float | None
+
+
+def place_of(url: str) -> Place:
+    """Where requests to this URL go. Raises httpx.InvalidURL."""
+    parts = httpx.URL(url)
+    return Place(parts.host, parts.port or PORTS.get(parts.scheme, 443), parts.scheme == "https")
+
+
+def addresses_of(place: Place) -> list[str]:
+    """The addresses of its name, in the order in which they are tried."""
+    found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+def connect(place: Place, settings: SinkSettings) -> Certificate | None:
+    """A connection, and the handshake where it is encrypted; closed again at once."""
+    with socket.create_connection((place.host, place.port), settings.connect_timeout) as plain:
+        if not place.is_encrypted:
+            return None
+        with trust_of(settings).wrap_socket(plain, server_hostname=place.host) as encrypted:
+            told: Mapping[str, Any] = encrypted.getpeercert() or {}
+            return Certificate(encrypted.version() or "TLS", _issuer(told), _end(told))
+
+
+def _issuer(told: Mapping[str, Any]) -> str:
+    """The authority's name, as people know it."""
+    named = {key: value for part in told.get("issuer", ()) for key, value in part}
+    return str(named.get("commonName") or named.get("organizationName") or "")
+
+
+def _end(told: Mapping[str, Any]) -> float | None:
+    return float(ssl.cert_time_to_seconds(told["notAfter"])) if "notAfter" in told else None

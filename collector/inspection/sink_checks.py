@@ -1,0 +1,261 @@
+"""Checks the way to a sink, step by step as an event takes it: name, connection, certificate, token, acknowledgement.
+
+In: the settings of one sink. Out: a check for each step, up to the first that fails. Two synthetic events of kind
+`canary` are sent unless that was declined, one of now and one of 40 days ago: only an acknowledgement proves that the
+sink takes events, and only an old one that a first scan, months of history, will arrive. Invariant: while sending is
+paused, no connection is made at all.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from collector import settings as configuration
+from collector.assembly import (
+    capture_of,
+    frame_of,
+    installation_of,
+    make_redactor,
+    open_channel,
+    policy_of,
+)
+from collector.delivery.channel import Channel, Posted
+from collector.delivery.event_fields import ClockOptions
+from collector.delivery.failures import CHECK_CERTIFICATE, CHECK_PROXY
+from collector.delivery.probe import Place, addresses_of, connect, place_of
+from collector.delivery.sink import Accepted, Answer, Halt, SinkType, Verdict
+from collector.delivery.sinks.registry import SINKS
+from collector.delivery.waiting import Waiting
+from collector.delivery.window import Deliverer
+from collector.flow.capture import captured_sender
+from collector.flow.interrupt import Interrupt
+from collector.flow.outcome import Sealed
+from collector.inspection.check import Check
+from collector.keeping.pause import standstill
+from collector.redact import seal
+from collector.service.heartbeat import canary
+from collector.service.status_file import in_words
+from collector.settings import Settings
+from collector.settings.options import is_loopback
+
+CLOCK_SKEW_SECONDS = 300
+DAY = 86_400
+OLD_DAYS = 40  # beyond the 30 days after which transcripts are deleted, and what engines keep from default
+SOON_DAYS = 14
+LOOKS = 6  # a second apart: engines that search what they have indexed need one or two
+MAY_NOT_READ = (401, 403, 404, 405)
+Pause = Callable[[float], None]
+
+
+class Sent(NamedTuple):
+    """A canary, and what became of it."""
+
+    event: Sealed
+    posted: Posted
+    took: float
+
+
+def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = time.sleep) -> Iterator[Check]:
+    """Every check of one sink, in the order in which things go wrong."""
+    chosen = SINKS[settings.sink_type]
+    if chosen.place is not None:  # a canary would make what is not there yet, and change what is
+        yield _events_kept_at(chosen.place(settings), chosen.address(settings))
+        return
+    url, address = str(settings.sink.url), chosen.address(settings)
+    if url.startswith("http://") and settings.sink.allow_http:
+        yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
+    proxy = None if is_loopback(url) else configuration.proxy_of(url)
+    if proxy:
+        yield Check("proxy", "ok", f"{proxy}; it finds the sink's name and connects to it")
+    if reason := standstill(settings):
+        yield Check("sink", "warn", f"not asked, because nothing may leave: {reason}", "Run `doctor` again afterwards.")
+        return
+    if not proxy:
+        way = list(the_way(settings))
+        yield from way
+        if failed := next((check for check in way if check.level == "fail"), None):
+            yield Check("sink", "fail", f"{address}: {failed.finding}", failed.advice)
+            return
+    if has_canary:
+        yield from _canaries(settings, chosen, address, pause)
+    else:
+        yield Check("sink", "ok", f"{address}: no event was sent, so whether it takes any is not known (--no-canary)")
+
+
+def the_way(settings: Settings) -> Iterator[Check]:
+    """Name, connection and certificate; ends at the first that fails."""
+    place = place_of(str(settings.sink.url))
+    if not place.is_number:
+        try:
+            found = addresses_of(place)
+        except OSError as error:
+            finding = f"{place.host} is not found ({error.strerror or error})"
+            yield Check("dns", "fail", finding, "Check sink.url, and this machine's DNS or VPN.")
+            return
+        yield Check("dns", "ok", f"{place.host} is {', '.join(found[:4])}")
+    yield from _connection(settings, place)
+
+
+def _connection(settings: Settings, place: Place) -> Iterator[Check]:
+    where, started = f"{place.host} port {place.port}", time.monotonic()
+    try:
+        certificate = connect(place, settings.sink)
+    except ssl.SSLCertVerificationError as error:
+        finding = f"the certificate was not accepted ({error.verify_message})"
+        yield Check("tls", "fail", finding, _about_certificate(error.verify_message))
+    except ssl.SSLError as error:
+        yield Check("tls", "fail", f"TLS failed ({error.reason or error})", CHECK_CERTIFICATE)
+    except OSError as error:
+        advice = "Check that it is up and reachable from here: sink.url, a firewall, a VPN."
+        yield Check("connection", "fail", f"no connection to {where} ({error.strerror or error})", advice)
+    else:
+        yield Check("connection", "ok", f"{where}, {(time.monotonic() - started) * 1000:.0f} ms")
+        if certificate is not None:
+            issuer = f", issued by {certificate.issuer}" if certificate.issuer else ""
+            yield _until(certificate.ends, f"{certificate.version}{issuer}", time.time())
+
+
+def _about_certificate(said: str) -> str:
+    if "expired" in said or "not yet valid" in said:
+        return "Renew the sink's certificate; if it is valid, set this machine's clock."
+    if "mismatch" in said or "not valid for" in said:
+        return "sink.url must have a name that the certificate is for."
+    return "Name the authority that issued it, or that of a proxy which opens TLS, in sink.ca_file."
+
+
+def _until(ends: float | None, said: str, now: float) -> Check:
+    if ends is None:
+        return Check("tls", "ok", said)
+    left = int((ends - now) // DAY)
+    finding = f"{said}, valid for {left} days more"
+    if left < SOON_DAYS:
+        return Check("tls", "warn", finding, "Renew the sink's certificate: without it, everything waits.")
+    return Check("tls", "ok", finding)
+
+
+def _canaries(settings: Settings, chosen: SinkType[Any], address: str, pause: Pause) -> Iterator[Check]:
+    known, now = installation_of(settings), time.time()
+    redactor, frame = make_redactor(settings, known.key), frame_of(settings, known)
+    capture = capture_of(settings, known)
+    with open_channel(settings, redactor) as channel:
+        deliverer = Deliverer(channel, policy_of(settings))
+
+        def sent(age_days: int) -> Sent:
+            made = captured_sender(canary(frame, now, age_days), capture)
+            event, started = seal(made, redactor, settings.batch.max_event_bytes), time.monotonic()
+            return Sent(event, deliverer.ask(event), time.monotonic() - started)
+
+        fresh = sent(0)
+        yield _verdict(address, fresh)
+        if fresh.posted.answer is not None:
+            yield from clock(fresh.posted.answer, time.time())
+        if not _is_taken(fresh.posted.verdict):
+            return
+        yield Check("token", "ok", "accepted" if channel.has_credentials else "none is set, and none was asked for")
+        yield from _read_back("read back", settings, chosen, channel, fresh, pause)
+        old = sent(OLD_DAYS)
+        yield _old(settings, chosen, old.posted.verdict)
+        if _is_taken(old.posted.verdict):
+            yield from _read_back("old read back", settings, chosen, channel, old, pause)
+
+
+def _is_taken(verdict: Verdict) -> bool:
+    return isinstance(verdict, Accepted) and not (verdict.rejected or verdict.later or verdict.unnamed)
+
+
+def _why_not(verdict: Verdict) -> str:
+    match verdict:
+        case Accepted():
+            return next(iter(verdict.rejected.values()), verdict.remark or "it says not why")
+        case _:
+            return verdict.reason
+
+
+def _verdict(address: str, sent: Sent) -> Check:
+    verdict = sent.posted.verdict
+    match verdict:
+        case Accepted() if _is_taken(verdict):
+            return Check("sink", "ok", f"{address} took an event in {sent.took * 1000:.0f} ms")
+        case Accepted():
+            finding = f"{address} answers, but rejected the canary: {_why_not(verdict)}"
+            return Check("sink", "warn", finding, "Check what it expects.")
+        case Halt():
+            return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
+        case _:
+            advice = CHECK_PROXY if "the proxy" in verdict.reason else "Check that it is up and reachable from here."
+            return Check("sink", "fail", f"{address}: {verdict.reason}", advice)
+
+
+def clock(answer: Answer, now: float) -> Iterator[Check]:
+    """Whether the sink's clock and ours agree; events of a wrong clock land in the wrong day."""
+    told = answer.headers.get("date", "")
+    try:
+        skew = now - email.utils.parsedate_to_datetime(told).timestamp()
+    except (ValueError, TypeError):
+        return
+    if abs(skew) > CLOCK_SKEW_SECONDS:
+        finding = f"this clock and the sink's differ by {abs(skew):.0f} seconds"
+        yield Check("clock", "warn", finding, "Set this machine's clock, or let NTP do it.")
+    else:
+        yield Check("clock", "ok", f"within {abs(skew) + 1:.0f} seconds of the sink's")
+
+
+def _old(settings: Settings, chosen: SinkType[Any], verdict: Verdict) -> Check:
+    """Whether history arrives: engines drop what is too old for them, each in its own way."""
+    options = settings.own_options(chosen)
+    what = f"an event of {OLD_DAYS} days ago"
+    is_dated = isinstance(options, ClockOptions)
+    if _is_taken(verdict):
+        filed = ""
+        if isinstance(options, ClockOptions) and options.event_time_days < OLD_DAYS:
+            filed = f", filed under the time of arrival (event_time_days = {options.event_time_days:g})"
+        return Check("old events", "ok", f"took {what}{filed}")
+    key = f"sink.{chosen.name}.event_time_days"
+    advice = (
+        f"Set {key} to the days that the engine takes: what is older is then filed under the time of arrival."
+        if is_dated
+        else "History that is as old goes into the quarantine: have the receiver take it, or begin with --from-now."
+    )
+    return Check("old events", "warn", f"{what} was not taken: {_why_not(verdict)}", advice)
+
+
+def _read_back(
+    name: str, settings: Settings, chosen: SinkType[Any], channel: Channel, sent: Sent, pause: Pause
+) -> Iterator[Check]:
+    """Whether the engine has what it acknowledged; some answer 2xx and keep nothing."""
+    if chosen.lookup is None:
+        return
+    waiting, now = Waiting(Interrupt()), time.time()
+    asked = chosen.lookup(settings.own_options(chosen), sent.event, now)
+    status = 0
+    for look in range(LOOKS):
+        if look:
+            pause(1.0)
+        answer = channel.ask(asked, waiting)
+        status = answer.status if isinstance(answer, Answer) else 0
+        if isinstance(answer, Answer) and 200 <= status < 300 and sent.event.id.encode() in answer.body:
+            yield Check(name, "ok", "the sink has what it acknowledged")
+            return
+        if status in MAY_NOT_READ:
+            yield Check(name, "ok", f"not possible (HTTP {status}): this token may only write, as it should")
+            return
+    if 200 <= status < 300:
+        advice = "It acknowledges events and does not show them: look into its log, its limits on age, its table."
+        yield Check(name, "warn", f"acknowledged, but not found after {LOOKS} seconds", advice)
+    else:
+        why = f"HTTP {status}" if status else "no answer"
+        yield Check(name, "warn", f"not possible ({why})", f"Ask the engine for the event {sent.event.id} yourself.")
+
+
+def _events_kept_at(path: Path, address: str) -> Check:
+    if not path.exists():
+        return Check("sink", "ok", f"{address}, created by the first run")
+    from collector.store.database import open_to_read
+
+    open_to_read(path).close()
+    return Check("sink", "ok", f"{address}, {in_words(path.stat().st_size)}")

@@ -1,0 +1,181 @@
+"""What `doctor` says of a sink: each step of the way an event takes, up to the first that fails, and what to do."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector import settings
+from collector.delivery.sinks.registry import SINKS
+from collector.inspection.check import Check
+from collector.inspection.sink_checks import sink_checks
+from collector.keeping.pause import pause
+from tests.redactors import CACHE
+from tests.sink import Answer, Request, Sink
+from tests.tls import Authority
+
+DATE = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture(autouse=True)
+def _compiled_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+def checked(folder: Path, url: str, *, has_canary: bool = True, **options: Any) -> dict[str, Check]:
+    """The checks of one sink by name. No time passes while an engine is asked again."""
+    given = {"state": {"path": str(folder / "agent" / "state.json")}, "sink": {"url": url, **options}}
+    chosen = settings.load(None, given, sinks=SINKS)
+    found = list(sink_checks(chosen, has_canary=has_canary, pause=lambda _: None))
+    assert len({check.name for check in found}) == len(found)
+    assert all(check.advice for check in found if check.level != "ok")
+    return {check.name: check for check in found}
+
+
+def said(checks: dict[str, Check]) -> dict[str, str]:
+    return {name: check.level for name, check in checks.items()}
+
+
+def test_a_sink_that_takes_everything_is_well_step_by_step(tmp_path: Path, sink: Sink) -> None:
+    assert said(checked(tmp_path, sink.url.replace("127.0.0.1", "localhost"))) == {
+        **dict.fromkeys(("dns", "connection", "sink", "clock", "token", "old events"), "ok")
+    }
+    assert [event["attributes"].get("age_days", 0) for event in sink.events] == [0, 40]
+
+
+def test_without_the_canary_nothing_is_sent(tmp_path: Path, sink: Sink) -> None:
+    checks = checked(tmp_path, sink.url, has_canary=False)
+    assert said(checks) == {"connection": "ok", "sink": "ok"}
+    assert sink.requests == []
+    assert "--no-canary" in checks["sink"].finding
+
+
+def test_during_a_pause_no_connection_is_made(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    given = {"state": {"path": str(tmp_path / "agent" / "state.json")}, "sink": {"url": "http://127.0.0.1:9/"}}
+    pause(settings.load(None, given, sinks=SINKS).state_path, time.time(), None)
+    checks = checked(tmp_path, "http://127.0.0.1:9/")  # nobody listens there: whoever connects would say so
+    assert said(checks) == {"sink": "warn"}
+    assert "nothing may leave" in checks["sink"].finding
+
+
+@pytest.mark.parametrize(
+    ("url", "step", "advice"),
+    [
+        ("https://nowhere.invalid/events", "dns", "DNS"),
+        ("http://127.0.0.1:1/events", "connection", "firewall"),
+    ],
+)
+def test_the_first_step_that_fails_is_named(tmp_path: Path, url: str, step: str, advice: str) -> None:
+    checks = checked(tmp_path, url)
+    assert said(checks) == {step: "fail", "sink": "fail"}
+    assert advice in checks[step].advice
+
+
+@pytest.mark.parametrize(
+    ("name", "days", "is_trusted", "level", "finding", "advice"),
+    [
+        ("127.0.0.1", 90, True, "ok", "issued by collector tests, valid for 89 days more", ""),
+        ("127.0.0.1", 2, True, "warn", "valid for 1 days more", "Renew"),
+        ("127.0.0.1", -1, True, "fail", "expired", "Renew"),
+        ("elsewhere.example", 90, True, "fail", "not valid for", "sink.url must have a name"),
+        ("127.0.0.1", 90, False, "fail", "not accepted", "sink.ca_file"),
+    ],
+)
+def test_a_certificate_is_judged_by_who_issued_it_and_until_when(
+    tmp_path: Path, authority: Authority, name: str, days: int, is_trusted: bool, level: str, finding: str, advice: str
+) -> None:
+    trusted: dict[str, Any] = {"ca_file": str(authority.certificate)} if is_trusted else {}
+    with Sink(tls=authority.server(name, days)) as sink:
+        checks = checked(tmp_path, sink.url, **trusted)
+    assert (checks["tls"].level, checks["sink"].level) == (level, "fail" if level == "fail" else "ok")
+    assert finding in checks["tls"].finding
+    assert advice in checks["tls"].advice
+    assert (sink.posts == []) == (level == "fail")
+
+
+def test_a_token_is_well_when_it_was_accepted(tmp_path: Path, sink: Sink) -> None:
+    (token := tmp_path / "token").write_text("not-a-token")
+    assert checked(tmp_path, sink.url, token_file=str(token))["token"].finding == "accepted"
+    sink.then = Answer(401)
+    checks = checked(tmp_path, sink.url, token_file=str(token))
+    assert checks["sink"].level == "fail"
+    assert "sink.token_file" in checks["sink"].advice
+    assert not {"token", "old events"} & checks.keys()
+
+
+def refusing_what_is_old(request: Request) -> Answer:
+    old = [event for event in request.events if "age_days" in event["attributes"]]
+    rejected = [{"id": event["id"], "reason": "too old"} for event in old]
+    return Answer(200, DATE, json.dumps({"rejected": rejected}).encode())
+
+
+def test_an_engine_that_refuses_history_is_a_warning(tmp_path: Path, sink: Sink) -> None:
+    sink.then = refusing_what_is_old
+    old = checked(tmp_path, sink.url)["old events"]
+    assert (old.level, "too old" in old.finding) == ("warn", True)
+
+
+def test_the_way_out_of_refused_history_is_the_clock_policy_where_there_is_one(tmp_path: Path, sink: Sink) -> None:
+    options: dict[str, Any] = {"type": "loki", "loki": {"event_time_days": 60}}
+    calls = iter([Answer(204), Answer(403), Answer(400, body=b"entry too far behind")])
+    sink.then = lambda _: next(calls)
+    checks = checked(tmp_path, sink.url, **options)
+    assert checks["old events"].level == "warn"
+    assert "sink.loki.event_time_days" in checks["old events"].advice
+    assert "may only write" in checks["read back"].finding
+
+
+class Engine:
+    """An engine that acknowledges what it gets, and finds what it keeps: everything, or nothing that is old."""
+
+    def __init__(self, kept: Callable[[str], bool], answer: Callable[[list[str]], bytes]) -> None:
+        self.kept, self.answer, self.ids = kept, answer, list[str]()
+
+    def __call__(self, request: Request) -> Answer:
+        body = request.body.decode()
+        if "_search" in request.path or body.startswith("SELECT") or "query_range" in request.path:
+            return Answer(200, DATE, self.answer([each for each in self.ids if self.kept(each)]))
+        self.ids.append(json.loads(body.splitlines()[-1])["id"] if "_bulk" in request.path else "")
+        return Answer(200, DATE, b'{"errors":false}' if "_bulk" in request.path else b"")
+
+
+def test_what_an_engine_acknowledged_is_looked_for_in_it(tmp_path: Path, sink: Sink) -> None:
+    sink.then = engine = Engine(lambda _: True, lambda ids: json.dumps(ids).encode())
+    checks = checked(tmp_path, sink.url, type="elasticsearch")
+    assert said(checks)["read back"] == said(checks)["old read back"] == "ok"
+    engine.kept = lambda name: name == engine.ids[2]  # since then: what is old is acknowledged and dropped
+    checks = checked(tmp_path, sink.url, type="elasticsearch")
+    assert (said(checks)["read back"], said(checks)["old events"], said(checks)["old read back"]) == (
+        "ok",
+        "ok",
+        "warn",
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "needle"),
+    [("clickhouse", "SELECT id FROM default.event_rows"), ("loki", "event_id"), ("elasticsearch", "ids")],
+)
+def test_each_engine_is_asked_in_its_own_words(tmp_path: Path, sink: Sink, kind: str, needle: str) -> None:
+    sink.then = Engine(lambda _: False, lambda _: b"{}")
+    checks = checked(tmp_path, sink.url, type=kind)
+    assert said(checks)["read back"] == "warn"
+    asked = [request for request in sink.requests if needle in request.body.decode() + request.path]
+    assert len(asked) >= 6
