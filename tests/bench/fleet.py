@@ -248,6 +248,7 @@ def main() -> None:
     parser.add_argument("--url", help="a receiver that runs already; default: collector receive, on a fresh database")
     parser.add_argument("--pid", type=int, help="its process, to count its CPU")
     parser.add_argument("--header", action="append", default=[], help="NAME=VALUE")
+    parser.add_argument("--option", action="append", default=[], help="NAME=VALUE, of the sink")
     parser.add_argument("--closing", action="store_true", help="close the connection after each batch")
     chosen = parser.parse_args()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -258,7 +259,13 @@ def main() -> None:
     print(HEAD)
 
     def run(url: str, pid: int | None) -> None:
-        given = Sent(url, kind.make(kind.options()), headers, events, not chosen.closing)
+        given = Sent(
+            url,
+            kind.make(kind.options(**dict(each.split("=", 1) for each in chosen.option))),
+            headers,
+            events,
+            not chosen.closing,
+        )
         steady = {
             agent: [given.batch(agent, number, chosen.events) for number in range(chosen.batches)]
             for agent in range(chosen.agents)
