@@ -28,15 +28,12 @@ HOW_TO_CHANGE = (
 
 def is_remote(settings: Settings) -> bool:
     """Whether what is sent leaves this machine."""
-    return settings.sink_type != "store" and not (settings.sink.url and is_loopback(settings.sink.url))
+    return settings.destination is not None and not is_loopback(settings.destination)
 
 
 def destination(settings: Settings) -> str:
     """Where it goes, without what may be secret in the address."""
-    if settings.sink_type == "store":
-        return "the embedded store on this machine"
-    url = (settings.sink.url or "").partition("?")[0]
-    return url or settings.sink_type
+    return (settings.destination or "the embedded store on this machine").partition("?")[0]
 
 
 def statement(settings: Settings) -> str:

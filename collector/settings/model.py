@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, create_model
@@ -57,6 +57,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
     )
+    needs_url: ClassVar[Mapping[str, bool]] = {}  # what each type of sink says of itself; set by `with_sinks`
 
     enabled: bool = Field(default=True, description="false: nothing is read for a sink, and nothing leaves")
     roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
@@ -100,6 +101,11 @@ class Settings(BaseSettings):
     def sink_type(self) -> str:
         """http when there is a URL, else the embedded store."""
         return self.sink.type or ("http" if self.sink.url else "store")
+
+    @property
+    def destination(self) -> str | None:
+        """The URL to which events go; None where the sink is a file on this machine, whatever sink.url says."""
+        return self.sink.url if self.needs_url.get(self.sink_type, True) else None
 
     @property
     def host_id(self) -> str | None:
@@ -200,6 +206,7 @@ def with_sinks(sinks: Sinks) -> type[Settings]:
     several: Any = named_section(section)
     fields: Any = {"sink": (section, section()), "sinks": (list[several], Settings.model_fields["sinks"])}
     model: type[Settings] = create_model("Settings", __base__=Settings, **fields)
+    model.needs_url = {name: sink.needs_url for name, sink in sinks.items()}
     return model
 
 

@@ -1,0 +1,27 @@
+"""`collector doctor` at real engines: they take its test events, the old one too, and have them when they are asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.engines import running
+from tests.engines.test_engines import TABLE_OF_2018, options
+
+pytestmark = pytest.mark.engines
+
+
+@pytest.mark.parametrize("name", ["clickhouse", "loki"])
+def test_what_an_engine_acknowledged_is_found_in_it(tmp_path: Path, name: str) -> None:
+    own = {"deduplicates": "false"} if name == "clickhouse" else {}  # Debian's is of 2018
+    with {"clickhouse": running.clickhouse, "loki": running.loki}[name](tmp_path) as engine:
+        if name == "clickhouse":
+            engine.ask("POST", "/", content=TABLE_OF_2018)
+        agent = Agent(Home(tmp_path / "home"), None, options(name, engine.url, **own))
+        told = json.loads(agent.run("doctor", "--json", *agent.places()).stdout)["checks"]
+    levels = {check["name"]: check["level"] for check in told}
+    assert [levels[each] for each in ("sink", "read back", "old events", "old read back")] == ["ok"] * 4
