@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from collector.store import queries
+from collector.store import queries, tool_use
 from collector.store.database import explain_read_failure, open_to_read
 from collector.store.prices import PriceTable
 from collector.store.queries import EVERYTHING, Selection
@@ -53,6 +53,7 @@ def _summary(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any
     sessions = queries.sessions_with_usage(connection, "project", chosen)
     whole = queries.added_up(exact)
     activity = queries.activity(connection, chosen)
+    tools = sorted(tool_use.calls_by(connection, ("name",), chosen), key=lambda row: -row["calls"])
     kinds = queries.kinds(connection, chosen)
     return {
         "since": chosen.since or None,
@@ -68,7 +69,7 @@ def _summary(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any
         "prompts": activity["prompts"],
         "lines_added": activity["lines_added"],
         "lines_removed": activity["lines_removed"],
-        "tools": queries.tool_calls(connection, chosen),
+        "tools": [{"name": row["name"], "calls": row["calls"]} for row in tools],
         "events": activity["events"],
         "kinds": kinds,
     }

@@ -12,6 +12,7 @@ import pytest
 from collector.store import queries
 from collector.store.prices import micros
 from collector.store.report import asking, summarize
+from collector.store.tool_use import tools_by
 from collector.store.writer import Writer
 from tests.store.samples import Event, calls, event, reply, row_of
 
@@ -156,7 +157,7 @@ def test_a_duration_is_what_the_record_says_else_the_time_to_the_result(database
         ("Write", None, None, None),
     ]
     with asking(database) as connection:
-        by_name = {row["name"]: row for row in queries.tools_by(connection)}
+        by_name = {row["name"]: row for row in tools_by(connection)}
     assert (by_name["Read"]["failed"], by_name["Read"]["p95_ms"], by_name["Read"]["computed"]) == (1, 2125, 1)
 
 
