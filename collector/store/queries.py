@@ -47,6 +47,7 @@ DIMENSIONS = {
 }
 # What is known of a place: these are asked of the totals by day, which are a twentieth of those by hour and session.
 BY_DAY = frozenset({"day", "week", "month", "model", "project", "host", "user", "agent", "labels"})
+OF_PLACE = frozenset({"project", "host", "user", "agent", "labels"})
 SAYS_WHEN = frozenset({"day", "week", "month", "hour_of_week"})
 MENTIONED = "('prompt_history', 'session_index')"
 
@@ -144,20 +145,25 @@ def _costed(
     edges = {f"edge_{number}": day for number, (day,) in enumerate(found)}
     since = "".join(f"WHEN {DAY} >= :{name} THEN :{name} " for name in edges)
     period = f"CASE {since}ELSE '' END" if edges else "''"
-    names = [f"by_{name}" for name in dimensions]
-    keys = "".join(f"{DIMENSIONS[name]} AS by_{name}, " for name in dimensions)
+    # Where places are all that is asked for besides days, their numbers are sorted instead of their names.
+    is_by_day = chosen.session is None and set(dimensions) <= BY_DAY
+    places = [name for name in dimensions if name in OF_PLACE and is_by_day]
+    keys = {f"by_{name}": DIMENSIONS[name] for name in dimensions if name not in places}
+    keys |= {"place": "place"} if places else {}
+    shown = ", ".join(f"{said} AS {name}" for name, said in [*keys.items(), ("period", period)])
     text = f"""
 WITH usage AS MATERIALIZED (
-    SELECT {keys}{period} AS period, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
-    FROM {_source("usage", dimensions, chosen)}
+    SELECT {shown}, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
+    FROM {_source("usage", tuple(name for name in dimensions if name not in places), chosen)}
     WHERE {chosen.where(has_model=True)}
-    GROUP BY {", ".join([*names, "period", *PRICED_BY])}
+    GROUP BY {", ".join([*keys, "period", *PRICED_BY])}
 ),
 costed AS (
     SELECT
-        usage.*, price.model IS NULL AND NOT usage.is_reported AS is_unknown,
+        {"".join(f"{DIMENSIONS[name]} AS by_{name}, " for name in places)} usage.*,
+        price.model IS NULL AND NOT usage.is_reported AS is_unknown,
         CASE WHEN usage.is_reported THEN usage.reported_cost ELSE /* cost */ END AS cost, {SAVED} AS saved
-    FROM usage
+    FROM usage {"JOIN places ON places.number = usage.place" if places else ""}
     LEFT JOIN price_names AS known ON known.name = usage.model
     LEFT JOIN prices AS price
         ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over

@@ -53,7 +53,6 @@ def _summary(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any
     sessions = queries.sessions_with_usage(connection, "project", chosen)
     whole = queries.added_up(exact)
     activity = queries.activity(connection, chosen)
-    tools = sorted(tool_use.calls_by(connection, ("name",), chosen), key=lambda row: -row["calls"])
     kinds = queries.kinds(connection, chosen)
     return {
         "since": chosen.since or None,
@@ -69,7 +68,7 @@ def _summary(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any
         "prompts": activity["prompts"],
         "lines_added": activity["lines_added"],
         "lines_removed": activity["lines_removed"],
-        "tools": [{"name": row["name"], "calls": row["calls"]} for row in tools],
+        "tools": tool_use.tool_calls(connection, chosen),
         "events": activity["events"],
         "kinds": kinds,
     }

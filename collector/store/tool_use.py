@@ -14,7 +14,6 @@ import orjson
 from collector.store.queries import BY_DAY, DIMENSIONS, EVERYTHING, Rows, Selection, asked
 
 KEYS = {"name": "name", "target": "target"}
-COUNTED = ("calls", "answered", "failed", "duration_ms", "timed", "computed")
 # Single calls in the shape of call_days, for what is not known of a day and a place.
 SINGLE_CALLS = """(
     SELECT context, coalesce(substr(time, 1, 13), '') AS hour, coalesce(name, '') AS name,
@@ -34,6 +33,14 @@ def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Se
         durations = sorted(row.pop("durations"))
         row["p50_ms"], row["p95_ms"] = within(durations, 50), within(durations, 95)
     return sorted(rows, key=lambda row: -row["calls"])
+
+
+def tool_calls(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
+    """How often each tool was called, and nothing else, which an index answers."""
+    text = f"""
+SELECT name, sum(calls) AS calls FROM {_source(("name",), chosen)} WHERE {chosen.where()} GROUP BY 1 ORDER BY 2 DESC, 1
+"""  # noqa: S608 - our own names
+    return asked(connection, text, chosen)
 
 
 def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:

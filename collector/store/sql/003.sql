@@ -63,3 +63,5 @@ CREATE TABLE call_days (
     PRIMARY KEY (day, place, name, target)
 ) WITHOUT ROWID;
 CREATE INDEX call_days_used_up ON call_days (calls) WHERE calls = 0;
+-- How often each tool was called, for the overview.
+CREATE INDEX call_days_by_name ON call_days (name, day, calls);
