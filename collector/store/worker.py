@@ -2,9 +2,9 @@
 
 In: request bodies, from any thread. Out: a future for each. Batches that arrive while another is being synced to the
 disk are committed together, so many senders share the cost of a sync. Invariant: each request gets an answer of its
-own, and only once its own events are on the disk; and it gets one before its sender gives up. A body that waits for longer
-than that is sent again, and costs twice while others wait, so it is turned away: at its turn if it has waited for too long,
-and at the door as soon as those before it have waited for half as long.
+own, only once its own events are on the disk, and before its sender gives up. A body that waits for longer is sent
+again, and costs twice while others wait, so it is turned away: at its turn if it has waited for too long, and at the
+door as soon as those before it have waited for half as long.
 """
 
 from __future__ import annotations
