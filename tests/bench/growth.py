@@ -49,7 +49,7 @@ def works() -> Iterator[Work]:
     usual = made_backlog(MEGABYTES, files=FILES)
     for parts in (8, 4, 2, 1):
         yield Work("rules", usual, len(ids()) // parts)
-    for share in (0.02, 0.04, 0.08, 0.16):
+    for share in (0.05, 0.1, 0.2, 0.4):
         yield Work("secrets", made_backlog(MEGABYTES, files=FILES, secrets=share))
 
 

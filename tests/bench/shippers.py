@@ -33,6 +33,7 @@ exporters:
   - gomod: go.opentelemetry.io/collector/exporter/otlphttpexporter v{version}
 providers:
   - gomod: go.opentelemetry.io/collector/confmap/provider/fileprovider {providers}
+  - gomod: go.opentelemetry.io/collector/confmap/provider/envprovider {providers}
 """
 
 
