@@ -166,8 +166,8 @@ _PASSWORD_DESCRIBERS = word_set(
 # What the names of files end in; a name with such a word at its end promises nothing.
 _FILE_ENDINGS = word_set(
     """
-    py pyi ipynb js jsx mjs cjs ts tsx vue svelte css scss html htm svg png jpg gif json jsonl yaml yml toml ini cfg conf
-    xml csv md mdx rst txt log sh bash c h cc cpp hpp cs go rs java kt swift rb php ex exs lua sql proto lock gradle tf
+    py pyi ipynb js jsx mjs cjs ts tsx vue svelte css scss html htm svg png jpg gif json jsonl yaml yml toml ini cfg
+    conf xml csv md mdx rst txt log sh bash c h cc cpp hpp cs go rs java kt swift rb php ex exs lua sql proto lock
     """
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collector.redact.words.names import _FILE_ENDINGS, Promise, is_file_name, promise
 
-TELLING = ("password", "secret", "token", "apiKey", "access_key", "cookie", "authorization", "basic", "connection", "key")
+TELLING = ("password", "secret", "token", "apiKey", "access_key", "cookie", "authorization", "basic_auth", "key")
 
 
 def test_the_name_of_a_file_promises_nothing_whatever_stands_before_its_ending() -> None:
