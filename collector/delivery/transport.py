@@ -12,6 +12,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -155,6 +156,8 @@ class Exchange:
         self.generation = generation
         self.is_overdue = False
         self._stream: Any = None
+        self._headers = [(name.decode(), value.decode(client.headers.encoding)) for name, value in client.headers.raw]
+        self._extensions = {"trace": self._trace, "timeout": client.timeout.as_dict()}
 
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -169,8 +172,18 @@ class Exchange:
 
     def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """One request and its answer."""
-        extensions = {"trace": self._trace}
-        with self.client.stream(method, url, content=body, headers=dict(headers), extensions=extensions) as response:
+        # Built here rather than by the client, which would merge URLs and headers anew for every request: 0.2 ms.
+        named = {name.lower() for name in headers}
+        mine = [(name, value) for name, value in self._headers if name.lower() not in named]
+        request = httpx.Request(
+            method,
+            _parsed(url),
+            headers=[*mine, *headers.items()],
+            cookies=self.client.cookies,
+            content=body,
+            extensions=self._extensions,
+        )
+        with contextlib.closing(self.client.send(request, stream=True)) as response:
             parts: list[bytes] = []
             size = 0
             # An encoded answer was not asked for and is not decoded: its status is enough, and it may be a zip bomb.
@@ -194,6 +207,11 @@ class Exchange:
         if isinstance(opened, socket.socket):
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(opened, socket.SHUT_RDWR)
+
+
+@lru_cache(8)
+def _parsed(url: str) -> httpx.URL:
+    return httpx.URL(url)
 
 
 def _with_target(url: str, request: Request) -> str:
