@@ -90,9 +90,9 @@ def _look_around(settings: Settings) -> dict[str, Any]:
     """What the state and the roots say while no agent is running."""
     state = state_of(settings).load(may_repair=False)
     scope = scope_of(settings)
-    found = discover(scope)
+    found = discover(scope, known=state.entries)
     lag = Lag()
-    lag.take_all(found.files, state.lag_of)
+    lag.take_all(found, state.lag_of)
     priorities = lag.by_priority()
     return {
         "version": __version__,
