@@ -79,9 +79,12 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
     if from_now:
         flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
         log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
-    elif sources:
+    elif sources and flow.state.parked:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
         log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+    elif sources:
+        advice = "--from-now leaves it out"
+        log.info("all history so far is sent", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
 
 
 def leave_out_unsent(flow: Flow) -> None:

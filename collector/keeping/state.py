@@ -2,9 +2,9 @@
 
 In: the committer's changes. Out: the entries, at start. The offsets of other sinks are parked in the same file. It is
 written whole (temporary file, fsync, rename, fsync of the directory), mode 0600, with the previous generation kept
-beside it: after a crash at any point, one of the two is whole. A large state (100,000 sources: 24 MB and 0.13 CPU s a
-save, where a window of batches costs 0.04) is written whole only now and then; in between, each save appends what has
-changed to the journal.
+beside it: after a crash at any point, one of the two is whole. A state of more than 64 kB (some 300 sources) is written
+whole only now and then; in between, each save appends what has changed to the journal. Written whole each time, 2,600
+sources cost 4 ms a save, 80 times in a pass over 400 MB, and 100,000 sources 130 ms.
 Crash window: what was committed in memory since the last save is sent again.
 """
 
@@ -30,7 +30,7 @@ from collector.keeping.parked import SINK, Parked, divided, introduced, joined, 
 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
-JOURNAL_FROM_BYTES = 1 << 20
+JOURNAL_FROM_BYTES = 1 << 16
 
 
 class State:

@@ -1,0 +1,73 @@
+"""Fails when a line costs a fifth more than it did when the limit was set: `make bench-gate`, and CI.
+
+In floors, on a small backlog, the agent and the floor in turns, medians. What each takes to start is measured on an
+empty root and taken off, as it would be a quarter of so small a scan; the rest is what a large one costs. Above the
+limit, it measures on before it fails: other work on the machine makes the agent, which is larger, dearer by up to a
+tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from statistics import median
+
+from tests.bench.floors import floor
+from tests.bench.measure import SCRATCH, drained, made_backlog
+from tests.bench.scan import scan
+
+# Measured on 19 November 2026: 6.4, and 7.1 on a machine with three times the work it can do. The limit is a fifth
+# above the former; lower both when the agent gets faster.
+LIMIT = 7.7
+MEGABYTES = 40
+ROUNDS = 3
+PROGRAMS = ("agent", "agent's start", "floor", "floor's start")
+
+
+class Runs:
+    """The CPU seconds of every run so far."""
+
+    def __init__(self, root: Path, empty: Path, url: str) -> None:
+        self._root, self._empty, self._url = root, empty, url
+        self._taken: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+
+    def go_round(self) -> None:
+        """Runs each program. The floor is short, so that its noise counts most: it runs before the agent and after."""
+        root, empty, url = self._root, self._empty, self._url
+        for name in ("floor", "agent", "floor", "agent's start", "floor's start"):
+            where = empty if name.endswith("start") else root
+            run = floor if name.startswith("floor") else scan
+            self._taken[name].append(run(where, url).cpu_seconds)
+
+    @property
+    def floors(self) -> float:
+        """What the agent costs beyond its start, in multiples of what the floor does."""
+        agent, start, floors, floors_start = (median(self._taken[name]) for name in PROGRAMS)
+        return (agent - start) / (floors - floors_start)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {median(seconds):.2f}" for name, seconds in self._taken.items())
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.gate", description=__doc__)
+    parser.add_argument("--megabytes", type=int, default=MEGABYTES)
+    given = parser.parse_args()
+    empty = SCRATCH / "gate-empty"
+    (empty / "projects").mkdir(parents=True, exist_ok=True)
+    with drained() as url:
+        runs = Runs(made_backlog(given.megabytes), empty, url)
+        scan(empty, url)  # compiles and caches the redactor's database
+        for number in range(1, 2 * ROUNDS + 1):
+            runs.go_round()
+            if number >= ROUNDS and runs.floors <= LIMIT:
+                break
+    print(f"beyond its start, a scan costs {runs.floors:.2f} floors; the limit is {LIMIT} ({runs} CPU s)", flush=True)
+    if runs.floors > LIMIT:
+        sys.exit("A line has become dearer. `python -m tests.bench.stages`, before and after the change, says where.")
+
+
+if __name__ == "__main__":
+    main()
