@@ -13,7 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-
 from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
