@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from collector.agents.format import AgentFormat, Normalizer
@@ -111,9 +111,16 @@ def _end_of(source: Source) -> Position | None:
         return None
 
 
+def look(flow: Flow, progress: Callable[[], None] = lambda: None) -> Findings:
+    """Everything that is there. What is held is compared with its originals, so as long as anything is, sources at rest
+    are needed as well."""
+    known = None if flow.held.held.files else flow.state.entries
+    return discover(flow.scope, known=known, progress=progress)
+
+
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
     """discover -> select -> tail / document -> normalize -> redact -> batch -> deliver -> commit."""
-    found = discover(flow.scope, known=flow.state.stamp_of)
+    found = look(flow)
     walk(flow, ledger, found)
     flow.committer.finish()
     return found
