@@ -131,7 +131,7 @@ _DESCRIBERS = word_set(
     placeholder label hint rule rules policy field column regex pattern format prefix suffix ref arn path file
     filename dir image idempotency cache hash hashed digest fingerprint checksum primary_key first second third
     by compass bypass surpass object device routing row hot shortcut keyboard press code event websocket
-    dedupe dedup lookup
+    dedupe dedup lookup verifier verifying
     """
 )
 # Their keys are places in a structure, in a program or on a keyboard, and open no door.
@@ -158,7 +158,7 @@ _PASSWORD_DESCRIBERS = word_set(
     """
     count limit max min num number type types name names expires expiry expiration length len
     label hint rule rules policy field column regex pattern format ref arn filename hash hashed
-    digest placeholder reset forgot forgotten strength required bypass
+    digest placeholder reset forgot forgotten strength required bypass ask override
     """
 )
 
