@@ -52,6 +52,17 @@ def test_a_journal_grows_no_larger_than_its_state(tmp_path: Path) -> None:
     assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
 
 
+def test_a_first_pass_writes_the_whole_state_a_few_times_only(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state, wholes = State(path, FORM.name), set()
+    for window in range(70):
+        state.advance_offsets({f"~/.claude/projects/-p/{window}-{number}.jsonl": entry(number) for number in range(36)})
+        state.save()
+        wholes.add(path.stat().st_mtime_ns)
+    assert len(wholes) < 15
+    assert len(State(path, FORM.name).load().entries) == 70 * 36
+
+
 @pytest.mark.parametrize("cut", [1, 20, 60])
 def test_a_journal_that_a_crash_cut_short_counts_up_to_there(tmp_path: Path, cut: int) -> None:
     state = large(tmp_path / "state.json")

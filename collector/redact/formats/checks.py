@@ -9,7 +9,8 @@ import re
 from base64 import b64decode
 
 from collector.redact.rule import Spans
-from collector.redact.words.drawn import has_digit, is_mixed
+from collector.redact.words.code import chain
+from collector.redact.words.drawn import has_digit, has_digit_and_letter, is_mixed
 
 _escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}m|%[0-9A-Fa-f]{2}")
 
@@ -27,6 +28,16 @@ def is_hugging_face(secret: str) -> bool:
 def is_drawn(secret: str) -> bool:
     """No name in code of just that length, and no uuid of zeros."""
     return has_digit(secret) and len(set(secret)) >= 6
+
+
+def is_no_zeros(secret: str) -> bool:
+    """Drawn, and no base64 of a file: that is full of zeros, which are A in it."""
+    return is_mixed(secret) and "AAAAAA" not in secret
+
+
+def is_npm_credential(secret: str) -> bool:
+    """Neither a word nor an attribute: `self.registry2_password`."""
+    return has_digit_and_letter(secret) and not (secret.islower() and chain.match(secret))
 
 
 def is_user_and_password(secret: str) -> bool:

@@ -15,6 +15,7 @@ from collector.redact.structures.cookies import cookie_spans
 from collector.redact.structures.not_a_name import (
     closes_a_string,
     is_code_or_prose,
+    is_its_own_name,
     is_no_assignment,
     is_no_name,
     is_of_a_template,
@@ -173,7 +174,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     first = scheme.end() if scheme else first
     promised = max(promised, Promise.KEY) if scheme else promised
     first, last = bare_span(text, first, stop)
-    if is_code_or_prose(text, first, last, notation, is_flag=separator == b""):
+    if is_code_or_prose(text, match, first, last, notation):
         return []
     is_list_of_names = separator.endswith(b"- ") and b":" in separator
     is_alternative = separator == b"|"  # in a pattern; a table has blanks there
@@ -290,7 +291,7 @@ def _judge(
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if is_shielded(text, first, end) or not is_secret(value, promised, notation):
+    if is_shielded(text, first, end) or is_its_own_name(value, name) or not is_secret(value, promised, notation):
         return []
     if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []

@@ -13,7 +13,7 @@ SHORTEST = 8
 
 # A pair, or an attribute without a value, and what separates it from the next.
 _part = re.compile(
-    rb"""[ \t]{0,99}([!#$%&*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?([;,]?)"""
+    rb"""[ \t]{0,99}([!#$%*+.^_|~0-9A-Za-z-]{1,100})(?:=(?:\\*")?([^\s;,"'\\\x91\x90]{0,4096})(?:\\*")?)?([;,]?)"""
 )
 _attributes = frozenset([b"path", b"domain", b"expires", b"max-age", b"samesite", b"version", b"comment", b"priority"])
 
@@ -30,6 +30,7 @@ def cookie_spans(text: bytes, start: int, stop: int) -> Spans:
             and len(value) >= SHORTEST
             and (value[:1] != b"/" or len(value) > 20)
             and part[1].lower() not in _attributes
+            and part[1] != value  # an argument of the same name
             and not value.startswith(SHIELDED)
         ):
             is_word = value.isalpha() and len(value) < 16

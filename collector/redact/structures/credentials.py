@@ -78,6 +78,8 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
         return []
     if not value or is_placeholder(value.strip("[]()<>")) or value.startswith("[REDACTED:"):
         return []
+    if value.startswith("pserver:") and not user:  # how CVS names a server that asks for a password
+        return []
     if value.encode("latin-1") == user or (
         user in _COMMON_USERS and value.isalpha() and value.islower() and len(value) < 8
     ):

@@ -13,6 +13,7 @@ WIDEST_MANIFEST = 16_384
 
 _BREAK = rb"(?:\r?\n|\\+r\\+n|\\+n)"
 _data = re.compile(rb"(?:data|stringData)\\{0,7}[\"']?:\s{0,2}(?:\{|" + _BREAK + rb")")
+_date = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:")
 _end = re.compile(_BREAK + rb"(?:---|[A-Za-z])|\}")
 _line = re.compile(_BREAK + rb"([ \t+-]*)(?=[^\s\\])")
 _entry = re.compile(
@@ -38,7 +39,7 @@ def _manifest(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
         if opening < match.start() < limit:
             continue
         for entry in _entry.finditer(text, opening, limit):
-            if not is_placeholder(entry[2].decode("latin-1")):
+            if not is_placeholder(entry[2].decode("latin-1")) and not _date.match(entry[2]):
                 spans.append(entry.span(2))
     return [*spans, (high, high)]
 

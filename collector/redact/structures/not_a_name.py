@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from collector.redact.words.code import is_code_word
+from collector.redact.words.names import split_name
 from collector.redact.words.values import Notation
 
 _commit = re.compile(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
@@ -16,7 +17,12 @@ _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 _after_string = re.compile(rb"\s{0,4}[,)\]};:+]|\s{0,4}(?:[\r\n]|\\+[nr])|\s{1,4}[%.+]")
 _command_on_names = re.compile(rb"\b(?:gcloud|docker|podman|nerdctl|buildah|buildctl|kubectl)\s[^\n\x90\x91]*$")
 _identifier_then_end = re.compile(rb"[A-Za-z_.@/]+\s?}}")
-_words = re.compile(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,12}\b")
+_words = re.compile(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,16}\b")
+_prose_before = re.compile(rb"(?:\s|\A)(?:and|or|nor|both|now|but) \Z")
+_fingerprint = re.compile(rb"[0-9a-f]{40}")
+_directive = re.compile(rb"(?i)(?:env|arg)[ \t]")
+_line_begins = re.compile(rb"(?:\A|[\n\r\x90\x91+>|`\"']|\\n)[ \t0-9]{0,24}\Z")
+_directory_or_word = re.compile(rb"/|[a-z]+ ")
 _login_line = re.compile(rb"(?i)(?:user|login|host|e-?mail|name|server|port)[\w ]{0,12}[:=][^\n]{0,80}\n\Z")
 _pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
 
@@ -63,13 +69,15 @@ def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
 
 
 def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`pass to x`, the `.user-secret:before` of a style sheet, and the directory that a shell is in."""
+    """`pass to x`, `"jwt"||x`, the `.user-secret:before` of a style sheet, and the directory that a shell is in."""
     separator = match["sep"]
+    if separator == b"|" and match["first"] == b"|":
+        return True
     if name.lower() == "pass" and separator.strip().isalpha():
         return True
     if name == "--secret" and _command_on_names.search(text, max(0, match.start("name") - 160), match.start("name")):
         return True  # there it is the name of one
-    if name in ("PWD", "OLDPWD") and text[match.start("first") : match.start("first") + 1] == b"/":
+    if name in ("PWD", "OLDPWD") and _directory_or_word.match(text, match.start("first")):
         return True
     return separator == b":" and name.startswith(".") and bool(_pseudo_class.match(text, match.start("first")))
 
@@ -88,16 +96,38 @@ def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: in
     return (bool(is_variable) or match["sep"].strip() == b"|") and line.rfind(b"{{") > line.rfind(b"}}")
 
 
-def is_code_or_prose(text: bytes, first: int, last: int, notation: Notation, *, is_flag: bool) -> bool:
+def is_code_or_prose(text: bytes, match: re.Match[bytes], first: int, last: int, notation: Notation) -> bool:
     """Whether a value is a call, or the first of several words: `PSK: added sanity check`, `--passwd switches have`."""
     if notation is Notation.BARE and text[last : last + 1] in (b"(", b"["):
         return True
+    is_flag = match["sep"] == b""
     if notation < Notation.CONFIGURATION and not is_flag:
         return False
     value = text[first:last]
-    return (
-        value.isalpha() and value.islower() and bool(_words.match(text, last)) and is_code_word(value.decode("latin-1"))
-    )
+    is_said_on = text[last : last + 2] == b": "  # `secrets: fix: what was mended`, `build key: 1f0c...: X509.RSA`
+    if is_said_on and _fingerprint.fullmatch(value):
+        return True
+    if not (value.isalpha() and (value.islower() or (value.isupper() and not is_flag))):
+        return False
+    is_prose = is_flag and value.islower() and _is_spoken_of(text, match.start("name"))
+    return is_said_on or is_prose or (bool(_words.match(text, last)) and is_code_word(value.decode("latin-1")))
+
+
+def _is_spoken_of(text: bytes, begin: int) -> bool:
+    """Whether a sentence names a flag: `--http-password and --proxy-password respectively`, `manage Env secrets x`."""
+    before = text[max(0, begin - 30) : begin]
+    return not _line_begins.search(before) if _directive.match(text, begin) else bool(_prose_before.search(before))
+
+
+def is_its_own_name(value: str, name: str) -> bool:
+    """Whether a value only says the name once more, as tables of arguments do: `"bind-pw": "bindpw"`,
+    `"own_s3_credentials": "ownS3Credentials"`, `encryptionKey: "encryptionKey1024"`."""
+    parts = split_name(name)
+    joined = "".join(parts).rstrip("0123456789")
+    if len(parts) < 2 or len(joined) < 6 or len(value) > 80:
+        return False
+    said = "".join(filter(str.isalnum, value)).lower().rstrip("0123456789")
+    return said == joined or (len(joined) >= 10 and said.endswith(joined))
 
 
 def is_report(text: bytes, match: re.Match[bytes], name: str) -> bool:

@@ -22,7 +22,7 @@ _SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # the first of what may end a
 _bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z_]{1,40}:)"
-    rb"|&(?:amp|quot|#34);|%26|\x1b"
+    rb"|&(?:amp|quot|#34|[lr][sd]quo|nbsp|[lg]t);|%26|\x1b"
 )
 _long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
 _rest = re.compile(rb"[A-Za-z0-9+/=_.~%-]+")
@@ -64,7 +64,7 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
         return first + 1, end - 1  # ${NAME:-default}
     while end > first and text[end - 1] in b",;.)]}:|?\\":
         end -= 1
-    return first, end
+    return first, end - 2 if text[max(first, end - 2) : end] == b"{{" else end  # what a template adds
 
 
 def _run(pattern: re.Pattern[bytes], text: bytes, first: int, limit: int) -> int:

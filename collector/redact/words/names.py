@@ -131,7 +131,7 @@ _DESCRIBERS = word_set(
     placeholder label hint rule rules policy field column regex pattern format prefix suffix ref arn path file
     filename dir image idempotency cache hash hashed digest fingerprint checksum primary_key first second third
     by compass bypass surpass object device routing row hot shortcut keyboard press code event websocket
-    dedupe dedup lookup
+    dedupe dedup lookup verifier verifying
     """
 )
 # Their keys are places in a structure, in a program or on a keyboard, and open no door.
@@ -158,7 +158,16 @@ _PASSWORD_DESCRIBERS = word_set(
     """
     count limit max min num number type types name names expires expiry expiration length len
     label hint rule rules policy field column regex pattern format ref arn filename hash hashed
-    digest placeholder reset forgot forgotten strength required bypass
+    digest placeholder reset forgot forgotten strength required bypass ask override
+    """
+)
+
+
+# What the names of files end in; a name with such a word at its end promises nothing.
+_FILE_ENDINGS = word_set(
+    """
+    py pyi ipynb js jsx mjs cjs ts tsx vue svelte css scss html htm svg png jpg gif json jsonl yaml yml toml ini cfg
+    conf xml csv md mdx rst txt log sh bash c h cc cpp hpp cs go rs java kt swift rb php ex exs lua sql proto lock
     """
 )
 
@@ -166,6 +175,11 @@ _PASSWORD_DESCRIBERS = word_set(
 def split_name(name: str) -> list[str]:
     """A name as its words: `x-apiKey2` is x, api, key, 2."""
     return [word for word in _split.split(_camel.sub("_", name).lower()) if word]
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name is surely that of a file, so that `promise`, which takes ten times as long, need not be asked."""
+    return name.rpartition(".")[2] in _FILE_ENDINGS
 
 
 @lru_cache(maxsize=20_000)

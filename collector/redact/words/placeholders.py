@@ -10,9 +10,10 @@ from collector.redact.words.names import word_set
 _reference = re.compile(
     r"""^(?:<[^<>]*>?$|&(?:lt|\#x3[cC]|\#60);|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
     |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
-    |\#\{|@\{|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env)|\$\[|\\\(|~\{
+    |\#\{|@\{|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env|var)|\$\[|\\\(|~\{
     |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
-    |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf])+$|HTTP/\d
+    |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf](?:\\[nrt])?)+$|HTTP/\d
+    |\[[\w.]+\]::|[\w.-]+/%[sd](?:/|$)
     |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
     |\(sensitive|\(known\ after
     )""",
@@ -74,6 +75,7 @@ _WORDS = word_set(
     since while via into over than until without within both either neither such such_as is_used before after hover
     lösenord wachtwoord geheimnis kennwort parola clave segreto secreto geheim senha salasana adgangskode passord jelszó
     contraseña heslo motdepasse
+    enable disable clear keep
     should must will can may has have been options option flag flags argument arguments parameter and or in on to
     """
 )

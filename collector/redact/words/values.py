@@ -43,7 +43,7 @@ SHORT = 100  # characters of a value whose judgment is remembered
 
 _identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
 _type_name = re.compile(
-    r"(?:[A-Z][a-z]+)+|(?:Big)?(?:Ui|I)nt(?:8|16|32|64)(?:Clamped)?Array|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*"
+    r"(?:[A-Z][a-z]+)+|[A-Z]{2,12}of[A-Z]{2,12}\d{0,2}|(?:Big)?(?:Ui|I)nt(?:8|16|32|64)(?:Clamped)?Array|[\w.]*(?:[Kk]ey|[Tt]oken|[Ss]ecret|[Pp]assword|[Cc]redential)[a-zA-Z]*"
 )
 _typed = re.compile(r"(?:[A-Z]+[a-z]+|V\d{1,2}(?=[A-Z])|[A-Z]\d(?=[A-Z])){2,}")  # SecretV3Raw, TMsSQLCredentials
 _key_letters = re.compile(r"[\w.,~+/=:|@!#$%^&*?-]+")
@@ -63,7 +63,7 @@ _path = re.compile(
 _base64 = re.compile(r"[A-Za-z0-9/]{16,}")
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
 _passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
-_plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/-]+[A-Za-z%]{0,3}$")
+_plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/+-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
 _digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
@@ -76,7 +76,8 @@ _names = re.compile(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
 _setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
 _telling_end = re.compile(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
 _telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
-_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # that codes are drawn from
+_in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or what fills a place
+_private_name = re.compile(r"_{1,2}[a-z]+(?:_[a-z]+)*_{0,2}|--[a-z]+(?:-[a-z]+)*|:[A-Za-z_]+:?")  # a flag, a symbol
 _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
 )
@@ -107,6 +108,8 @@ def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
     if len(value) < 3 or _repeats(value) or _is_names(value) or "](" in value:  # a link in a document
+        return False
+    if _private_name.fullmatch(value):
         return False
     if _url.match(value) or _digest_name.match(value):
         return False
@@ -262,7 +265,7 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
         shortest = max(shortest, 12)
     if promise is Promise.OWNED and notation in (Notation.QUOTED, Notation.ENVIRONMENT, Notation.CONFIGURATION):
         shortest = 16
-    if len(value) < shortest or " " in value.strip() or "\n" in value or _ALPHABET in value:
+    if len(value) < shortest or " " in value.strip() or "\n" in value or "%20" in value or _in_order.search(value):
         return False
     if value.isupper() and _constant.fullmatch(value) and _telling_end.search(value) and not has_random_part(value):
         return False
@@ -300,6 +303,8 @@ def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
         or value.startswith("0x")
         or (_uuid.fullmatch(value) and not is_owned)
         or _public_key.match(value)
+        or (promise is Promise.WEAK and value.isalpha() and value.islower())  # what a prompt asks back
+        or (len(value) == 40 and value.isupper() and _hex.fullmatch(value))  # a fingerprint of OpenPGP
     ):
         return True
     if _uuid.fullmatch(value) or _hex.fullmatch(value):

@@ -938,5 +938,47 @@ the --ftp-passwd and --proxy-passwd switches have been renamed
 250 AUTH LOGIN PLAIN¶535-Invalid credentials
 Password Credentials Flow¶/usr/lib/python3/dist-packages/§snake/grant_types/§snake_password_credentials.py:§n: token
 https://abc:xyz@example.com/§path
+[§word via §word, key=§letters] password:
+echo PROMPT-OF-§WORD; read -p "[§word, key=§letters] password: "
+Fedora §word signing key: §sha: X509.RSA §short []
+GPG_KEY=§PRINT
+client_key=client_key, cookies=cookies, use_gssapi=use_gssapi,
+'bind-pw': 'bindpw',
+"manage_own_s3_credentials": "manageOwnS3Credentials",
+("v3AuthPass", "v3AuthPass"),
+| TLSCipherPSK13 | zabbix_agent_tlscipherpsk13 | |
+session_key = "_§snake"
+secret_data = "%s\n%s" % (§snake, §snake)
+update_pwd = '§kebab/%s/passwords' % §word
+:param ssh_key: :class:`§Camel`
+"kubectl_password": "--password",
+been renamed to --http-password and --proxy-password respectively
+prefer --user and --password simultaneously
+--ask-password but now --ask-password wins
+Manage §Word Env secrets provider
+§word_secret: feat: §word the §word
+t.Errorf("unexpected PWD: want %s", dir)
+GNUTLS_BAG_SECRET: ADDED to §kebab
+pkcs11:token=Root%20CA%20Certificates;serial=1
+authorization-data: LISTofBYTE
+&ldquo;secret:§d&rdquo;, &ldquo;secret:§d&rdquo;
+cvs://:pserver:§word@sources.acme.test:/cvs/src
+save_password: disable
+login_passwd_override: "enable"
+host_password: clear
+CI_ADMIN_PASS:  !var ci/§kebab/password
+url_password: self.§word2_password
+private_key: pki/{{ §snake }}.key
+log in with username and password in OS7.§d
+token: abcdefghijklmnopqrstuvwxyz123456
+netbox_token: 0123456789abcdef0123456789abcdef01234567
+salt='abcdefghijklmnopqrstuv'
+tokens: []Token{rawToken(`-123456789.§n123E+0123456789`)}
+"typ"in o&&o?.typ!=="JWT"||!o.alg||t&&o.alg!==t)return!1;return!0
+curl https://§host/headers?Set-Cookie=Foo%3Dbar&Set-Cookie=Baz%3Dqux
+desired_secret: camel dict representation of the §word
+$before = [Acme.WinAutoLogon.LsaUtil]::Read($handle, 'DefaultPassword')
+testSumDBVerifierKey = "localhost.test/sumdb+§short+§md"
+kind: Secret¶metadata:¶  creationTimestamp: 2026-01-0§dT11:12:09Z¶data:¶  at: 2026-01-0§dT11:12:09Z
 psk: &#x3C;string> the §word
 """

@@ -56,6 +56,8 @@ SLOTS: dict[str, Callable[[random.Random], str]] = {
     "day": lambda chance: f"2026-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}",
     "time": lambda chance: f"{chance.randrange(24):02}:{chance.randrange(60):02}:{chance.randrange(60):02}",
     "ms": lambda chance: f"{chance.random() * 9:.2f}",
+    "PRINT": lambda chance: _hex(chance, 40).upper(),
+    "letters": lambda chance: "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=32)),
     "letter": lambda chance: chance.choice("abcdefghijklmnopqrstuvwxyz"),
 }
 
