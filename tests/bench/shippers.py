@@ -194,8 +194,6 @@ def filebeat(place: Path, job: Job) -> Sequence[str | Path]:
                 "type": "filestream",
                 "id": "backlog",
                 "paths": [f"{job.root}/{depth}" for depth in DEPTHS],
-                "message_max_bytes": LONGEST,
-                "buffer_size": 65536,
             }
         ],
         "output.elasticsearch": {
