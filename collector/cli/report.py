@@ -20,7 +20,7 @@ from collector import settings
 from collector.cli.tables import Column, bars, shown
 from collector.delivery.sinks.registry import SINKS
 from collector.log import printable, tame_json
-from collector.store import prices, queries
+from collector.store import prices, queries, tool_use
 from collector.store.queries import Selection
 from collector.store.report import asking, summarize
 
@@ -128,7 +128,7 @@ def report(
 def _rows_by(path: Path, by: By, chosen: Selection, limit: int, table: prices.PriceTable) -> list[dict[str, Any]]:
     with asking(path, table) as connection:
         if by is By.tool:
-            return queries.tools_by(connection, "name", chosen)
+            return tool_use.tools_by(connection, "name", chosen)
         if by is By.session:
             return queries.sessions(connection, chosen, limit=limit + 1 if limit else -1)
         return queries.usage_by(connection, (by.value,), chosen)

@@ -72,7 +72,8 @@ class Ledger:
                 counts.quarantined += 1
             else:
                 counts.delivered += 1
-                add_counts(self.redactions, event.redactions)
+                if event.redactions:
+                    add_counts(self.redactions, event.redactions)
         for key, counts in batch.counts.items():
             self._of(key).add(counts)
         self.batches += bool(batch.events)
@@ -80,7 +81,10 @@ class Ledger:
         self.duplicates += receipt.duplicates
 
     def _of(self, key: str) -> Counts:
-        return self.sources.setdefault(key, Counts())
+        counts = self.sources.get(key)
+        if counts is None:
+            counts = self.sources[key] = Counts()
+        return counts
 
     def as_dict(self) -> dict[str, Any]:
         """The ledger as `scan --json` prints it."""

@@ -47,6 +47,7 @@ DIMENSIONS = {
 }
 # What is known of a place: these are asked of the totals by day, which are a twentieth of those by hour and session.
 BY_DAY = frozenset({"day", "week", "month", "model", "project", "host", "user", "agent", "labels"})
+OF_PLACE = frozenset({"project", "host", "user", "agent", "labels"})
 SAYS_WHEN = frozenset({"day", "week", "month", "hour_of_week"})
 MENTIONED = "('prompt_history', 'session_index')"
 
@@ -107,7 +108,7 @@ SELECT {_shown(dimensions)}{", ".join(f"coalesce(sum({name}), 0) AS {name}" for 
     coalesce(sum(messages) FILTER (WHERE is_unknown), 0) AS messages_without_price
 FROM costed {_grouped(dimensions)}
 """  # noqa: S608 - our own names
-    return _rows(connection, with_formula(text), chosen, **edges)
+    return asked(connection, with_formula(text), chosen, **edges)
 
 
 def added_up(rows: Rows) -> dict[str, Any]:
@@ -132,7 +133,7 @@ SELECT {_shown(dimensions)}
     coalesce(sum(cache_creation_1h_tokens), 0) AS cache_creation_1h_tokens, {_micros("saved")} AS saved_micros
 FROM costed {_grouped(dimensions)}
 """  # noqa: S608
-    return _rows(connection, with_formula(text), chosen, **edges)
+    return asked(connection, with_formula(text), chosen, **edges)
 
 
 def _costed(
@@ -144,20 +145,25 @@ def _costed(
     edges = {f"edge_{number}": day for number, (day,) in enumerate(found)}
     since = "".join(f"WHEN {DAY} >= :{name} THEN :{name} " for name in edges)
     period = f"CASE {since}ELSE '' END" if edges else "''"
-    names = [f"by_{name}" for name in dimensions]
-    keys = "".join(f"{DIMENSIONS[name]} AS by_{name}, " for name in dimensions)
+    # Where places are all that is asked for besides days, their numbers are sorted instead of their names.
+    is_by_day = chosen.session is None and set(dimensions) <= BY_DAY
+    places = [name for name in dimensions if name in OF_PLACE and is_by_day]
+    keys = {f"by_{name}": DIMENSIONS[name] for name in dimensions if name not in places}
+    keys |= {"place": "place"} if places else {}
+    shown = ", ".join(f"{said} AS {name}" for name, said in [*keys.items(), ("period", period)])
     text = f"""
 WITH usage AS MATERIALIZED (
-    SELECT {keys}{period} AS period, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
-    FROM {_source("usage", dimensions, chosen)}
+    SELECT {shown}, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
+    FROM {_source("usage", tuple(name for name in dimensions if name not in places), chosen)}
     WHERE {chosen.where(has_model=True)}
-    GROUP BY {", ".join([*names, "period", *PRICED_BY])}
+    GROUP BY {", ".join([*keys, "period", *PRICED_BY])}
 ),
 costed AS (
     SELECT
-        usage.*, price.model IS NULL AND NOT usage.is_reported AS is_unknown,
+        {"".join(f"{DIMENSIONS[name]} AS by_{name}, " for name in places)} usage.*,
+        price.model IS NULL AND NOT usage.is_reported AS is_unknown,
         CASE WHEN usage.is_reported THEN usage.reported_cost ELSE /* cost */ END AS cost, {SAVED} AS saved
-    FROM usage
+    FROM usage {"JOIN places ON places.number = usage.place" if places else ""}
     LEFT JOIN price_names AS known ON known.name = usage.model
     LEFT JOIN prices AS price
         ON price.model = known.model AND price.speed = usage.speed AND price.prompt_over = usage.prompt_over
@@ -204,12 +210,14 @@ def sessions_with_usage(
     connection: sqlite3.Connection, dimension: str, chosen: Selection = EVERYTHING
 ) -> dict[str, int]:
     """How many sessions used tokens, by one dimension."""
+    source, is_so = _source("session", (dimension,), chosen), "used"
+    if chosen.model is not None or chosen.session is not None:
+        source, is_so = _source("usage", ("session",), chosen), "true"
     text = f"""
 SELECT {DIMENSIONS[dimension]} AS key, count(DISTINCT session_id) AS sessions
-FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context
-WHERE {chosen.where(has_model=True)} GROUP BY 1
+FROM {source} WHERE {is_so} AND {chosen.where(has_model=True)} GROUP BY 1
 """  # noqa: S608
-    return {row["key"]: row["sessions"] for row in _rows(connection, text, chosen)}
+    return {row["key"]: row["sessions"] for row in asked(connection, text, chosen)}
 
 
 def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
@@ -226,75 +234,32 @@ SELECT {keys}
 FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
 WHERE {chosen.where()} {group} {group.replace("GROUP", "ORDER")}
 """  # noqa: S608
-    return _rows(connection, text, chosen)
+    return asked(connection, text, chosen)
 
 
 def activity(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, Any]:
     """The quick half of `activity_by`, in all: without times and sizes."""
+    sessions = f"{_source('session', (), chosen)} WHERE active"
+    if chosen.session is not None:
+        sessions = f"{_source('activity', (), chosen)} WHERE events > mentions"
     text = f"""
 SELECT
     coalesce(sum(events), 0) AS events, coalesce(sum(prompts), 0) AS prompts,
     coalesce(sum(api_errors), 0) AS api_errors, coalesce(sum(compactions), 0) AS compactions,
     coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
     (
-        SELECT count(DISTINCT session_id)
-        FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-        WHERE events > mentions AND {chosen.where()}
+        SELECT count(*) FROM (SELECT DISTINCT session_id FROM {sessions} AND {chosen.where()})
     ) AS sessions
 FROM {_source("activity", (), chosen)} WHERE {chosen.where()}
 """  # noqa: S608
-    return _rows(connection, text, chosen)[0]
+    return asked(connection, text, chosen)[0]
 
 
 def kinds(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, int]:
     """Events by kind, in the period; the other filters do not apply."""
     when = Selection(since=chosen.since, until=chosen.until)
     text = f"SELECT kind, sum(events) AS events FROM kind_totals WHERE {when.where(hour='day')} GROUP BY 1 HAVING sum(events) ORDER BY 2 DESC, 1"  # noqa: S608, E501
-    return {row["kind"]: row["events"] for row in _rows(connection, text, when)}
-
-
-def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Selection = EVERYTHING) -> Rows:
-    """Calls of tools, those that failed, and how long they took; by `name`, `target` or a dimension of a context.
-    `p50_ms` and `p95_ms` are of the calls that have a duration; `computed` says how many of these were computed."""
-    key = {"name": "coalesce(name, '')", "target": "coalesce(target, '')"}.get(dimension) or DIMENSIONS[dimension]
-    if dimension in SAYS_WHEN:
-        key = key.replace("hour", "coalesce(time, '')")
-    text = f"""
-WITH chosen AS MATERIALIZED (
-    SELECT {key} AS {dimension}, ok, duration_ms, duration_from
-    FROM call_totals {_context_of(chosen, dimension)}
-    WHERE {chosen.where(hour="time")}
-),
-timed AS (
-    SELECT
-        {dimension}, duration_ms, row_number() OVER (PARTITION BY {dimension} ORDER BY duration_ms) AS place,
-        count(*) OVER (PARTITION BY {dimension}) AS times
-    FROM chosen WHERE duration_ms IS NOT NULL
-),
-marks AS (
-    SELECT
-        {dimension},
-        min(CASE WHEN place * 100 >= times * 50 THEN duration_ms END) AS p50_ms,
-        min(CASE WHEN place * 100 >= times * 95 THEN duration_ms END) AS p95_ms
-    FROM timed GROUP BY {dimension}
-)
-SELECT
-    chosen.{dimension} AS {dimension}, count(*) AS calls, count(chosen.ok) AS answered, sum(chosen.ok = 0) AS failed,
-    sum(chosen.duration_ms) AS duration_ms, count(chosen.duration_ms) AS timed,
-    sum(chosen.duration_from = 'computed') AS computed, marks.p50_ms AS p50_ms, marks.p95_ms AS p95_ms
-FROM chosen LEFT JOIN marks USING ({dimension})
-GROUP BY chosen.{dimension} ORDER BY calls DESC, 1
-"""  # noqa: S608
-    return _rows(connection, text, chosen)
-
-
-def tool_calls(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
-    """How often each tool was called: the quick half of `tools_by`."""
-    text = f"""
-SELECT coalesce(name, '') AS name, count(*) AS calls FROM call_totals {_context_of(chosen, "name")}
-WHERE {chosen.where(hour="time")} GROUP BY 1 ORDER BY 2 DESC, 1
-"""  # noqa: S608
-    return _rows(connection, text, chosen)
+    return {row["kind"]: row["events"] for row in asked(connection, text, when)}
 
 
 def sessions(
@@ -312,17 +277,19 @@ SELECT session_id FROM activity_totals JOIN contexts ON contexts.number = activi
 WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()} {titled if words else ""}
 GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit OFFSET :offset
 """  # noqa: S608
-    ids = [row["session_id"] for row in _rows(connection, text, chosen, limit=limit, offset=offset, words=words)]
-    found = [row for each in ids for row in _rows(connection, ONE_SESSION, Selection(session=each))]
+    ids = [row["session_id"] for row in asked(connection, text, chosen, limit=limit, offset=offset, words=words)]
+    found = [row for each in ids for row in asked(connection, ONE_SESSION, Selection(session=each))]
     for row in found:
         alone = Selection(session=row["session_id"])
         row.update(totals(connection, alone))
-        calls = tools_by(connection, "session", alone)
-        row["tool_calls"] = sum(each["calls"] for each in calls)
-        row["tool_failures"] = sum(each["failed"] or 0 for each in calls)
+        row.update(asked(connection, CALLS_OF_ONE_SESSION, alone)[0])
     return found
 
 
+CALLS_OF_ONE_SESSION = """
+SELECT count(*) AS tool_calls, count(*) FILTER (WHERE ok = 0) AS tool_failures
+FROM call_totals JOIN contexts ON contexts.number = call_totals.context WHERE session_id = :session
+"""
 ONE_SESSION = "SELECT * FROM sessions WHERE session_id = :session"
 
 
@@ -332,7 +299,7 @@ def sessions_of_host(connection: sqlite3.Connection, host_id: str) -> list[str]:
 SELECT DISTINCT session_id FROM contexts JOIN activity_totals ON activity_totals.context = contexts.number
 WHERE host_id = :host_id AND session_id IS NOT NULL AND events > mentions
 """
-    return [row["session_id"] for row in _rows(connection, text, EVERYTHING, host_id=host_id)]
+    return [row["session_id"] for row in asked(connection, text, EVERYTHING, host_id=host_id)]
 
 
 def session_events(connection: sqlite3.Connection, session: str, *, limit: int = 500, offset: int = 0) -> Rows:
@@ -345,12 +312,12 @@ JOIN bodies ON bodies.number = row.number
 WHERE context.session_id = :session
 ORDER BY coalesce(row.time, ''), row.number LIMIT :limit OFFSET :offset
 """
-    return _rows(connection, text, Selection(session=session), limit=limit, offset=offset)
+    return asked(connection, text, Selection(session=session), limit=limit, offset=offset)
 
 
 def session_costs(connection: sqlite3.Connection) -> Rows:
     """What each session cost, with Claude Code's own total beside it; see the view."""
-    return _rows(connection, "SELECT * FROM session_costs ORDER BY session_id", EVERYTHING)
+    return asked(connection, "SELECT * FROM session_costs ORDER BY session_id", EVERYTHING)
 
 
 def redactions(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
@@ -360,23 +327,16 @@ SELECT rule.key AS rule, sum(rule.value) AS times, count(*) AS events
 FROM event_rows AS row JOIN contexts ON contexts.number = row.context, json_each(row.redactions) AS rule
 WHERE row.redactions IS NOT NULL AND {chosen.where(hour="row.time")} GROUP BY 1 ORDER BY 2 DESC, 1
 """  # noqa: S608
-    return _rows(connection, text, chosen)
+    return asked(connection, text, chosen)
 
 
 def removals(connection: sqlite3.Connection) -> Rows:
     """What was removed from the store on purpose, the newest first."""
-    return _rows(connection, "SELECT * FROM removals ORDER BY number DESC", EVERYTHING)
+    return asked(connection, "SELECT * FROM removals ORDER BY number DESC", EVERYTHING)
 
 
-def _context_of(chosen: Selection, dimension: str) -> str:
-    """The join that a statement on calls needs; without filters, the calls alone are a third faster."""
-    is_needed = dimension not in {"name", "target", *SAYS_WHEN} or any(
-        (chosen.project, chosen.host, chosen.user, chosen.agent, chosen.session)
-    )
-    return "JOIN contexts ON contexts.number = call_totals.context" if is_needed else ""
-
-
-def _rows(connection: sqlite3.Connection, text: str, chosen: Selection, **more: Any) -> Rows:
+def asked(connection: sqlite3.Connection, text: str, chosen: Selection, **more: Any) -> Rows:
+    """The rows of one statement about a selection, as dictionaries."""
     cursor = connection.execute(text, chosen.parameters | more)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor]

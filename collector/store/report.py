@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from collector.store import queries
+from collector.store import queries, tool_use
 from collector.store.database import explain_read_failure, open_to_read
 from collector.store.prices import PriceTable
 from collector.store.queries import EVERYTHING, Selection
@@ -68,7 +68,7 @@ def _summary(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any
         "prompts": activity["prompts"],
         "lines_added": activity["lines_added"],
         "lines_removed": activity["lines_removed"],
-        "tools": queries.tool_calls(connection, chosen),
+        "tools": tool_use.tool_calls(connection, chosen),
         "events": activity["events"],
         "kinds": kinds,
     }

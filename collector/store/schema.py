@@ -12,13 +12,14 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
 
+from collector.store import totals
 from collector.store.packing import shipped_dictionary
 from collector.store.prices import Price, PriceTable
 from collector.store.rows import Row, from_line
 from collector.store.totals import PROMPT_OVER, statement
 from collector.store.writing import Rows
 
-VERSION = 2
+VERSION = 3
 
 
 def is_current(connection: sqlite3.Connection, prices: PriceTable | None) -> bool:
@@ -35,11 +36,13 @@ def upgrade(connection: sqlite3.Connection, version: int, prices: PriceTable | N
     """Brings the database from its version to the newest."""
     for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
         connection.execute(f'DROP VIEW "{view}"')
+    totals.add_functions(connection)
     if version == 0:
-        _run(connection, "002.sql")
-        _add_dictionary(connection)
+        _make_tables(connection)
     elif version == 1:
         _from_version_1(connection)
+    elif version == 2:
+        _from_version_2(connection)
     _make_views(connection)
     if prices is None:
         from collector.store.prices import load
@@ -84,7 +87,9 @@ def _set(connection: sqlite3.Connection, name: str, value: str) -> None:
     connection.execute("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, value))
 
 
-def _add_dictionary(connection: sqlite3.Connection) -> None:
+def _make_tables(connection: sqlite3.Connection) -> None:
+    _run(connection, "002.sql")
+    _run(connection, "003.sql")
     connection.execute("INSERT INTO dictionaries (number, content) VALUES (1, ?)", (shipped_dictionary(),))
 
 
@@ -92,8 +97,7 @@ def _from_version_1(connection: sqlite3.Connection) -> None:
     """Stores every event anew, in the order in which it came: its columns follow from its body."""
     connection.execute("ALTER TABLE events RENAME TO events_of_version_1")
     connection.execute("ALTER TABLE bodies RENAME TO bodies_of_version_1")
-    _run(connection, "002.sql")
-    _add_dictionary(connection)
+    _make_tables(connection)
     rows = Rows(connection)
     found = connection.execute(
         "SELECT received_at, body FROM events_of_version_1 JOIN bodies_of_version_1 USING (number) ORDER BY number"
@@ -104,6 +108,13 @@ def _from_version_1(connection: sqlite3.Connection) -> None:
         rows.store([row for row in made if isinstance(row, Row)], received)
     connection.execute("DROP TABLE bodies_of_version_1")
     connection.execute("DROP TABLE events_of_version_1")
+
+
+def _from_version_2(connection: sqlite3.Connection) -> None:
+    """Adds up by day what stands in the totals that version 2 kept already."""
+    _run(connection, "003.sql")
+    totals.add_up_sessions(connection)
+    totals.add_up_calls(connection)
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

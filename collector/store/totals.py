@@ -1,4 +1,4 @@
-"""What reports ask for, kept ready: tokens by hour, activity by hour, tool calls.
+"""What reports ask for, kept ready: tokens by hour, activity by hour, tool calls singly and by day.
 
 In: a transaction on the store, and what it touches. Out: totals in step with the rows. Invariant: the totals are what
 the views `billed` and `called` and the rows amount to, in whatever order and however often the events came. That holds
@@ -11,6 +11,7 @@ Crash window: none of its own. Rows and totals are written in one transaction.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from importlib import resources
 
@@ -60,6 +61,27 @@ ADD_USAGE, SUBTRACT_USAGE = _usage("+"), _usage("-")
 DROP_EMPTY = f"""
 DELETE FROM usage_totals WHERE messages = 0 AND {" AND ".join(f"{name} = 0" for name in SUMMED[1:])}
 """  # noqa: S608
+CALLED = ("calls", "answered", "failed", "duration_ms", "timed", "computed")
+
+
+def _calls_of_days(sign: str, change: str) -> str:
+    adds = ", ".join(f"{name} = {name} + excluded.{name}" for name in CALLED)
+    return f"""
+INSERT INTO call_days (day, place, name, target, {", ".join(CALLED)}, durations)
+SELECT coalesce(substr(call.time, 1, 10), ''), context.place, coalesce(call.name, ''), coalesce(call.target, ''),
+    {sign}count(*), {sign}count(call.ok), {sign}count(*) FILTER (WHERE call.ok = 0),
+    {sign}coalesce(sum(call.duration_ms), 0), {sign}count(call.duration_ms),
+    {sign}count(*) FILTER (WHERE call.duration_from = 'computed'),
+    durations_with('', coalesce(group_concat(call.duration_ms), ''))
+FROM call_totals AS call CROSS JOIN contexts AS context ON context.number = call.context
+WHERE call.call_id {TOUCHED} GROUP BY 1, 2, 3, 4
+ON CONFLICT DO UPDATE SET {adds}, durations = {change}(durations, excluded.durations)
+"""  # noqa: S608 - our own names
+
+
+ADD_CALLS_OF_DAYS = _calls_of_days("+", "durations_with")
+SUBTRACT_CALLS_OF_DAYS = _calls_of_days("-", "durations_without")
+DROP_EMPTY_DAYS = "DELETE FROM call_days WHERE calls = 0"
 FORGET_CALLS = "DELETE FROM call_totals WHERE call_id IN (SELECT value FROM json_each(:touched))"
 ADD_CALLS = f"""
 INSERT INTO call_totals (call_id, context, time, name, target, result_time, ok, duration_ms, duration_from)
@@ -103,12 +125,19 @@ ON CONFLICT DO UPDATE SET events = events + excluded.events
 """  # noqa: S608
     for sign in "-+"
 )
-REBUILT = ("usage_totals", "call_totals", "activity_totals", "kind_totals")  # and by triggers, what is by day
+# And by triggers, usage_days, activity_days and session_days.
+REBUILT = ("usage_totals", "call_totals", "call_days", "activity_totals", "kind_totals")
 
 
 def listed(values: Iterable[str | int]) -> dict[str, str]:
     """The parameter of a statement above."""
     return {"touched": orjson.dumps(list(values)).decode()}
+
+
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Gives a connection that writes the functions that the statements above call."""
+    connection.create_function("durations_with", 2, _with, deterministic=True)
+    connection.create_function("durations_without", 2, _without, deterministic=True)
 
 
 def take_out(connection: sqlite3.Connection, messages: Iterable[str]) -> None:
@@ -121,8 +150,11 @@ def put_in(connection: sqlite3.Connection, messages: Iterable[str], calls: Itera
     connection.execute(ADD_USAGE, listed(messages))
     connection.execute(DROP_EMPTY)
     touched = listed(calls)
+    connection.execute(SUBTRACT_CALLS_OF_DAYS, touched)
     connection.execute(FORGET_CALLS, touched)
     connection.execute(ADD_CALLS, touched)
+    connection.execute(ADD_CALLS_OF_DAYS, touched)
+    connection.execute(DROP_EMPTY_DAYS)
     connection.execute(ADD_ACTIVITY, {"first": first})
     connection.execute(ADD_KINDS, {"first": first})
 
@@ -151,5 +183,47 @@ def rebuild(connection: sqlite3.Connection) -> None:
         connection.execute(f"DELETE FROM {table}")  # noqa: S608
     connection.execute(ADD_USAGE.replace(f"AND message {TOUCHED}", ""))
     connection.execute(ADD_CALLS.replace(f"AND call_id {TOUCHED}", ""))
+    add_up_calls(connection)
     connection.execute(ADD_ACTIVITY, {"first": 0})
     connection.execute(ADD_KINDS, {"first": 0})
+
+
+def add_up_calls(connection: sqlite3.Connection) -> None:
+    """Makes the calls by day from the single ones; there are none yet."""
+    connection.execute(ADD_CALLS_OF_DAYS.replace(f"WHERE call.call_id {TOUCHED}", ""))
+
+
+def add_up_sessions(connection: sqlite3.Connection) -> None:
+    """Makes the sessions by day from activity and usage; there are none yet."""
+    for counted, table in (("active", "activity_totals"), ("used", "usage_totals")):
+        is_so = "events > mentions" if counted == "active" else "true"
+        connection.execute(
+            f"INSERT INTO session_days (session_id, place, day, active, used) "  # noqa: S608
+            f"SELECT session_id, place, substr(hour, 1, 10), {'count(*), 0' if counted == 'active' else '0, count(*)'} "
+            f"FROM {table} JOIN contexts ON contexts.number = {table}.context "
+            f"WHERE session_id IS NOT NULL AND {is_so} GROUP BY 1, 2, 3 "
+            f"ON CONFLICT DO UPDATE SET {counted} = excluded.{counted}"
+        )
+
+
+def _with(durations: str, more: str) -> str:
+    """All of these durations, in order."""
+    return _said(_numbers(durations) + _numbers(more)) if more else durations
+
+
+def _without(durations: str, gone: str) -> str:
+    """These durations, each that is gone taken out once."""
+    if not gone:
+        return durations
+    left = Counter(_numbers(durations))
+    left.subtract(_numbers(gone))
+    return _said(list(left.elements()))
+
+
+def _numbers(durations: str) -> list[int]:
+    found: list[int] = orjson.loads(f"[{durations}]")
+    return found
+
+
+def _said(durations: list[int]) -> str:
+    return orjson.dumps(sorted(durations)).decode()[1:-1]

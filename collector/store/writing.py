@@ -86,6 +86,7 @@ class Rows:
         self._connection = connection
         self._packer = Packer(connection)
         self._contexts: dict[Context, int] = {}
+        totals.add_functions(connection)
         connection.create_function("unpacked", 1, self._packer.unpacked, deterministic=True)
 
     def forget_contexts(self) -> None:

@@ -69,3 +69,37 @@ def test_what_an_earlier_version_left_alone_as_incomplete_is_looked_at(tmp_path:
         agent.state.write_text(json.dumps(state))
         assert agent.scan().ledger["quarantined"] == 1
         assert agent.scan().code == 0
+
+
+NESTED = (
+    '{"type":"user","uuid":"U","message":{"role":"user","content":"x"},"news":%s}',
+    '{"type":"user","uuid":"U","message":{"role":"user","content":%s}}',
+    '{"type":"user","uuid":"U","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":%s}]}}',
+    '{"type":"assistant","uuid":"U","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":%s}]}}',
+    '{"type":"user","uuid":"U","toolUseResult":%s,"message":{"content":[{"type":"tool_result","tool_use_id":"t"}]}}',
+    '{"type":"assistant","uuid":"U","message":{"content":"x","usage":{"cache_creation":%s,"iterations":[%s]}}}',
+    '{"type":"attachment","uuid":"U","attachment":{"type":"file","content":%s}}',
+    '{"type":"file-history-snapshot","messageId":"U","snapshot":{"trackedFileBackups":%s}}',
+    '{"type":"system","subtype":"api_error","uuid":"U","error":%s}',
+    '{"type":"mode","count":"U","news":%s}',
+    '{"type":%s,"uuid":"U"}',
+)
+
+
+def test_lines_that_nest_deep_are_delivered_redacted_wherever_they_nest(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = home.session().path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    depths = (40, 101, 255, 1000, 1024, 3000)
+    nests = [("[" * n, "]" * n) for n in depths] + [('{"k":' * n, "}" * n) for n in depths]
+    lines = [
+        line.replace('"U"', f'"{number}-{at}"').replace("%s", f'{opening}"leaf {KEY}"{closing}')
+        for at, line in enumerate(NESTED)
+        for number, (opening, closing) in enumerate(nests)
+    ]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    with Sink() as sink:
+        result = Inside(home, sink).scan().assert_balanced()
+        assert (result.code, result.ledger["delivered"]) == (0, len(lines))
+        assert all("leaf [REDACTED:" in json.dumps(event) for event in sink.events)
+        assert KEY not in json.dumps(sink.events)

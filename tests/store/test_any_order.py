@@ -24,9 +24,10 @@ from tests.store.samples import Event, row_of
 
 MODELS = ("claude-opus-4-5", "claude-sonnet-4-6", "claude-haiku-5-5", "someone-elses-model")
 KINDS = ("assistant_response", "tool_call", "tool_result", "user_prompt", "session_cost")
-DERIVED = ("usage_totals", "activity_totals", "kind_totals", "call_totals", "usage_days", "activity_days")
+BY_DAY = ("usage_days", "activity_days", "session_days", "call_days")
+DERIVED = ("usage_totals", "activity_totals", "kind_totals", "call_totals", *BY_DAY)
 NUMBERS = {"context", "place"}  # given in the order of arrival
-CONTEXT_OF = {"kind_totals": "NULL", "usage_days": "NULL", "activity_days": "NULL"}
+CONTEXT_OF = dict.fromkeys(("kind_totals", *BY_DAY), "NULL")
 # Dollars for a million tokens, written down a second time: input, output, cache read, write for 5 minutes, for an hour.
 DOLLARS = {
     "claude-opus-4-5": (5, 25, 0.5, 6.25, 10),
@@ -187,6 +188,7 @@ def test_no_statement_of_a_batch_looks_at_all_rows(tmp_path: Path) -> None:
     """Else a batch would cost more, the more there is."""
     statements = [
         *(totals.ADD_USAGE, totals.SUBTRACT_USAGE, totals.DROP_EMPTY, totals.FORGET_CALLS, totals.ADD_CALLS),
+        *(totals.ADD_CALLS_OF_DAYS, totals.SUBTRACT_CALLS_OF_DAYS, totals.DROP_EMPTY_DAYS),
         *(totals.ADD_ACTIVITY, totals.ADD_KINDS, totals.SUBTRACT_KINDS, totals.FORGET_ACTIVITY, totals.REDO_ACTIVITY),
     ]
     with closing(Writer(tmp_path / "events.db")) as writer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,12 @@ import pytest
 
 from collector.store import queries
 from collector.store.prices import micros
+from collector.store.queries import Selection
 from collector.store.report import asking, summarize
+from collector.store.tool_use import tools_by
+from collector.store.totals import CALLED
 from collector.store.writer import Writer
+from tests.store.sample_set import sample_events
 from tests.store.samples import Event, calls, event, reply, row_of
 
 ADVISED = [
@@ -156,8 +161,38 @@ def test_a_duration_is_what_the_record_says_else_the_time_to_the_result(database
         ("Write", None, None, None),
     ]
     with asking(database) as connection:
-        by_name = {row["name"]: row for row in queries.tools_by(connection)}
+        by_name = {row["name"]: row for row in tools_by(connection)}
     assert (by_name["Read"]["failed"], by_name["Read"]["p95_ms"], by_name["Read"]["computed"]) == (1, 2125, 1)
+
+
+@pytest.mark.parametrize("chosen", [Selection(), Selection(since="2026-03-02"), Selection(project="-work-shop")])
+def test_what_is_kept_by_day_is_what_the_hours_and_the_calls_say(tmp_path: Path, chosen: Selection) -> None:
+    asked(tmp_path / "events.db", "SELECT 1", *{each["id"]: each for each in sample_events()}.values())
+    with asking(tmp_path / "events.db") as connection:
+        by_day, by_call = (tools_by(connection, dimension, chosen) for dimension in ("agent", "version"))
+        whole = [sum(row[name] or 0 for row in rows) for rows in (by_day, by_call) for name in CALLED]
+        sessions = [row["session_id"] for row in queries.sessions(connection, chosen, limit=-1)]
+        used = queries.usage_by(connection, ("session",), chosen)
+        by_project = queries.sessions_with_usage(connection, "project", chosen)
+        assert whole[: len(CALLED)] == whole[len(CALLED) :]
+        assert queries.activity(connection, chosen)["sessions"] == len(sessions) > 1
+        assert sum(by_project.values()) >= len(used) > 1
+        alone = tools_by(connection, "name", chosen._replace(session=sessions[0]))
+        assert [row["p95_ms"] for row in alone] == [
+            exact(connection, row["name"], sessions[0], chosen.since) for row in alone
+        ]
+
+
+def exact(connection: sqlite3.Connection, name: str, session: str, since: str) -> int | None:
+    """The 95th percentile as SQL has it."""
+    text = """
+SELECT min(duration_ms) FROM (
+    SELECT duration_ms, row_number() OVER (ORDER BY duration_ms) * 100 >= count(*) OVER () * 95 AS is_beyond
+    FROM tool_calls WHERE name = ? AND session_id = ? AND time >= ? AND duration_ms IS NOT NULL
+) WHERE is_beyond
+"""
+    found: int | None = connection.execute(text, (name, session, since)).fetchone()[0]
+    return found
 
 
 def test_calls_are_told_apart_by_server_skill_and_agent(database: Path) -> None:

@@ -1,8 +1,9 @@
-"""A database of version 1 is upgraded when it is opened, keeps all it held, and counts like one that was never old."""
+"""A database of an older version is upgraded when it is opened, keeps all it held, and counts like a new one."""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -13,9 +14,11 @@ import pytest
 from collector.store import prices
 from collector.store.database import APPLICATION_ID, VERSION, open_to_read
 from collector.store.report import asking, summarize
+from collector.store.totals import statement
 from collector.store.writer import Writer
 from tests.store.sample_set import sample_events
-from tests.store.samples import Event, row_of
+from tests.store.samples import Event, event, row_of
+from tests.store.test_any_order import derived
 
 VERSION_1 = (Path(__file__).parent / "versions" / "001.sql").read_text()
 RECEIVED = ("2026-03-05T10:00:00.123Z", "2026-03-05T10:00:01.500Z")
@@ -53,6 +56,28 @@ def test_a_database_of_version_1_is_upgraded_and_keeps_all_it_held(tmp_path: Pat
         received = connection.execute("SELECT DISTINCT received_at FROM events ORDER BY number").fetchall()
     assert [json.loads(body) for (body,) in bodies] == events
     assert [moment for (moment,) in received] == list(RECEIVED)
+
+
+def test_a_database_of_version_2_is_upgraded_and_adds_up(tmp_path: Path) -> None:
+    """Version 2 was this one without what 003.sql adds."""
+    database = tmp_path / "events.db"
+    events = [*sample_events(), event("session_index", session_id="only mentioned"), event(session_id=None)]
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, events))
+        expected = derived(writer.connection)
+    assert len(expected["session_days"]) > 5
+    assert len(expected["call_days"]) > 5
+    with closing(sqlite3.connect(database)) as connection, connection:
+        for kind, name in re.findall(r"^CREATE (TABLE|TRIGGER) (\w+)", statement("003.sql"), re.MULTILINE):
+            connection.execute(f"DROP {kind} IF EXISTS {name}")
+        connection.execute("PRAGMA user_version = 2")
+    before = database.read_bytes()
+    with asking(database) as connection:
+        assert derived(connection) == expected
+    assert before != database.read_bytes()
+    with closing(Writer(database)) as writer:
+        assert writer.store(map(row_of, events)).accepted == 0
+        assert derived(writer.connection) == expected
 
 
 def test_an_upgrade_that_is_cut_short_leaves_version_1_as_it_was(tmp_path: Path) -> None:

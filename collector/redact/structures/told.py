@@ -24,7 +24,8 @@ _dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
 _strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(?=.*[A-Z]).*\d.*\d")
 _humps = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _weak = re.compile(
-    r"(?i)[a-z]{1,8}\d{3,5}|[a-z0-9.-]+\.[a-z]{2,4}|.*[(){}\[\]=].*|[\w.+-]+@[\w-]+\.[\w.]+|[\w.-]+@v?\d+\.[\w.]*|[^a-z]*[-_#][^a-z]*|[A-Z0-9]+-[A-Z][A-Za-z]+"
+    r"(?i)[a-z]{1,8}\d{3,5}|[a-z0-9.-]+\.[a-z]{2,4}|.*[(){}\[\]=].*|[\w.+-]+@[\w-]+\.[\w.]+|[\w.-]+@v?\d+\.[\w.]*"
+    r"|(?-i:[^a-z]*[-_#][^a-z]*|[A-Z0-9]+-[A-Z][A-Za-z]+|[a-z]+-[A-Z]\d+)"
     r"|[a-z0-9-]+:[a-z0-9-]+|.*,.*|x86.*"
 )  # of algorithms and protocols: HMAC-SHA256, aes-cbc-essiv:sha256
 _word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")

@@ -161,32 +161,6 @@ WHERE session_id {THESE} ORDER BY coalesce(row.time, ''), row.number
     }
 
 
-def calls_by_day(connection: sqlite3.Connection, chosen: Selection, bucket: str) -> Rows:
-    """Calls by tool, what they were aimed at, and day (or week, or month)."""
-    text = f"""
-SELECT coalesce(name, '') AS name, target, {DIMENSIONS[bucket].replace("hour", "coalesce(time, '')")} AS bucket,
-    count(*) AS calls, count(ok) AS answered, coalesce(sum(ok = 0), 0) AS failed, sum(duration_ms) AS duration_ms
-FROM call_totals {_place(chosen)} WHERE {chosen.where(hour="time")} GROUP BY 1, 2, 3
-"""  # noqa: S608
-    return ask(connection, text, **chosen.parameters)
-
-
-def durations(connection: sqlite3.Connection, chosen: Selection) -> list[tuple[str, str | None, int]]:
-    """How long each call took, with its tool and what it was aimed at. Put in order in Python, which takes a quarter
-    of what SQLite's window functions take."""
-    text = f"""
-SELECT coalesce(name, ''), target, duration_ms FROM call_totals {_place(chosen)}
-WHERE duration_ms IS NOT NULL AND {chosen.where(hour="time")}
-"""  # noqa: S608
-    return connection.execute(text, chosen.parameters).fetchall()
-
-
-def _place(chosen: Selection) -> str:
-    """The join that filters on who and where need; without them, calls alone are faster."""
-    is_needed = any((chosen.project, chosen.host, chosen.user, chosen.agent, chosen.session))
-    return "JOIN contexts ON contexts.number = call_totals.context" if is_needed else ""
-
-
 def by_hour_of_week(connection: sqlite3.Connection, chosen: Selection, *, is_local: bool) -> Rows:
     """Prompts, output tokens and cost by weekday (0 is Sunday) and hour, in UTC or in this machine's time."""
     zone = ", 'localtime'" if is_local else ""

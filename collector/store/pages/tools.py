@@ -8,25 +8,25 @@ from typing import Any
 from collector.store.pages import charts, shown
 from collector.store.pages.asked import Asked
 from collector.store.pages.chosen import every_bucket
-from collector.store.pages.questions import calls_by_day, durations
+from collector.store.tool_use import calls_by, timed_calls, within
 from collector.store.tools import TARGETS
 
 MOST_ROWS = 40
 SKILL = "Skill"
-Key = Callable[[str, str | None], str | None]
+Key = Callable[[str, str], str | None]
 
 
 def view(asked: Asked) -> dict[str, Any]:
     """The values of the template."""
     chosen = asked.chosen
-    days = calls_by_day(asked.connection, chosen.selection, chosen.bucket)
-    times = durations(asked.connection, chosen.selection)
-    groups = [(title, _added_up(days, times, key)) for title, key in GROUPS.items()]
-    calls, answered, failed = (sum(row[name] for row in days) for name in ("calls", "answered", "failed"))
+    days = calls_by(asked.connection, (chosen.bucket,), chosen.selection)
+    tools = timed_calls(asked.connection, ("name", "target"), chosen.selection)
+    groups = [(title, _added_up(tools, key)) for title, key in GROUPS.items()]
+    calls, answered, failed = (sum(row[name] or 0 for row in days) for name in ("calls", "answered", "failed"))
     outcomes = [
-        {"bucket": row["bucket"], "outcome": outcome, "calls": count}
+        {"bucket": row[chosen.bucket], "outcome": outcome, "calls": count}
         for row in days
-        for outcome, count in (("answered", row["calls"] - row["failed"]), ("failed", row["failed"]))
+        for outcome, count in (("answered", row["calls"] - (row["failed"] or 0)), ("failed", row["failed"] or 0))
     ]
     return {
         "title": "Tools",
@@ -48,44 +48,36 @@ def view(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _agent(name: str, target: str | None) -> str | None:
-    return target if name in TARGETS and name != SKILL else None
+def _agent(name: str, target: str) -> str | None:
+    return (target or None) if name in TARGETS and name != SKILL else None
 
 
-def _server(name: str, target: str | None) -> str | None:
-    return target if name not in TARGETS else None
+def _server(name: str, target: str) -> str | None:
+    return (target or None) if name not in TARGETS else None
 
 
 GROUPS: dict[str, Key] = {
     "Tools": lambda name, _: name,
     "MCP servers": _server,
-    "Skills": lambda name, target: target if name == SKILL else None,
+    "Skills": lambda name, target: (target or None) if name == SKILL else None,
     "Subagents, as they were started": _agent,
 }
 
 
-def _added_up(days: list[dict[str, Any]], times: list[tuple[str, str | None, int]], key: Key) -> list[dict[str, Any]]:
+def _added_up(tools: list[dict[str, Any]], key: Key) -> list[dict[str, Any]]:
     """The figures of each value that a key gives, most calls first; those for which it gives none are left out."""
     found: dict[str, dict[str, Any]] = {}
-    for row in days:
+    taken: dict[str, list[int]] = {}
+    for row in tools:
         value = key(row["name"], row["target"])
         if value is not None:
             sums = found.setdefault(value, {"key": value, "calls": 0, "failed": 0, "duration_ms": None})
             sums["calls"] += row["calls"]
-            sums["failed"] += row["failed"]
+            sums["failed"] += row["failed"] or 0
             if row["duration_ms"] is not None:
                 sums["duration_ms"] = (sums["duration_ms"] or 0) + row["duration_ms"]
-    taken: dict[str, list[int]] = {}
-    for name, target, duration in times:
-        value = key(name, target)
-        if value is not None:
-            taken.setdefault(value, []).append(duration)
+            taken.setdefault(value, []).extend(row["durations"])
     for value, row in found.items():
-        ordered = sorted(taken.get(value, ()))
-        row["p50_ms"], row["p95_ms"] = _within(ordered, 50), _within(ordered, 95)
+        ordered = sorted(taken[value])
+        row["p50_ms"], row["p95_ms"] = within(ordered, 50), within(ordered, 95)
     return sorted(found.values(), key=lambda row: (-row["calls"], row["key"]))
-
-
-def _within(ordered: list[int], percent: int) -> int | None:
-    """What this share of the durations does not exceed, as the report has it."""
-    return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else None

@@ -1,6 +1,6 @@
 -- Version 2 of the store: what version 1 said in each row about who and where is said once, ids are stored as the 16
 -- bytes they are, bodies are packed, and what reports ask for is kept ready. `events`, `messages`, `tool_calls` and
--- `sessions` are views (views.sql); read those. upgrade.py moves what version 1 held.
+-- `sessions` are views (views.sql); read those. schema.py moves what version 1 held.
 
 -- Where work is done, as reports group it: a few rows for each project, machine, account and kind of agent.
 CREATE TABLE places (

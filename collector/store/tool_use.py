@@ -1,0 +1,86 @@
+"""How often tools were called, how often they failed, and how long they took.
+
+In: an open connection (report.asking), a Selection. Out: plain rows. Invariant: medians and percentiles are exact, of
+all calls that have a duration: the store keeps the durations of each day (003.sql), and they are put in order here,
+which takes a quarter of what SQLite's window functions take.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+import orjson
+
+from collector.store.queries import BY_DAY, DIMENSIONS, EVERYTHING, Rows, Selection, asked
+
+KEYS = {"name": "name", "target": "target"}
+# Single calls in the shape of call_days, for what is not known of a day and a place.
+SINGLE_CALLS = """(
+    SELECT context, coalesce(substr(time, 1, 13), '') AS hour, coalesce(name, '') AS name,
+        coalesce(target, '') AS target, 1 AS calls, ok IS NOT NULL AS answered, coalesce(ok = 0, 0) AS failed,
+        coalesce(duration_ms, 0) AS duration_ms, duration_ms IS NOT NULL AS timed,
+        coalesce(duration_from = 'computed', 0) AS computed, duration_ms AS durations
+    FROM call_totals
+) AS calls JOIN contexts ON contexts.number = calls.context"""
+DAYS = "(SELECT day AS hour, call_days.* FROM call_days) AS calls"
+
+
+def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Selection = EVERYTHING) -> Rows:
+    """Calls of tools, those that failed, and how long they took; by `name`, `target` or a dimension of queries.py.
+    `p50_ms` and `p95_ms` are of the calls that have a duration; `computed` says how many of these were computed."""
+    rows = timed_calls(connection, (dimension,), chosen)
+    for row in rows:
+        durations = sorted(row.pop("durations"))
+        row["p50_ms"], row["p95_ms"] = within(durations, 50), within(durations, 95)
+    return sorted(rows, key=lambda row: -row["calls"])
+
+
+def tool_calls(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
+    """How often each tool was called, and nothing else, which an index answers."""
+    text = f"""
+SELECT name, sum(calls) AS calls FROM {_source(("name",), chosen)} WHERE {chosen.where()} GROUP BY 1 ORDER BY 2 DESC, 1
+"""  # noqa: S608 - our own names
+    return asked(connection, text, chosen)
+
+
+def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+    """The figures by these dimensions, with all durations, in no order."""
+    more = ", group_concat(nullif(durations, '')) AS durations"
+    rows = asked(connection, _statement(dimensions, chosen, more), chosen)
+    for row in rows:
+        row["durations"] = orjson.loads(f"[{row['durations'] or ''}]")
+    return rows
+
+
+def calls_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+    """The figures without durations."""
+    return asked(connection, _statement(dimensions, chosen), chosen)
+
+
+def within(ordered: list[int], percent: int) -> int | None:
+    """What this share of the durations, which are in order, does not exceed."""
+    return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else None
+
+
+def _statement(dimensions: tuple[str, ...], chosen: Selection, more: str = "") -> str:
+    keys = ", ".join(f"{KEYS.get(name) or DIMENSIONS[name]} AS by_{name}" for name in dimensions)
+    shown = ", ".join(f"by_{name} AS {name}" for name in dimensions)
+    return f"""
+SELECT {shown}, sum(calls) AS calls, sum(answered) AS answered,
+    CASE WHEN sum(answered) THEN sum(failed) END AS failed,
+    CASE WHEN sum(timed) THEN sum(duration_ms) END AS duration_ms, sum(timed) AS timed,
+    CASE WHEN sum(timed) THEN sum(computed) END AS computed {more}
+FROM (SELECT {keys}, calls.* FROM {_source(dimensions, chosen)} WHERE {chosen.where()})
+GROUP BY {", ".join(map(str, range(1, len(dimensions) + 1)))}
+ORDER BY {", ".join(map(str, range(1, len(dimensions) + 1)))}
+"""  # noqa: S608 - our own names
+
+
+def _source(dimensions: tuple[str, ...], chosen: Selection) -> str:
+    """The totals by day, with places where who and where matters; else the single calls."""
+    if chosen.session is not None or not set(dimensions) <= {*BY_DAY, *KEYS} - {"model"}:
+        return SINGLE_CALLS
+    is_anywhere = set(dimensions) <= {*KEYS, "day", "week", "month"}
+    if is_anywhere and not any((chosen.project, chosen.host, chosen.user, chosen.agent)):
+        return DAYS
+    return f"{DAYS} JOIN places ON places.number = calls.place"
