@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from collector.agents.claude_code import places
 from collector.delivery.gather import BatchLimits, batches
 from collector.flow.counts import Counts
+from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line, Reading
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
+from collector.flow.receipt import Receipt
 from collector.flow.source import Root, Source, Stamp
 
 STAMP = Stamp(100, 1, 1)
@@ -98,3 +100,12 @@ def test_nothing_is_lost_reordered_or_moved_ahead(kinds: list[tuple[str, str]], 
             assert int(one.id) > seen.get(key, 0)
             assert int(one.id) <= batch.positions[key].offset
         seen.update({key: position.offset for key, position in batch.positions.items()})
+
+
+def test_what_the_sink_refuses_counts_as_quarantined_and_its_redactions_not_at_all() -> None:
+    taken, refused = event("a")._replace(redactions={"key": 1}), event("b")._replace(redactions={"key": 2, "jwt": 1})
+    [batch] = batches([item(1, taken), item(2, Skip("progress")), item(3, refused)], WIDE)
+    ledger = Ledger()
+    ledger.take(Receipt(batch, [Quarantined("b", "refused", "s", 2, "...")]))
+    assert ledger.sources["s"] == Counts(lines=3, delivered=1, skipped={"progress": 1}, quarantined=1)
+    assert ledger.redactions == {"key": 1}
