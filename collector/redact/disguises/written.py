@@ -68,16 +68,14 @@ _token = re.compile(rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>
 _beginning = re.compile(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
 
 
-def is_disguised(texts: list[str], text: bytes) -> bool:
+def is_disguised(text: bytes, beyond: str) -> bool:
     """Whether any of an event's strings holds an escape, an invisible character or a letter that labels begin with.
-    `text` is all of them as the scanner sees them. What is Latin-1 alone, as nearly all is, costs little; of the rest,
-    all ASCII is dropped first (6 us for 3 kB with 20 signs in it; a pattern, or an error handler, takes twice that)."""
+    `text` is all of them as the scanner sees them, `beyond` as they are, if any is not Latin-1. Of those all ASCII is
+    dropped first (6 us for 3 kB with 20 signs in it; a pattern, or an error handler, takes twice that)."""
     if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped_escape.search(text)):
         return True
-    if all(map(str.isascii, texts)):
-        return False
-    beyond = "".join(texts).encode("utf-8", "replace").translate(None, _ASCII)
-    return not _beyond_latin.isdisjoint(beyond.decode())
+    letters = beyond.encode("utf-8", "replace").translate(None, _ASCII).decode() if beyond else ""
+    return not _beyond_latin.isdisjoint(letters)
 
 
 def plain_view(index: int, text: str) -> View | None:
