@@ -13,7 +13,7 @@ from typing import NamedTuple
 from collector.flow.batch import Batch
 from collector.flow.counts import Counts
 from collector.flow.line import End, Line, position_after
-from collector.flow.outcome import Item, Quarantined, Sealed, Skip
+from collector.flow.outcome import Item, Outcome, Sealed, Skip
 
 # Past these, a batch goes out even without an event: only its receipt moves offsets, and writes what is quarantined.
 MAX_QUARANTINED = 100
@@ -46,8 +46,8 @@ def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], floa
             batch.size += size + 1  # and what separates it from the next
         else:
             silent += 1
-            if outcome is not None:
-                _count(batch, key, outcome)
+        if outcome is not None:
+            _count(batch, key, outcome)
         if isinstance(line, End):
             batch.ends[key] = position_after(line)
         elif line.is_safe:
@@ -59,11 +59,14 @@ def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], floa
         yield batch
 
 
-def _count(batch: Batch, key: str, outcome: Skip | Quarantined) -> None:
+def _count(batch: Batch, key: str, outcome: Outcome) -> None:
     counts = batch.counts.get(key)
     if counts is None:
         counts = batch.counts[key] = Counts()
-    if isinstance(outcome, Skip):
+    if isinstance(outcome, Sealed):
+        counts.lines += 1
+        counts.delivered += 1
+    elif isinstance(outcome, Skip):
         counts.skip(outcome.reason)
     else:
         counts.lines += 1

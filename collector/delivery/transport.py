@@ -157,7 +157,7 @@ class Exchange:
         self.generation = generation
         self.is_overdue = False
         self._stream: Any = None
-        self._headers = [(name.decode(), value.decode(client.headers.encoding)) for name, value in client.headers.raw]
+        self._headers = [(name.decode(), value.decode()) for name, value in client.headers.raw]
         self._extensions = {"trace": self._trace, "timeout": client.timeout.as_dict()}
 
     def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
