@@ -63,7 +63,7 @@ def main() -> None:
             runs.go_round()
             if number >= ROUNDS and runs.floors <= LIMIT:
                 break
-    print(f"beyond its start, a scan costs {runs.floors:.2f} floors; the limit is {LIMIT:.2f} ({runs} CPU s)", flush=True)
+    print(f"{runs.floors:.2f} floors beyond the start; the limit is {LIMIT:.2f} ({runs} CPU s)", flush=True)
     if runs.floors > LIMIT:
         sys.exit("A line has become dearer. `python -m tests.bench.stages`, before and after the change, says where.")
 
