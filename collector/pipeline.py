@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from collector.agents.format import AgentFormat, Normalizer
@@ -79,9 +79,12 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
     if from_now:
         flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
         log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
-    elif sources:
+    elif sources and flow.state.parked:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
         log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+    elif sources:
+        advice = "--from-now leaves it out"
+        log.info("all history so far is sent", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
 
 
 def leave_out_unsent(flow: Flow) -> None:
@@ -108,9 +111,16 @@ def _end_of(source: Source) -> Position | None:
         return None
 
 
+def look(flow: Flow, progress: Callable[[], None] = lambda: None) -> Findings:
+    """Everything that is there. What is held is compared with its originals, so as long as anything is, sources at rest
+    are needed as well."""
+    known = None if flow.held.held.files else flow.state.entries
+    return discover(flow.scope, known=known, progress=progress)
+
+
 def run_pass(flow: Flow, ledger: Ledger) -> Findings:
     """discover -> select -> tail / document -> normalize -> redact -> batch -> deliver -> commit."""
-    found = discover(flow.scope, known=flow.state.stamp_of)
+    found = look(flow)
     walk(flow, ledger, found)
     flow.committer.finish()
     return found

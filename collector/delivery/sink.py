@@ -13,8 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-import httpx
-
 from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
@@ -212,10 +210,14 @@ def _plain(url: str) -> str:
     """An address without what makes no difference, and without its query, which may hold a token; a name as it is."""
     if "/" not in url:
         return url
+    if "//" not in url and url.isprintable():  # a file: the embedded store
+        return state_key(url)
+    import httpx  # here: for the embedded store, most commands do without it
+
     try:
         known = httpx.URL(url)
     except httpx.InvalidURL:
         return url
-    if not known.host:  # a file: the embedded store
+    if not known.host:
         return state_key(url)
     return str(known.copy_with(query=None)).rstrip("/")

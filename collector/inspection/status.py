@@ -24,7 +24,6 @@ from collector.keeping import parked
 from collector.keeping.lock import holder
 from collector.keeping.pause import standstill
 from collector.reading.discover import discover
-from collector.redact.seal import content_id
 from collector.service.figures import Lag
 from collector.service.status_file import read_status
 from collector.settings import Settings, account
@@ -90,9 +89,9 @@ def _look_around(settings: Settings) -> dict[str, Any]:
     """What the state and the roots say while no agent is running."""
     state = state_of(settings).load(may_repair=False)
     scope = scope_of(settings)
-    found = discover(scope)
+    found = discover(scope, known=state.entries)
     lag = Lag()
-    lag.take_all(found.files, state.lag_of)
+    lag.take_all(found, state.lag_of)
     priorities = lag.by_priority()
     return {
         "version": __version__,
@@ -126,6 +125,8 @@ def _is_still_damaged(entry: dict[str, Any]) -> bool:
     """Whether this is about a file that is read whole, and nobody has mended that yet."""
     if entry["reason"] != reasons.DAMAGED.name:
         return False
+    from collector.redact.seal import content_id  # here: most reports do without redaction
+
     with contextlib.suppress(OSError):
         return content_id(Path(os.path.expanduser(entry["source"])).read_bytes()) == str(entry["id"])
     return False

@@ -18,6 +18,8 @@ import orjson
 
 from collector.files import created, fsync_directory
 
+READ_AT_ONCE = 1 << 16
+
 
 class JournalUnusable(Exception):
     """The state must be written whole: it is small, or shorter than its journal, or another one than the journal's."""
@@ -77,21 +79,18 @@ class Journal:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.fdopen(os.open(self.path, flags), "wb")
 
-    def read(self, base: bytes) -> Iterator[dict[str, Any]]:
+    def read(self, base: IO[bytes]) -> Iterator[dict[str, Any]]:
         """The changes since this base was written; none if the journal belongs to another one."""
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except OSError:
-            return
-        for number, line in enumerate(lines[:-1]):
-            try:
-                value = orjson.loads(line)
-            except ValueError:
-                return
-            if not isinstance(value, dict) or (number == 0 and value.get("base") != Digest(base).text):
-                return
-            if number:
-                yield value
+        with contextlib.suppress(OSError), open(self.path, "rb") as lines:
+            for number, line in enumerate(lines):
+                try:
+                    value = orjson.loads(line) if line.endswith(b"\n") else None
+                except ValueError:
+                    return
+                if not isinstance(value, dict) or (number == 0 and value.get("base") != Digest.of(base).text):
+                    return
+                if number:
+                    yield value
 
     def _what_is_there(self) -> tuple[int, int] | None:
         try:
@@ -104,9 +103,17 @@ class Journal:
 class Digest:
     """Tells one whole state from another. It is built from the pieces as they are written."""
 
-    def __init__(self, data: bytes = b"") -> None:
+    def __init__(self) -> None:
         self._hash, self.size = blake2b(digest_size=16), 0
-        self.take(data)
+
+    @classmethod
+    def of(cls, file: IO[bytes]) -> Digest:
+        """That of a whole file."""
+        digest = cls()
+        file.seek(0)
+        while piece := file.read(READ_AT_ONCE):
+            digest.take(piece)
+        return digest
 
     def take(self, piece: bytes) -> None:
         """Adds the next piece."""

@@ -16,7 +16,7 @@ import orjson
 
 from collector.errors import CollectorError
 from collector.flow.sink_identity import SinkIdentity
-from collector.keeping.document import NewerVersion, parsed, read
+from collector.keeping.document import NewerVersion, opened, parsed
 
 SINK, OTHERS = "sink", "other_sinks"
 MOST = 8  # sinks of the past; one that comes back after so many others is a new one
@@ -83,7 +83,8 @@ def kept_beside(path: Path, identity: SinkIdentity) -> list[Parked]:
         if other == path:
             continue
         try:
-            document = parsed(read(other))
+            with opened(other) as file:
+                document = parsed(file.read())
         except (OSError, ValueError, NewerVersion, CollectorError):
             continue
         about, parked = taken_out(document)

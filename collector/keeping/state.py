@@ -14,9 +14,8 @@ import contextlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -24,13 +23,13 @@ from collector.errors import StateError
 from collector.files import created, fsync_directory, keep_previous, make_private_directory
 from collector.flow.sink_identity import SinkIdentity
 from collector.flow.source import Entry, Position, Source, Stamp
-from collector.keeping.document import VERSION, NewerVersion, parsed, read, sections_of
+from collector.keeping.document import VERSION, Members, NewerVersion, Pieces, opened, parsed, sections_of
+from collector.keeping.entries import Entries
 from collector.keeping.journal import Digest, Journal, JournalUnusable
 from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
-ENCODED_AT_ONCE = 100
 JOURNAL_FROM_BYTES = 1 << 16
 
 
@@ -52,7 +51,7 @@ class State:
         self.parked: list[Parked] = []
         self.is_new_sink = sink is not None
         self.previous = path.with_name(path.name + ".previous")
-        self.entries: dict[str, Entry] = {}
+        self.entries = Entries()
         self.owners: dict[str, str] = {}
         self.notes: list[str] = []
         self.is_dirty = False
@@ -64,11 +63,9 @@ class State:
         """Reads the file, or else the previous generation, or else starts over; `notes` says what was wrong."""
         for path in (self.path, self.previous):
             try:
-                data = read(path)
-                document = parsed(data)
-                about, parked = taken_out(document)
-                self._take_over(sections_of(document))
-                self._replay(data)
+                with opened(path) as file:
+                    about, parked = taken_out(self._take_over(file))
+                    self._replay(file)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -104,7 +101,7 @@ class State:
             return
         if not self.sink.is_named(text_of(about)):
             parked.append(Parked(about, b"{%s}" % b"".join(self._sections())[1:]))
-            about, self.entries, self.owners = {}, {}, {}
+            about, self.entries, self.owners = {}, Entries(), {}
         self.about = about
         own, self.parked = divided(self.sink, parked)
         self._take_up(own)
@@ -125,33 +122,51 @@ class State:
         If the bytes before it are not what they were, the file is read from the start, as any that was rewritten.
         """
         for agent, files in sections_of(sections).items():
-            for key, entry in _entries_of(files).items():
+            theirs = Entries()
+            theirs.take(files)
+            for key, entry in theirs.items():
                 mine = self.entries.get(key)
                 if mine is None or mine.position.offset < entry.position.offset:
                     self.entries[key] = entry
                     self.set_owner(key, agent)
 
-    def _take_over(self, sections: dict[str, dict[str, Any]]) -> None:
-        """Takes over the entries of each agent. Those of an agent that is no longer known keep their section."""
-        if not sections:
-            raise ValueError(NO_STATE)
-        owners = {key: agent for agent, files in sections.items() if agent != self.agent for key in files}
-        entries: dict[str, Entry] = {}
+    def _take_over(self, file: IO[bytes]) -> dict[str, Any]:
+        """Takes over the entries of each agent; returns the rest of the document. Those of an agent that is no longer
+        known keep their section."""
+        pieces = Pieces(file)
         try:
-            for files in sections.values():
-                entries |= _entries_of(files)
+            self._gather(pieces)
+        except ValueError:  # somebody else laid it out, or it is damaged: a parser of the whole file knows
+            file.seek(0)
+            document = parsed(file.read())
+            self._gather(sections_of(document).items())
+            return document
+        return pieces.rest
+
+    def _gather(self, sections: Iterable[tuple[str, Members]]) -> None:
+        entries, owners, agents = Entries(), dict[str, str](), set[str]()
+        try:
+            for agent, members in sections:
+                agents.add(agent)
+                if agent != self.agent:
+                    owners |= dict.fromkeys(members, agent)
+                entries.take(members)
         except (KeyError, TypeError, AttributeError):
             raise ValueError(NO_STATE) from None
+        if not agents:
+            raise ValueError(NO_STATE)
         self.entries, self.owners = entries, owners
 
-    def _replay(self, base: bytes) -> None:
+    def _replay(self, file: IO[bytes]) -> None:
         """Applies what the journal says was saved after the file was written whole."""
-        with contextlib.suppress(ValueError, TypeError, KeyError):  # from there on it is damaged
-            for changes in self._journal.read(base):
-                decoded = {key: _decode_entry(value) for key, value in changes.items() if value is not None}
-                self.owners |= {key: str(changes[key]["agent"]) for key in decoded if "agent" in changes[key]}
-                self.entries.update(decoded)
-                for key in changes.keys() - decoded.keys():
+        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):  # from there on it is damaged
+            for changes in self._journal.read(file):
+                gone = [key for key, value in changes.items() if value is None]
+                members = {key: value for key, value in changes.items() if value is not None}
+                owners = {key: str(value.pop("agent")) for key, value in members.items() if "agent" in value}
+                self.entries.take(members)
+                self.owners |= owners
+                for key in gone:
                     self.entries.pop(key, None)
 
     def _move_damaged(self, path: Path, reason: str) -> None:
@@ -234,6 +249,8 @@ class State:
 
     def lag_of(self, source: Source) -> int:
         """The bytes of a source that are not committed yet."""
+        if self.entries.is_at_rest(source.key, source.stamp):
+            return 0
         entry = self.entries.get(source.key)
         if entry is None:
             return source.stamp.size
@@ -257,15 +274,8 @@ class State:
     def repack(self) -> None:
         """Makes all entries anew. A large pass leaves them scattered through memory that nothing else uses any more,
         which keeps it from the system: 2 MB with 5,000 sources. With many more, this would cost more than it gives."""
-        if len(self.entries) > REPACK_AT_MOST:
-            return
-        pieces = list(_slices(self.entries.items()))
-        with contextlib.suppress(ValueError):
-            for piece in pieces:  # first make sure that every piece can be read back
-                _entries_of(orjson.loads(piece))
-            self.entries.clear()
-            for piece in pieces:
-                self.entries.update(_entries_of(orjson.loads(piece)))
+        if len(self.entries) <= REPACK_AT_MOST:
+            self.entries.repack()
 
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file, or a line of the journal. On failure, what is on disk stays and the entries stay dirty."""
@@ -288,7 +298,7 @@ class State:
     def _append(self) -> bool:
         """Adds what has changed to the journal; False if the file must be written whole."""
         entries = self.entries
-        changes = {key: _encode_entry(entries[key]) if key in entries else None for key in self._changed}
+        changes = {key: entries.as_written(key) if key in entries else None for key in self._changed}
         for key, owner in self.owners.items() if self.owners else ():
             if changed := changes.get(key):
                 changed["agent"] = owner
@@ -311,17 +321,13 @@ class State:
         """The entries, agent by agent."""
         for agent in (self.agent, *sorted(set(self.owners.values()))):
             yield b',"%s":{"files":{' % agent.encode()
-            between = b""
-            for piece in _slices(self._owned_by(agent)):
-                yield between + piece[1:-1]
-                between = b","
+            yield from self.entries.written(self._keys_of(agent))
             yield b"}}"
 
-    def _owned_by(self, agent: str) -> Iterable[tuple[str, Entry]]:
-        owners, entries = self.owners, self.entries
-        if not owners:
-            return entries.items()
-        return ((key, entry) for key, entry in entries.items() if owners.get(key, self.agent) == agent)
+    def _keys_of(self, agent: str) -> Iterable[str] | None:
+        """Which entries are an agent's; None if all are."""
+        owners = self.owners
+        return (key for key in self.entries if owners.get(key, self.agent) == agent) if owners else None
 
     def _write_whole(self, pieces: Iterable[bytes]) -> None:
         make_private_directory(self.path.parent)
@@ -349,43 +355,3 @@ class State:
         # Last, because until the rename the journal belongs to what is on disk. If a crash leaves it behind, it names
         # another state than the new one and is not applied.
         self._journal.begin(written)
-
-
-def _slices(entries: Iterable[tuple[str, Entry]]) -> Iterator[bytes]:
-    """The entries as JSON objects, a few at a time: all of them as dictionaries would take four times the memory."""
-    todo = iter(entries)
-    while piece := {key: _encode_entry(entry) for key, entry in islice(todo, ENCODED_AT_ONCE)}:
-        yield orjson.dumps(piece)
-
-
-def _encode_entry(entry: Entry) -> dict[str, Any]:
-    offset, head, tail, stamp, anchor = entry.position
-    encoded: dict[str, Any] = {"offset": offset, "head": head, "tail": tail}
-    if anchor:
-        encoded["anchor"] = anchor
-    if stamp is not None:
-        encoded["mtime"] = stamp.mtime_ns // 1_000_000
-        encoded["size"], encoded["mtime_ns"], encoded["inode"] = stamp
-    if entry.skip:
-        encoded["skip"] = entry.skip
-    if entry.missing_since:
-        encoded["missing_since"] = entry.missing_since
-    return encoded
-
-
-def _entries_of(files: dict[str, Any]) -> dict[str, Entry]:
-    """The entries. Each is taken out of `files`: both at once would leave twice the memory fragmented."""
-    return {key: _decode_entry(files.pop(key)) for key in list(files.keys())}
-
-
-def _decode_entry(value: dict[str, Any]) -> Entry:
-    """An entry. One that has only {offset, mtime}, as written by hand, has no digests to verify it by."""
-    offset = value["offset"]
-    if not isinstance(offset, int) or offset < 0:
-        raise ValueError("an offset is not a number of bytes")
-    stamp = None
-    if "mtime_ns" in value:
-        stamp = Stamp(int(value["size"]), int(value["mtime_ns"]), int(value["inode"]))
-    digests = str(value.get("head", "")), str(value.get("tail", ""))
-    position = Position(offset, *digests, stamp, str(value.get("anchor", "")))
-    return Entry(position, str(value.get("skip", "")), int(value.get("missing_since", 0)))

@@ -28,7 +28,7 @@ def select(
     """Goes by stamps alone. Only `find_moved` opens files: those that are unknown under their names."""
     if starts:
         entries = {**entries, **{key: Entry(position) for key, position in starts.items()}}
-    skipped, unchanged = dict(found.skipped), 0
+    skipped, unchanged = dict(found.skipped), sum(found.at_rest.values())
     read, strangers = [], []
     for source in found.files:
         entry = entries.get(source.key)
@@ -46,18 +46,20 @@ def select(
             strangers.append(source)
     seen = {source.key for source in found.files}
     is_complete = not found.is_partial and not found.errors
-    gone = [key for key in entries if key not in seen] if is_complete else found.gone
+    unmet = list(entries) if found.unmet is None else [key for key in entries if key in found.unmet]
+    gone = [key for key in unmet if key not in seen] if is_complete else found.gone
     moved = find_moved(strangers, gone, entries)
-    missing_since, forgotten = _out_of_sight(entries, seen, moved, now) if is_complete else ({}, [])
+    remembered = ((key, entries[key]) for key in (unmet if is_complete else ()))
+    missing_since, forgotten = _out_of_sight(remembered, seen, moved, now)
     return Selection(read, unchanged, skipped, dict(starts), moved, missing_since, forgotten)
 
 
 def _out_of_sight(
-    entries: Mapping[str, Entry], seen: set[str], moved: Mapping[str, str], now: float
+    remembered: Iterable[tuple[str, Entry]], seen: set[str], moved: Mapping[str, str], now: float
 ) -> tuple[dict[str, int], list[str]]:
     """Since when files have been missing, and those that have been for a day: one that comes back sooner goes on."""
     missing_since, forgotten = {}, []
-    for key, entry in entries.items():
+    for key, entry in remembered:
         if key in seen:
             if entry.missing_since:
                 missing_since[key] = 0

@@ -15,6 +15,7 @@ from typing import Any
 from collector.flow.counts import Counts, add_counts
 from collector.flow.ledger import Ledger
 from collector.flow.source import Source
+from collector.reading.discover import Findings
 
 TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -40,12 +41,12 @@ class Lag:
         self.sources: dict[int, int] = {}
         self._behind: dict[str, tuple[int, int]] = {}
 
-    def take_all(self, sources: list[Source], lag_of: Callable[[Source], int]) -> None:
-        """Takes over the lag of all sources there are."""
-        self.sources, self._behind = {}, {}
-        for source in sources:
+    def take_all(self, found: Findings, lag_of: Callable[[Source], int]) -> None:
+        """Takes over the lag of all sources there are. Those at rest have none."""
+        self.sources, self._behind = dict(found.at_rest), {}
+        for source in found.files:
             self.sources[source.priority] = self.sources.get(source.priority, 0) + 1
-        self.take(sources, lag_of)
+        self.take(found.files, lag_of)
 
     def take(self, sources: list[Source], lag_of: Callable[[Source], int], gone: list[str] | None = None) -> None:
         """Updates the lag of some sources; the others stay as they were."""

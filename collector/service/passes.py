@@ -19,8 +19,8 @@ from collector.errors import CollectorError, SinkError, SinkHalted, SinkUnavaila
 from collector.flow.ledger import Ledger
 from collector.flow.source import Source
 from collector.log import get_logger, place_of
-from collector.pipeline import Flow, walk
-from collector.reading.discover import Findings, discover, glance
+from collector.pipeline import Flow, look, walk
+from collector.reading.discover import Findings, glance
 from collector.service.figures import Lag, Problem, Totals
 from collector.service.heartbeat import LAST_WORD_SECONDS, Beat, heartbeat, send
 from collector.service.hints import Hints
@@ -135,9 +135,7 @@ class Passes:
         """A full walk and the pass over it; returns the CPU seconds that finding the sources took."""
         started = time.thread_time()
         try:
-            flow = self.flow
-            known = flow.state.stamp_of
-            found = discover(flow.scope, known=known, progress=self.alive)
+            found = look(self.flow, self.alive)
         except Exception as error:  # noqa: BLE001 - as in a pass
             self._failed_unexpectedly(error)
             return 0.0
@@ -148,7 +146,7 @@ class Passes:
         is_comparable = is_watching and self._has_all_hints and self.seen.at is not None and not hints.is_everything
         unannounced = self._unannounced(found, hints) if is_comparable else []
         batches = self.totals.batches
-        self.lag.take_all(found.files, self.flow.state.lag_of)
+        self.lag.take_all(found, self.flow.state.lag_of)
         self._has_all_hints = self._walk(found)
         # Only those that the pass could read: any other would be counted again at every walk.
         self.seen.missed_hints += sum(self.flow.state.is_read(source) for source in unannounced)

@@ -13,7 +13,6 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-import httpx
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_settings import NoDecode
 
@@ -81,6 +80,8 @@ def _check_header_name(name: str) -> None:
 
 def is_loopback(url: str) -> bool:
     """Whether a URL leads to this machine, so nothing sent there reaches a network. `127.a.example` is a name."""
+    import httpx  # here: the embedded store has no URL, and this costs as much as everything else in here
+
     host = httpx.URL(url).host
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -90,6 +91,8 @@ def is_loopback(url: str) -> bool:
 
 def refuse_clear_text(url: str, *, is_allowed: bool) -> None:
     """Raises if events and credentials would leave this machine unencrypted, unless a person has allowed that."""
+    import httpx
+
     parts = httpx.URL(url)
     if parts.scheme == "http" and not is_allowed and not is_loopback(url):
         raise ConfigurationError(
@@ -164,6 +167,8 @@ class SinkSettings(Section):
     def _url_is_usable(cls, value: str | None) -> str | None:
         if value is None:
             return None
+        import httpx
+
         try:
             url = httpx.URL(value)
         except httpx.InvalidURL:  # its text may quote part of a password

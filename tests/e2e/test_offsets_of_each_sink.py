@@ -47,6 +47,8 @@ def texts(sink: Sink) -> list[str]:
 def test_a_new_sink_gets_what_the_embedded_store_has_already(laptop: Laptop) -> None:
     with Sink() as sink:
         assert laptop.scan(None) == (2, 0)
+        assert "all history so far is sent" in laptop.result.stderr
+        assert "new sink" not in laptop.result.stderr  # there was no other
         before = laptop.status(sink)
         assert (before["lag"], before["offsets"]["is_new"]) == (laptop.session.size, True)  # type: ignore[index]
         assert laptop.scan(sink) == (2, 0)

@@ -56,7 +56,7 @@ def test_a_state_that_names_no_sink_belongs_to_the_first_that_is_asked_for_and_t
     assert (offsets(state), state.is_new_sink, state.is_dirty) == ({"a": 10}, False, True)
     state.save()
     state = State(path, AGENT, sink=NEW).load()
-    assert (state.entries, state.is_new_sink) == ({}, True)
+    assert (offsets(state), state.is_new_sink) == ({}, True)
 
 
 def test_a_sink_is_new_until_something_of_it_is_saved(path: Path) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,7 +16,7 @@ from collector.flow.anchor import HEAD, Anchor, from_kept, kept
 from collector.flow.frame import Frame
 from collector.flow.line import Line, position_after
 from collector.flow.source import Entry, Position
-from collector.keeping.state import _decode_entry, _encode_entry
+from collector.keeping.entries import Entries
 from collector.reading import tail
 from tests.reading.reads import append, source_of
 from tests.scopes import FORM
@@ -70,7 +69,10 @@ def told(path: Path, position: Position | None = None) -> list[Told]:
 
 def saved(position: Position) -> Position:
     """The position after a restart."""
-    return _decode_entry(orjson.loads(orjson.dumps(_encode_entry(Entry(position))))).position
+    before, after = Entries(), Entries()
+    before["a"] = Entry(position)
+    after.take({"a": before.as_written("a")})
+    return after["a"].position
 
 
 @given(st.lists(st.sampled_from(THINGS), min_size=1, max_size=12))

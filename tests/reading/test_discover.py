@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from collector.agents.claude_code import places
-from collector.flow.source import Source, Stamp
+from collector.flow.source import Entry, Position, Source, Stamp
+from collector.keeping.entries import Entries
 from collector.reading.discover import Findings, discover
 from tests.build import Home
 from tests.scopes import root_of, scope
@@ -275,11 +276,36 @@ def test_only_the_home_itself_is_shortened(home: str, tmp_path: Path) -> None:
     assert keys(found) == [f"{tmp_path}/home-me/history.jsonl"]
 
 
-def test_what_is_known_of_an_unchanged_file_is_not_held_twice(root: Path) -> None:
-    same, other = write(root / "projects" / "-work" / "s1.jsonl"), write(root / "projects" / "-work" / "s2.jsonl")
-    before = {source.key: source.stamp for source in walk(root).files}
-    write(other, mtime=1)
-    found = discover(scope(root, home=str(root.parent)), known=before.get).files
-    after = {source.path: source for source in found}
-    assert after[str(same)].stamp is before[after[str(same)].key]
-    assert after[str(other)].stamp.mtime_ns == 1_000_000_000
+def test_what_is_at_rest_is_counted_and_everything_else_is_named(root: Path) -> None:
+    directory = root / "projects" / "-work"
+    for name in ("at-rest", "grown", "half-read", "left-alone", "missed", "new"):
+        write(directory / f"{name}.jsonl")
+    write(directory / "agent-a1.jsonl")
+    known, sources = Entries(), {source.key.rpartition("/")[2]: source for source in walk(root).files}
+    for name, source in sources.items():
+        known[source.key] = Entry(Position(source.stamp.size, "h", "t", source.stamp, "a"))
+        if name.startswith("half-read"):
+            known[source.key] = Entry(Position(source.stamp.size - 1, "h", "t", source.stamp, "a"))
+        elif name.startswith("left-alone"):
+            known[source.key] = Entry(Position(source.stamp.size, "h", "t", source.stamp), skip="warmup")
+        elif name.startswith("missed"):
+            known[source.key] = Entry(Position(source.stamp.size, "h", "t", source.stamp), missing_since=5)
+    known["gone"] = Entry(Position(5, "h", "t", Stamp(5, 5, 5)))
+    del known[sources["new.jsonl"].key]
+    write(directory / "grown.jsonl", mtime=1)
+    found = discover(scope(root, home=str(root.parent)), known=known)
+    names = {"grown", "half-read", "left-alone", "missed", "new"}
+    assert {source.path for source in found.files} == {str(directory / f"{name}.jsonl") for name in names}
+    assert found.at_rest == {0: 1, 1: 1}
+    assert found.unmet == {"gone", *(source.key for source in found.files)} - {sources["new.jsonl"].key}
+
+
+def test_a_source_in_doubt_is_named_even_at_rest(root: Path) -> None:
+    """Its project is told by what it names, so it has to be asked in every process."""
+    path = write(root / "projects" / "-work-secret-app" / "s.jsonl")
+    path.write_text('{"cwd": "/work/secret-app"}\n')
+    known = Entries()
+    for source in walk(root).files:
+        known[source.key] = Entry(Position(source.stamp.size, "h", "t", source.stamp))
+    found = discover(scope(root, home=str(root.parent), exclude=["/work/secret"]), known=known)
+    assert ([source.path for source in found.files], found.at_rest) == ([str(path)], {})

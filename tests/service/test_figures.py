@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collector.flow.ledger import Ledger
 from collector.flow.source import Source, SourceKind, Stamp
+from collector.reading.discover import Findings
 from collector.service.figures import Lag, Totals
 from tests.scopes import root_of
 
@@ -17,18 +18,19 @@ def everything(each: Source) -> int:
     return each.stamp.size
 
 
-def test_lag_is_told_by_priority() -> None:
+def test_lag_is_told_by_priority_and_what_is_at_rest_has_none() -> None:
     lag = Lag()
-    lag.take_all([source("a", 0, 10), source("b", 0, 0), source("c", 2, 7)], everything)
+    lag.take_all(Findings([source("a", 0, 10), source("b", 0, 0), source("c", 2, 7)], at_rest={0: 3, 1: 1}), everything)
     assert lag.by_priority() == {
-        "P0": {"sources": 2, "behind": 1, "lag": 10},
+        "P0": {"sources": 5, "behind": 1, "lag": 10},
+        "P1": {"sources": 1, "behind": 0, "lag": 0},
         "P2": {"sources": 1, "behind": 1, "lag": 7},
     }
 
 
 def test_a_look_at_a_few_leaves_the_others_as_they_were() -> None:
     lag = Lag()
-    lag.take_all([source("a", 0, 10), source("b", 0, 5), source("c", 0, 3)], everything)
+    lag.take_all(Findings([source("a", 0, 10), source("b", 0, 5), source("c", 0, 3)]), everything)
     lag.take([source("a", 0, 0), source("b", 0, 6)], everything, gone=["c"])
     assert lag.by_priority() == {"P0": {"sources": 3, "behind": 1, "lag": 6}}
 

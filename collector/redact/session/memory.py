@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from collector.redact.session.commands import prints_a_secret, shows_a_secret
@@ -57,16 +57,15 @@ class Session:
 
     def note_calls(self, event: dict[str, Any]) -> None:
         """Notes the calls of an event whose answer will hold a secret."""
-        for block in _blocks(event):
-            if block.get("type") == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
+        for block in _blocks(event, "tool_call"):
+            if (call := block.get("call_id")) and _asks_for_a_secret(block):
                 _put(self._calls, call, None, CALLS)
 
     def answers(self, event: dict[str, Any]) -> list[dict[str, Any]]:
         """The results in an event that answer such a call, as the objects that hold their text."""
         if not self._calls:
             return []
-        blocks = [block for block in _blocks(event) if block.get("type") == "tool_result"]
-        answered = [block for block in blocks if block.get("call_id") in self._calls]
+        answered = [block for block in _blocks(event, "tool_result") if block.get("call_id") in self._calls]
         tool = event.get("tool")
         if isinstance(tool, dict) and tool.get("call_id") in self._calls and event.get("kind") != "tool_call":
             answered.append(event)
@@ -90,6 +89,7 @@ class Sessions:
     def __init__(self) -> None:
         self._sessions: dict[str, Session] = {}
         self._sources: dict[str, None] = {}
+        self._latest: tuple[str, Session] | None = None  # its place is the last already
         self._lock = threading.Lock()
 
     def of(self, event: dict[str, Any]) -> Session | None:
@@ -97,9 +97,13 @@ class Sessions:
         name = event.get("session_id")
         if not isinstance(name, str) or not name:
             return None
+        latest = self._latest
+        if latest and latest[0] == name:
+            return latest[1]
         with self._lock:
             session = self._sessions.pop(name, None) or Session()
             _put(self._sessions, name, session, SESSIONS)
+            self._latest = (name, session)
         return session
 
     def is_new(self, source: str) -> bool:
@@ -147,10 +151,11 @@ def _asks_for_a_secret(block: dict[str, Any]) -> bool:
     return any(map(prints_a_secret, texts))
 
 
-def _blocks(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _blocks(event: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     blocks = event.get("blocks")
-    if isinstance(blocks, list):
-        yield from (block for block in blocks if isinstance(block, dict))
+    if not isinstance(blocks, list):
+        return []
+    return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
 
 
 def _put(kept: dict[str, Any], key: str, value: Any, most: int) -> None:
