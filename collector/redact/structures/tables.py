@@ -16,14 +16,15 @@ MOST_ROWS = 200
 WIDEST_LINE = 600
 AROUND = 16_000
 _HEADS = (
-    "(?:[a-z]{1,12}[_ ])?(?:passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?"
+    "(?:[a-z]{1,12}[_ ])?(?:passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?|pass"
     "|(?:api|access|secret|private|auth|signing)[_ -]?keys?)"
     "(?:[_ ](?:key|token|value|id))?"
 )
 _break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
 _line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _rule_line = re.compile(rb"[\s+|=?:-]{3,}")
-_several_blanks = re.compile(rb" {2,}|\t")
+_apart = {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # boxes of Unicode are question marks here
+_AROUND_A_CELL = b' "`*'
 _cell_text = re.compile(r"[\w .-]{1,60}")
 _odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 
@@ -43,14 +44,14 @@ def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
 
 def _cells(text: bytes, first: int, last: int, delimiter: bytes) -> list[tuple[int, int]]:
     """The cells of a line, trimmed, with their places."""
-    line = text[first:last]
+    line = text[first:last].rstrip(b" ") if delimiter == b"  " else text[first:last]
     cells: list[tuple[int, int]] = []
     at = 0
-    parts = _several_blanks.finditer(line) if delimiter == b"  " else re.finditer(re.escape(delimiter), line)
+    parts = (_apart.get(delimiter) or re.compile(re.escape(delimiter))).finditer(line)
     for start, end in [*(part.span() for part in parts), (len(line), len(line))]:
         cell = line[at:start]
-        left = len(cell) - len(cell.lstrip(b' "'))
-        cells.append((first + at + left, first + at + left + len(cell.strip(b' "\r'))))
+        left = len(cell) - len(cell.lstrip(_AROUND_A_CELL))
+        cells.append((first + at + left, first + at + left + len(cell.strip(_AROUND_A_CELL + b"\r"))))
         at = end
     return cells
 
@@ -119,7 +120,7 @@ TABLE_RULES = (
     Rule(
         "structure",
         "table-column",
-        rf"(?:[,;|?\t]\s{{0,20}}|[ ]{{2,20}}){_HEADS}[\s\"]{{0,30}}(?:[,;|?\t\n]|\\)",
+        rf"(?:[,;|?\t]\s{{0,20}}[\"]?|[ ]{{2,20}}){_HEADS}(?:[ ]{{2}}|[\s\"]{{0,30}}(?:[,;|?\t\n]|\\))",
         locate=_column,
         around=(WIDEST_LINE, AROUND + 10),
         folds=True,
@@ -131,6 +132,9 @@ TABLE_RULES = (
             "| id | login | password |\n+----+-----+----+\n| 29 | bob | {A-Za-z0-9:14}7 |\n",
             "host\tuser\tpassword\nh1\tpi\t{A-Za-z0-9:14}7\n",
             "NAME      SECRET\nx      {A-Za-z0-9:14}7\n",
+            "NAME    TOKEN         AGE\nx    {A-Za-z0-9:24}   3d\n",
+            '"name","password","url"\n"Bob","{A-Za-z0-9:14}7","x"\n',
+            "| Login | Pass |\n|---|---|\n| bob | `{A-Za-z0-9:14}7` |\n",
         ),
         near_misses=(
             "| id | login | password |\n| 29 | bob | varchar |\n",
