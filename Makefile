@@ -75,11 +75,12 @@ test-engines: $(VENV)/.ready
 	@$(BIN)/python -c 'import duckdb' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check duckdb
 	$(BIN)/python -m pytest -q -m engines
 
-# The pages in Debian's Chromium, which must be installed (apt-get install chromium); what drives it is installed here.
+# The pages in Debian's Chromium, which must be installed (apt-get install chromium); what drives it is installed here. With
+# WRITER (see test-real), a session that the real Claude Code wrote is looked at, too.
 test-web: $(VENV)/.ready
 	@$(BIN)/python -c 'import playwright, axe_playwright_python' 2>/dev/null \
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
-	$(BIN)/python -m pytest -q -m browser tests/web
+	CLAUDE_CODE_SESSION_WRITER=$(WRITER) $(BIN)/python -m pytest -q -m browser tests/web
 
 # The screenshots of the documentation, of the generated home.
 pictures: $(VENV)/.ready
