@@ -70,11 +70,14 @@ _ASCII = bytes(range(128))
 _escaped_escape = re.compile(rb"\\(?:u001[bB]|x1[bB]|033|e)\[")
 _letters = re.compile(r"[^\W\d_\x00-\xff]+")
 _told = re.compile(rf"\s?(?:{_IS})\s?")
+_ENGLISH = ("password", "passwd", "token", "secret", "key", r"\bpw")
 _behind = {
     "of_api": re.compile(r"(?i)api[ _-]?\Z"),
-    "is": re.compile(r"(?i)(?:password|passwd|token|secret|key|\bpw)\s?\Z"),
+    "is": re.compile(rf"(?i)(?:{'|'.join(_ENGLISH)})\s?\Z"),
 }
-_english_before_others = re.compile(rb"(?i)(?:password|passwd|token|secret|key|\bpw)\s?\?")
+# Looks for the sign that stands for other letters, and only there at what is before it: 3 us in place of 100.
+_JUST_BEFORE = "|".join(rf"(?<={word}\?)|(?<={word}\s\?)" for word in _ENGLISH)
+_english_before_others = re.compile(rf"(?i)\?(?<!\?\?)(?:{_JUST_BEFORE})".encode())
 _token = re.compile(rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])")
 # What one of them begins with: a class alone is found twenty times faster than a choice of patterns.
 _beginning = re.compile(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
