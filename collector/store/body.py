@@ -8,6 +8,8 @@ they unpack to, and how many events they hold.
 from __future__ import annotations
 
 import io
+import math
+import random
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -65,6 +67,15 @@ def form_of(headers: Mapping[str, str]) -> Form:
             **{"accept-encoding": "gzip, zstd, deflate, identity"},
         )
     return Form(content_type in JSON, encoding)
+
+
+def too_busy(limits: ReceiverLimits) -> Refusal:
+    """The answer to a body that came at a time when more comes than can be stored. Senders that are turned away come
+    back spread over a minute, since they wait as long as they are told, to the second."""
+    seconds = random.uniform(limits.wait_seconds / 2, 3 * limits.wait_seconds)
+    return Refusal(
+        503, "More events come than can be stored; none of these was.", **{"retry-after": str(math.ceil(seconds))}
+    )
 
 
 def too_large(limit: int) -> Refusal:

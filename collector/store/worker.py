@@ -2,7 +2,9 @@
 
 In: request bodies, from any thread. Out: a future for each. Batches that arrive while another is being synced to the
 disk are committed together, so many senders share the cost of a sync. Invariant: each request gets an answer of its
-own, and only once its own events are on the disk.
+own, only once its own events are on the disk, and before its sender gives up. A body that waits for longer is sent
+again, and costs twice while others wait, so it is turned away: at its turn if it has waited for too long, and at the
+door as soon as those before it have waited for half as long.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ class Job(NamedTuple):
     data: bytes
     form: Form
     future: Future[Outcome]
+    since: float
 
 
 class Parsed(NamedTuple):
@@ -73,6 +76,7 @@ class Worker:
         self._retention_days = retention_days
         self._clock = clock
         self._look_again = clock()
+        self._turn: float | None = None  # when that came which is being worked on
         self._jobs: queue.SimpleQueue[Job | Removal | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="collector-store", daemon=True)
 
@@ -87,9 +91,13 @@ class Worker:
         self._thread.join()
 
     def submit(self, data: bytes, form: Form) -> Future[Outcome]:
-        """The outcome of a body, in the future; it fails with Refusal or StoreUnavailable."""
+        """The outcome of a body, in the future; it fails with Refusal or StoreUnavailable. Raises Refusal if the body
+        would wait for too long; what fits into the next transaction is always let in."""
+        now, turn = self._clock(), self._turn
+        if turn is not None and now - turn > self._limits.wait_seconds / 2 and self._jobs.qsize() >= MAX_TOGETHER:
+            raise body.too_busy(self._limits)
         future: Future[Outcome] = Future()
-        self._jobs.put(Job(data, form, future))
+        self._jobs.put(Job(data, form, future, now))
         return future
 
     def remove(self, choice: Choice) -> Future[Removed]:
@@ -101,7 +109,9 @@ class Worker:
     def _run(self) -> None:
         is_open = True
         while is_open:
+            self._turn = None
             jobs = [self._jobs.get()]
+            self._turn = jobs[0].since if isinstance(jobs[0], Job) else self._clock()
             size = _size(jobs[0])
             while size and len(jobs) < MAX_TOGETHER and size < self._limits.body_bytes and not self._jobs.empty():
                 jobs.append(self._jobs.get())
@@ -134,6 +144,9 @@ class Worker:
 
     def _parse(self, job: Job) -> Parsed | None:
         if not job.future.set_running_or_notify_cancel():
+            return None
+        if self._clock() - job.since > self._limits.wait_seconds:
+            job.future.set_exception(body.too_busy(self._limits))
             return None
         try:
             rows, rejected = body.events(job.data, job.form, self._limits)
