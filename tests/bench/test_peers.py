@@ -16,6 +16,7 @@ import orjson
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
+from tests.bench.benchmarks_page import rewritten
 from tests.bench.lines import Counted, Counter, counted_below, serve
 from tests.bench.plot import Point, fitted, ticks
 
@@ -80,6 +81,16 @@ def test_a_line_that_was_cut_is_noticed(expected: Counted) -> None:
     posted("/lines", b"\n".join([*LINES[:2], LINES[2][:-1]]), counter)
     assert counter.counted.lines == expected.lines
     assert counter.counted != expected
+
+
+def test_the_page_gets_what_a_benchmark_prints_and_nothing_else_changes(expected: Counted, tmp_path: Path) -> None:
+    other = "<!-- measured: stages -->\nas it was\n<!-- end -->\n"
+    page = f"before\n<!-- measured: lines {tmp_path} -->\nold\n<!-- end -->\nafter\n{other}"
+    now = rewritten(page, {"lines"})
+    assert json.dumps(expected._asdict()) in now
+    assert "old" not in now
+    assert now.startswith("before\n<!-- measured: lines ")
+    assert now.endswith(f"<!-- end -->\nafter\n{other}")
 
 
 def test_the_fitted_line_is_what_a_start_and_each_unit_cost() -> None:

@@ -43,7 +43,7 @@ _FRAME = "?\u2192\u2500-\u257f"  # drawn lines; the scanner sees them as questio
 
 
 def _break(frame: str) -> str:
-    return rf"(?:\\{{1,4}}|[\^`=]|[|>][-+]?)?(?:[ ]{{0,60}}[|{frame}])?[ ]?(?:\r?\n|\\{{1,3}}r\\{{1,3}}n|\\{{1,3}}n)"
+    return rf"(?:\\{{1,4}}|[\^`=]|[|>][-+]?)?(?:[ ]{{0,100}}[|{frame}])?[ ]?(?:\r?\n|\\{{1,3}}r\\{{1,3}}n|\\{{1,3}}n)"
 
 
 def _margin(frame: str) -> str:

@@ -78,8 +78,12 @@ _READING = (
     r"htpasswd -[a-zA-Z]{0,5}n",
 )
 _programs = re.compile(r"(?:\(\?:)?([\w|-]+)")
-_PROGRAMS = frozenset(name for each in _READING for name in _programs.match(each)[1].split("|"))  # type: ignore[index]
-_BETWEEN_WORDS = {place: " " for place in range(128) if not re.match(r"[\w.-]", chr(place))}
+_PROGRAMS = frozenset(
+    name.encode()
+    for each in _READING
+    for name in _programs.match(each)[1].split("|")  # type: ignore[index]
+)
+_WORDS_ONLY = bytes(place if re.match(rb"[\w.-]", bytes([place])) else 0x20 for place in range(256))
 _joined = "|".join(f"(?:{each})" for each in _READING).replace(" ", r"\s+")
 _reads = re.compile(rf"(?<![\w.-])(?:{_joined})")
 # Makes one within a program's own words, wherever these stand.
@@ -142,8 +146,8 @@ def _may_print(command: str) -> bool:
 
 
 def _names_a_program(command: str) -> bool:
-    words = command.translate(_BETWEEN_WORDS).split()
-    return not (command.isascii() and _PROGRAMS.isdisjoint(words) and "docker-credential-" not in command)
+    words = command.encode("ascii", "replace").translate(_WORDS_ONLY).split()
+    return not _PROGRAMS.isdisjoint(words) or "docker-credential-" in command
 
 
 def _statement_prints(statement: str) -> bool:

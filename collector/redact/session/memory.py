@@ -1,4 +1,5 @@
-"""What is remembered of the sessions read lately: the calls whose answer is a secret, and values found with certainty.
+"""What is remembered of the sessions read lately: the calls whose answer is a secret, the fields of pages that secrets
+go into, and values found with certainty.
 
 In memory only, and bounded: the SESSIONS read last, of each the CALLS and VALUES noted last. Nothing of it reaches the
 state file. Where reading goes on behind a committed offset after a restart, the pipeline shows it the last lines before
@@ -13,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from collector.redact.session.commands import prints_a_secret, shows_a_secret
+from collector.redact.session.fields import FIELDS, fields_for_secrets, typing_into
 from collector.redact.words.distinctive import is_distinctive
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import reads_like_words
@@ -27,6 +29,7 @@ PATHS = ("file_path", "path")
 NAMED = frozenset({"named-secret", "telling-key", "secret-argument"})
 UNSURE = frozenset(
     {"named-key", "shouted-secret", "url-code", "url-signature", "told-token", "bare-login", "cookie-argument", "field"}
+    | {"told-with-verb", "told-use", "told-before", "told-when-asked", "told-works", "typed-blind"}
 )
 _uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _name_before = re.compile(r"([A-Za-z][\w.-]{0,80})[^\w]{0,12}(?:[A-Za-z]{2,12} )?\Z")
@@ -54,17 +57,26 @@ class Session:
     def __init__(self) -> None:
         self._calls: dict[str, None] = {}
         self._values: dict[str, Known] = {}
+        self._fields: dict[str, None] = {}
 
     def note_calls(self, event: dict[str, Any]) -> None:
-        """Notes the calls of an event whose answer will hold a secret."""
+        """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into."""
         for block in _blocks(event, "tool_call"):
             if (call := block.get("call_id")) and _asks_for_a_secret(block):
                 _put(self._calls, call, None, CALLS)
+        for block in _blocks(event, "tool_result"):
+            if isinstance(text := block.get("text"), str):
+                for number in fields_for_secrets(text):
+                    _put(self._fields, number, None, FIELDS)
 
     def answers(self, event: dict[str, Any]) -> list[dict[str, Any]]:
-        """The results in an event that answer such a call, as the objects that hold their text."""
-        if not self._calls:
-            return []
+        """The results in an event that answer such a call, and the inputs that type into such a field, as the objects
+        that hold their text."""
+        calls = _blocks(event, "tool_call") if self._fields else ()
+        typed = [part for block in calls for part in typing_into(block.get("input"), self._fields)]
+        return [*typed, *self._answered(event)] if self._calls else typed
+
+    def _answered(self, event: dict[str, Any]) -> list[dict[str, Any]]:
         answered = [block for block in _blocks(event, "tool_result") if block.get("call_id") in self._calls]
         tool = event.get("tool")
         if isinstance(tool, dict) and tool.get("call_id") in self._calls and event.get("kind") != "tool_call":

@@ -7,6 +7,7 @@ bao print it. The header tells; each cell must still look like what the header s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
@@ -29,17 +30,17 @@ _cell_text = re.compile(r"[\w .-]{1,60}")
 _odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 
 
-def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
-    """The lines from a place on, each without its break; no more than a table may have."""
-    lines: list[tuple[int, int]] = []
-    while first < stop and len(lines) < MOST_ROWS:
+def _lines(text: bytes, first: int, stop: int) -> Iterator[tuple[int, int]]:
+    """The lines from a place on, each without its break, as many as are asked for and a table may have."""
+    for _ in range(MOST_ROWS):
+        if first >= stop:
+            return
         limit = min(stop, first + WIDEST_LINE)
         found = _break.search(text, first, limit)
-        lines.append((first, found.start() if found else limit))
+        yield first, found.start() if found else limit
         if not found:
-            break
+            return
         first = found.end()
-    return lines
 
 
 def _cells(text: bytes, first: int, last: int, delimiter: bytes) -> list[tuple[int, int]]:
@@ -63,16 +64,17 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
     head = breaks[-1].end() if breaks else head
     lines = _lines(text, head, min(stop, match.start() + AROUND))
     delimiter = _delimiter(text, match)
-    if len(lines) < 2 or not delimiter:
+    heading = next(lines, None)
+    if not heading or not delimiter:
         return []
-    headings = _cells(text, *lines[0], delimiter)
+    headings = _cells(text, *heading, delimiter)
     names = [text[first:last].decode("latin-1").strip() for first, last in headings]
     if len([name for name in names if name]) < 2 or not all(_cell_text.fullmatch(name) for name in names if name):
         return []
     promised = {index: said for index, name in enumerate(names) if (said := promise(name)) >= Promise.KEY}
     spans: Spans = []
     at = match.end()
-    for first, last in lines[1:]:
+    for first, last in lines:
         if first == last or _rule_line.fullmatch(text, first, last):
             if first == last:
                 break

@@ -22,6 +22,7 @@ _letter, _digit = re.compile("[^\\W\\d_]"), re.compile(r"\d")
 _commit_or_field = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12}|[0-9A-F]{16})$|[A-Za-z_]{1,20}=")
 _dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
 _strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(?=.*[A-Z]).*\d.*\d")
+_joined = re.compile(rb" (?:and|und) [\"'`]?\Z")  # `log in with bob and X`
 _humps = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _weak = re.compile(
     r"(?i)[a-z]{1,8}\d{3,5}|[a-z0-9.-]+\.[a-z]{2,4}|.*[(){}\[\]=].*|[\w.+-]+@[\w-]+\.[\w.]+|[\w.-]+@v?\d+\.[\w.]*"
@@ -62,7 +63,8 @@ def looks_strong(value: str) -> bool:
 def _told_by_a_verb(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """`log in with bob and X`, `use X as the password`: the value must look drawn or chosen for a secret."""
     spans = _told(text, match, start, stop)
-    return [(first, last) for first, last in spans if looks_strong(text[first:last].decode("latin-1"))]
+    is_pair = bool(_joined.search(text, match.start(), match.start("secret")))
+    return [span for span in spans if is_pair or looks_strong(text[slice(*span)].decode("latin-1"))]
 
 
 def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
@@ -90,7 +92,7 @@ _LOGIN = (
 )
 _VERB = (
     r"(?i:(?:log(?:ging|ged)?|sign(?:ing|ed)?)[ -]?(?:in|on|into)|logins?|ssh|connect(?:ing)?|authenticat(?:e|ing)|auth"
-    r"|unlock|decrypt|einloggen|anmelden|melde)"
+    r"|use the (?:account|user|login)|unlock|decrypt|einloggen|anmelden|melde)"
 )
 _ACCOUNT = rf"(?:(?:the )?(?i:user|account|username) )?{_USER}"
 # A word that is said of a secret: `the admin password`, `an API key`.
