@@ -78,14 +78,16 @@ def real_events(megabytes: int) -> list[bytes]:
 
 
 def of_agent(events: Sequence[bytes], agent: int, batch: int) -> list[Sealed]:
-    """The same events as another agent would send them: with ids that nobody else has."""
+    """The same events as another agent would send them: with ids, messages and calls that nobody else has."""
     mine = f"{agent:05d}-{batch:03d}"
     made = []
     for body in events:
         start = body.index(b'"id":"') + 6
         new = blake2b(mine.encode() + body[start : start + 32], digest_size=16).hexdigest()
         changed = body[:start] + new.encode() + body[start + 32 :]
-        made.append(Sealed(new, changed.replace(b'"message_id":"msg_', b'"message_id":"msg_' + mine.encode()), {}))
+        for name in (b'"message_id":"msg_', b'"call_id":"toolu_'):
+            changed = changed.replace(name, name + mine.encode())
+        made.append(Sealed(new, changed, {}))
     return made
 
 
