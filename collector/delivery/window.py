@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
-from queue import SimpleQueue
 from typing import Any
 
 from collector.delivery.channel import Channel, Posted
@@ -59,11 +58,10 @@ class Deliverer:
         failure = FirstFailure(when_failing)
         flying: deque[Future[Receipt]] = deque()
         waiting = Waiting(self._interrupt, self.policy.clock)
-        senders = Senders(self.policy.window)
         self.health.begin()
         try:
             for batch in batches:
-                flying.append(self._start(batch, waiting, failure, senders))
+                flying.append(self._start(batch, waiting, failure))
                 failure.tell()
                 # Only the oldest is asked: a later one that is done first waits, or offsets would move out of order.
                 while flying and (len(flying) >= self.policy.window or flying[0].done()):
@@ -76,7 +74,6 @@ class Deliverer:
             # However the walk ended, requests that are still being retried give up. What the sink takes of them after
             # this has no receipt, so its offsets stay, and it is sent again under the same ids (promise 1).
             waiting.abandon()
-            senders.dismiss()
 
     def ask(self, event: Sealed) -> Posted:
         """Sends one event in one request, without retries, so that the caller learns whether the sink takes it."""
@@ -104,7 +101,7 @@ class Deliverer:
         """What a person should know about a sink that is failing at the moment."""
         return unavailable(self.channel.address, self.health.reason)
 
-    def _start(self, batch: Batch, waiting: Waiting, failure: FirstFailure, senders: Senders) -> Future[Receipt]:
+    def _start(self, batch: Batch, waiting: Waiting, failure: FirstFailure) -> Future[Receipt]:
         future: Future[Receipt] = Future()
         if not batch.events:
             future.set_result(Receipt(batch, []))  # in line with the requests: its offsets wait for theirs
@@ -125,7 +122,8 @@ class Deliverer:
             except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for it
                 future.set_exception(error)
 
-        senders.take(send)
+        # Daemon threads: one that hangs in a dead connection must not keep the process alive.
+        threading.Thread(target=send, name="deliver", daemon=True).start()
         return future
 
     def _land(self, future: Future[Receipt], failure: FirstFailure) -> Receipt:
@@ -145,33 +143,6 @@ class Deliverer:
                 if self._interrupt.is_urgent or now - stopped_at >= self._shutdown_timeout:
                     raise Stopped("Stopped while the sink had not answered; what was in flight is sent again.")
         return future.result()
-
-
-class Senders:
-    """The threads of one walk, as many as requests may be in flight. Each is used again: to start one costs 0.2 ms."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._started = 0
-        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-
-    def take(self, task: Callable[[], None]) -> None:
-        """Has a thread do this, now: there are no more tasks than threads."""
-        self._tasks.put(task)
-        if self._started < self._most:
-            self._started += 1
-            # Daemon threads: one that hangs in a dead connection must not keep the process alive.
-            threading.Thread(target=self._work, name="deliver", daemon=True).start()
-
-    def dismiss(self) -> None:
-        """Ends each thread as soon as it has nothing to do."""
-        for _ in range(self._started):
-            self._tasks.put(None)
-
-    def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            task()
-            del task  # it holds a batch, and the next may be long in coming
 
 
 class FirstFailure:

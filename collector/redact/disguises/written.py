@@ -59,7 +59,8 @@ _WORDS = {"password": " password", "token": " api_token", "key": " api_key", "of
 _first_letters = frozenset(
     form[0] for words in (_PASSWORDS, _TOKENS, _KEYS, _KEYS_OF_APIS) for form in _written(words).split("|")
 )
-_telling_letters = _first_letters | frozenset(_INVISIBLE) | frozenset("은는이가就はが是为為等э")
+_first_of_is = frozenset("은는이가就はが是为為等э")
+_telling_letters = _first_letters | frozenset(_INVISIBLE) | _first_of_is
 _beyond_latin = frozenset(_INVISIBLE) - {"\xad"} | frozenset(
     next(letter for letter in form if letter > "\xff")
     for words in (_PASSWORDS, _TOKENS, _KEYS, _KEYS_OF_APIS)
@@ -75,7 +76,7 @@ _behind = {
     "of_api": re.compile(r"(?i)api[ _-]?\Z"),
     "is": re.compile(rf"(?i)(?:{'|'.join(_ENGLISH)})\s?\Z"),
 }
-# Looks for the sign that stands for other letters, and only there at what is before it: 3 us in place of 100.
+# The sign that stands for other letters is rarer than the words before it: 3 us in place of 100.
 _JUST_BEFORE = "|".join(rf"(?<={word}\?)|(?<={word}\s\?)" for word in _ENGLISH)
 _english_before_others = re.compile(rf"(?i)\?(?<!\?\?)(?:{_JUST_BEFORE})".encode())
 _token = re.compile(rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])")
@@ -89,10 +90,11 @@ def is_disguised(text: bytes, beyond: str) -> bool:
     dropped first (6 us for 3 kB with 20 signs in it; a pattern, or an error handler, takes twice that)."""
     if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped_escape.search(text)):
         return True
-    if beyond and _english_before_others.search(text):
-        return True
-    letters = beyond.encode("utf-8", "replace").translate(None, _ASCII).decode() if beyond else ""
-    return not _beyond_latin.isdisjoint(letters)
+    if not beyond:
+        return False
+    letters = beyond.encode("utf-8", "replace").translate(None, _ASCII).decode()
+    may_say_is = not _first_of_is.isdisjoint(letters) and _english_before_others.search(text)
+    return bool(may_say_is) or not _beyond_latin.isdisjoint(letters)
 
 
 def plain_view(index: int, text: str) -> View | None:
