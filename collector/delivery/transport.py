@@ -187,8 +187,8 @@ class Exchange:
             return Answer(response.status_code, response.headers, b"".join(parts), size > MAX_ANSWER_BYTES)
         finally:
             response.close()
-            # httpx ties an answer to its stream and back, and the body that was sent hangs on that knot. Uncut, it would
-            # stay until the garbage collector runs: 60 MB in a scan of 400 MB.
+            # httpx ties an answer to its stream and back, and the body that was sent hangs on that knot. It would stay
+            # until the garbage collector runs: 60 MB in a scan of 400 MB.
             response.stream = httpx.ByteStream(b"")
 
     def _trace(self, event: str, details: Mapping[str, Any]) -> None:
