@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import math
-import random
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -69,13 +68,10 @@ def form_of(headers: Mapping[str, str]) -> Form:
     return Form(content_type in JSON, encoding)
 
 
-def too_busy(limits: ReceiverLimits) -> Refusal:
-    """The answer to a body that came at a time when more comes than can be stored. Senders that are turned away come
-    back spread over a minute, since they wait as long as they are told, to the second."""
-    seconds = random.uniform(limits.wait_seconds / 2, 3 * limits.wait_seconds)
-    return Refusal(
-        503, "More events come than can be stored; none of these was.", **{"retry-after": str(math.ceil(seconds))}
-    )
+def too_busy(seconds: float) -> Refusal:
+    """The answer to a body that came at a time when more comes than can be stored."""
+    reason = "More events come than can be stored; none of these was."
+    return Refusal(503, reason, **{"retry-after": str(math.ceil(seconds))})
 
 
 def too_large(limit: int) -> Refusal:

@@ -30,6 +30,9 @@ def fields_for_secrets(text: str) -> Iterator[str]:
     """The numbers of the fields in the description of a page that a secret is typed into."""
     if "uid=" not in text and "ref" not in text and "<input" not in text:
         return
+    # `ref` is part of many words, and `_field` takes 70 us: one of these stands wherever it matches.
+    if not any(sign in text for sign in ("uid=", 'box "', 'input "', 'textfield "', "<input")):
+        return
     for number, field in enumerate(_field.finditer(text)):
         if number >= MOST_DESCRIBED:
             return
