@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # gigabyte.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 
-.PHONY: demo test lint format check-types unit bench bench-gate soak test-real client-diff test-system engines test-engines test-web pictures map trace package clean
+.PHONY: demo test lint format check-types unit bench bench-gate bench-peers soak test-real client-diff test-system engines test-engines test-web pictures map trace package clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/collector demo
@@ -44,6 +44,11 @@ bench: $(VENV)/.ready
 bench-gate: $(VENV)/.ready
 	$(BIN)/python -m tests.bench.gate
 
+# Ours beside rsyslog, syslog-ng, an OpenTelemetry Collector and Filebeat, in one run. They are unpacked or built into
+# $COLLECTOR_ENGINES, as engines are; what cannot be had is said, and skipped.
+bench-peers: $(VENV)/.ready
+	@$(BIN)/python -m tests.bench.peers
+
 soak: $(VENV)/.ready
 	$(BIN)/python -m pytest -q -s -m slow
 
@@ -70,11 +75,12 @@ test-engines: $(VENV)/.ready
 	@$(BIN)/python -c 'import duckdb' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check duckdb
 	$(BIN)/python -m pytest -q -m engines
 
-# The pages in Debian's Chromium, which must be installed (apt-get install chromium); what drives it is installed here.
+# The pages in Debian's Chromium, which must be installed (apt-get install chromium); what drives it is installed here. With
+# WRITER (see test-real), a session that the real Claude Code wrote is looked at, too.
 test-web: $(VENV)/.ready
 	@$(BIN)/python -c 'import playwright, axe_playwright_python' 2>/dev/null \
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
-	$(BIN)/python -m pytest -q -m browser tests/web
+	CLAUDE_CODE_SESSION_WRITER=$(WRITER) $(BIN)/python -m pytest -q -m browser tests/web
 
 # The screenshots of the documentation, of the generated home.
 pictures: $(VENV)/.ready

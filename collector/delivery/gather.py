@@ -13,7 +13,7 @@ from typing import NamedTuple
 from collector.flow.batch import Batch
 from collector.flow.counts import Counts
 from collector.flow.line import End, Line, position_after
-from collector.flow.outcome import Item, Quarantined, Sealed, Skip
+from collector.flow.outcome import Item, Outcome, Sealed, Skip
 
 # Past these, a batch goes out even without an event: only its receipt moves offsets, and writes what is quarantined.
 MAX_QUARANTINED = 100
@@ -31,43 +31,44 @@ class BatchLimits(NamedTuple):
 def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], float] = time.monotonic) -> Iterator[Batch]:
     """Cuts the stream of items into batches; the last one is what is left."""
     batch, silent, opened = Batch(), 0, clock()
-    for item in items:
-        outcome = item.outcome
+    for line, outcome in items:
+        key = line.reading.source.key
         if isinstance(outcome, Sealed):
-            is_full = batch.size + len(outcome.body) >= limits.max_bytes or len(batch.events) >= limits.max_events
+            size = len(outcome.body)
+            is_full = batch.size + size >= limits.max_bytes or len(batch.events) >= limits.max_events
             if batch.events and (is_full or clock() - opened >= limits.max_age):
                 yield batch
                 batch, silent = Batch(), 0
             if not batch.events:
                 opened = clock()  # age is that of the oldest event: skips before it keep nobody waiting
+            batch.events.append(outcome)
+            batch.places.append((key, line.offset if isinstance(line, Line) else line.end))
+            batch.size += size + 1  # and what separates it from the next
         else:
             silent += 1
-        _put(batch, item)
-        if len(batch.quarantined) >= MAX_QUARANTINED or silent >= MAX_SILENT_ITEMS:
+        if outcome is not None:
+            _count(batch, key, outcome)
+        if isinstance(line, End):
+            batch.ends[key] = position_after(line)
+        elif line.is_safe:
+            batch.ends[key] = line
+        if silent >= MAX_SILENT_ITEMS or len(batch.quarantined) >= MAX_QUARANTINED:
             yield batch
             batch, silent = Batch(), 0
     if batch.ends or batch.events or batch.counts:
         yield batch
 
 
-def _put(batch: Batch, item: Item) -> None:
-    line, outcome = item
-    key = line.reading.source.key
+def _count(batch: Batch, key: str, outcome: Outcome) -> None:
+    counts = batch.counts.get(key)
+    if counts is None:
+        counts = batch.counts[key] = Counts()
     if isinstance(outcome, Sealed):
-        batch.events.append(outcome)
-        batch.places.append((key, line.offset if isinstance(line, Line) else line.end))
-        batch.size += len(outcome.body) + 1  # and what separates it from the next
-    elif outcome is not None:
-        counts = batch.counts.get(key)
-        if counts is None:
-            counts = batch.counts[key] = Counts()
-        if isinstance(outcome, Skip):
-            counts.skip(outcome.reason)
-        elif isinstance(outcome, Quarantined):
-            counts.lines += 1
-            counts.quarantined += 1
-            batch.quarantined.append(outcome)
-    if isinstance(line, End):
-        batch.ends[key] = position_after(line)
-    elif line.is_safe:
-        batch.ends[key] = line
+        counts.lines += 1
+        counts.delivered += 1
+    elif isinstance(outcome, Skip):
+        counts.skip(outcome.reason)
+    else:
+        counts.lines += 1
+        counts.quarantined += 1
+        batch.quarantined.append(outcome)

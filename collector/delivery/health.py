@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from collector.delivery.sink import Accepted, Halt, Retry, Verdict
 from collector.flow.outcome import Sealed
 
 TRY_LARGER_AFTER = 50  # accepted requests
+CANARY_AMONG = 10  # events, of which the smallest is the cheapest to send again
 
 
 @dataclass(slots=True)
@@ -47,10 +49,10 @@ class Health:
             taken: list[Sealed] = []
             if isinstance(verdict, Accepted) and not verdict.unnamed:  # else nobody knows which were taken
                 left = verdict.rejected.keys() | verdict.later
-                taken = [event for event in events if event.id not in left]
+                taken = list(islice((event for event in events if event.id not in left), CANARY_AMONG))
             if taken:
                 self._refused_in_a_row = 0
-                self.canary = min(taken[:10], key=lambda event: len(event.body))
+                self.canary = min(taken, key=lambda event: len(event.body))
                 self._taken_since += 1
                 if self._taken_since >= TRY_LARGER_AFTER:  # a limit may have been a mistake, and gone by now
                     self.size_limit, self._taken_since = self.size_limit * 2, 0

@@ -92,12 +92,16 @@ class Settling:
             postponed, self._later = self._later, []
             self._waiting.pause(backoff(0, self._policy.retry, uniform=self._policy.uniform))
             self._settle(postponed)
-        quarantined = [
+        return Receipt(self._batch, self._quarantined(), self._sent_bytes, self._duplicates)
+
+    def _quarantined(self) -> list[Quarantined]:
+        if not self._refused:
+            return []
+        return [
             Quarantined(event.id, self._refused[event.id], key, offset, event.body.decode())
             for event, (key, offset) in zip(self._batch.events, self._batch.places, strict=True)
             if event.id in self._refused
         ]
-        return Receipt(self._batch, quarantined, self._sent_bytes, self._duplicates)
 
     def _settle(self, events: list[Sealed]) -> None:
         # Halved without asking: a request of this size has been answered as too large before.

@@ -18,7 +18,7 @@ class Batch:
     places: list[tuple[str, int]] = field(default_factory=list)  # (source key, line offset) of each event
     # source key -> the last item that may move its offset; after a source's end its position, which holds no bytes
     ends: dict[str, Line | Position] = field(default_factory=dict)
-    counts: dict[str, Counts] = field(default_factory=dict)  # source key -> what is not an event
+    counts: dict[str, Counts] = field(default_factory=dict)  # source key -> its lines, if all events are accepted
     quarantined: list[Quarantined] = field(default_factory=list)
     size: int = 0
 

@@ -62,25 +62,28 @@ class Ledger:
             self.not_read[path] = reason
 
     def take(self, receipt: Receipt) -> None:
-        """Counts what a receipt settled: its events as delivered or quarantined, other lines as the batch says."""
+        """Counts what a receipt settled: lines as the batch says, and what the sink refused as quarantined."""
         batch = receipt.batch
         refused = {thing.id for thing in receipt.refused}
-        for event, (key, _) in zip(batch.events, batch.places, strict=True):
-            counts = self._of(key)
-            counts.lines += 1
-            if event.id in refused:
-                counts.quarantined += 1
-            else:
-                counts.delivered += 1
-                add_counts(self.redactions, event.redactions)
         for key, counts in batch.counts.items():
             self._of(key).add(counts)
+        for event in batch.events:
+            if event.redactions and event.id not in refused:
+                add_counts(self.redactions, event.redactions)
+        for event, (key, _) in zip(batch.events, batch.places, strict=True) if refused else ():
+            if event.id in refused:
+                counts = self._of(key)
+                counts.delivered -= 1
+                counts.quarantined += 1
         self.batches += bool(batch.events)
         self.bytes += receipt.sent_bytes
         self.duplicates += receipt.duplicates
 
     def _of(self, key: str) -> Counts:
-        return self.sources.setdefault(key, Counts())
+        counts = self.sources.get(key)
+        if counts is None:
+            counts = self.sources[key] = Counts()
+        return counts
 
     def as_dict(self) -> dict[str, Any]:
         """The ledger as `scan --json` prints it."""

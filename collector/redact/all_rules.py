@@ -27,8 +27,8 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *CAPITAL_LABEL_RULES,
     *TOOL_RULES,
     *TYPED_RULES,
-    *TOLD_RULES,
     *STORE_RULES,
+    *TOLD_RULES,
     *TABLE_RULES,
 )
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

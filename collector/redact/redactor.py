@@ -175,13 +175,13 @@ class Redactor:
 
     def _scan(self, texts: list[str]) -> Scanned:
         """One look at all strings. What a marker already holds rules never see again."""
-        text = encode(texts)
+        text, beyond = encode(texts)
         zones = self._engine.zones(text)
         if zones.pop(MARKERS, None) is not None:
             text = shielded(text)
             zones = self._engine.zones(text)
             zones.pop(MARKERS, None)
-        return Scanned(texts, text, zones, is_disguised(texts, text))
+        return Scanned(texts, text, zones, is_disguised(text, beyond))
 
     def _redact(self, event: Any, scanned: Scanned, told: Told) -> list[Finding]:
         """Redacts until nothing more is found, so that doing it twice changes nothing."""

@@ -8,6 +8,7 @@ they unpack to, and how many events they hold.
 from __future__ import annotations
 
 import io
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -65,6 +66,12 @@ def form_of(headers: Mapping[str, str]) -> Form:
             **{"accept-encoding": "gzip, zstd, deflate, identity"},
         )
     return Form(content_type in JSON, encoding)
+
+
+def too_busy(seconds: float) -> Refusal:
+    """The answer to a body that came at a time when more comes than can be stored."""
+    reason = "More events come than can be stored; none of these was."
+    return Refusal(503, reason, **{"retry-after": str(math.ceil(seconds))})
 
 
 def too_large(limit: int) -> Refusal:

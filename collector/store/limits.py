@@ -13,6 +13,7 @@ class ReceiverLimits(NamedTuple):
     document_bytes: int = 4 * 2**20  # parsed at once: a line, or a whole array; small values take 20 times the memory
     events: int = 50_000
     waiting_bytes: int = 64 * 2**20  # bodies of all requests together that are not stored yet
+    wait_seconds: float = 20.0  # that a body waits for its turn: senders give up after 30 s, and send it again
     seconds: float = 60.0  # for a body to arrive
     busy_seconds: float = 5.0  # that a batch waits for another process to release the database
     head_seconds: float = 10.0  # that a connection may take until the headers of its next request are complete

@@ -147,7 +147,7 @@ class Receiver:
 
     def _hold(self, count: int, waiting: list[int]) -> None:
         if self._waiting_bytes + count > self._limits.waiting_bytes:
-            raise Refusal(503, "Too many events are waiting to be stored.", **{"retry-after": "2"})
+            raise body.too_busy(self._worker.come_back())
         waiting[0] += count
         self._waiting_bytes += count
 

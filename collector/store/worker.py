@@ -2,12 +2,15 @@
 
 In: request bodies, from any thread. Out: a future for each. Batches that arrive while another is being synced to the
 disk are committed together, so many senders share the cost of a sync. Invariant: each request gets an answer of its
-own, and only once its own events are on the disk.
+own, only once its own events are on the disk, and before its sender gives up. A body that waits for longer is sent
+again, and costs twice while others wait, so it is turned away: at its turn if it has waited for too long, and at the
+door as soon as those before it have waited for half as long.
 """
 
 from __future__ import annotations
 
 import queue
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +29,8 @@ from collector.store.writing import Stored
 MAX_TOGETHER = 8
 OLD_AT_ONCE = 2000  # events that are removed between two batches because they are too old
 LOOK_SECONDS = 3600.0
+SHORTEST_WAIT, LONGEST_WAIT = 2.0, 60.0  # seconds after which one that was turned away comes back
+NEWEST = 0.2  # share of the newest in the pace
 
 
 class Outcome(NamedTuple):
@@ -41,6 +46,7 @@ class Job(NamedTuple):
     data: bytes
     form: Form
     future: Future[Outcome]
+    since: float
 
 
 class Parsed(NamedTuple):
@@ -73,6 +79,9 @@ class Worker:
         self._retention_days = retention_days
         self._clock = clock
         self._look_again = clock()
+        self._turn: float | None = None  # when that came which is being worked on
+        self._pace = 0.0  # seconds for a body, of late
+        self._promised = 0.0  # until when the writer is spoken for
         self._jobs: queue.SimpleQueue[Job | Removal | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="collector-store", daemon=True)
 
@@ -87,10 +96,25 @@ class Worker:
         self._thread.join()
 
     def submit(self, data: bytes, form: Form) -> Future[Outcome]:
-        """The outcome of a body, in the future; it fails with Refusal or StoreUnavailable."""
+        """The outcome of a body, in the future; it fails with Refusal or StoreUnavailable. Raises Refusal if the body
+        would wait for too long; what fits into the next transaction is always let in."""
+        now, turn = self._clock(), self._turn
+        if turn is not None and now - turn > self._limits.wait_seconds / 2 and self._jobs.qsize() >= MAX_TOGETHER:
+            raise body.too_busy(self.come_back())
         future: Future[Outcome] = Future()
-        self._jobs.put(Job(data, form, future))
+        self._jobs.put(Job(data, form, future, now))
         return future
+
+    def come_back(self) -> float:
+        """In how many seconds one that is turned away should come back: after all that waits, and all that was turned
+        away before it. Senders wait as long as they are told, but none longer than a minute, so beyond that by chance.
+        """
+        now = self._clock()
+        turn = max(self._promised, now + self._jobs.qsize() * self._pace) + self._pace
+        if turn - now > LONGEST_WAIT:
+            return random.uniform(LONGEST_WAIT / 2, LONGEST_WAIT)
+        self._promised = turn
+        return max(turn - now, SHORTEST_WAIT)
 
     def remove(self, choice: Choice) -> Future[Removed]:
         """What was removed, in the future; it fails with StoreUnavailable."""
@@ -101,7 +125,9 @@ class Worker:
     def _run(self) -> None:
         is_open = True
         while is_open:
+            self._turn = None
             jobs = [self._jobs.get()]
+            self._turn = jobs[0].since if isinstance(jobs[0], Job) else self._clock()
             size = _size(jobs[0])
             while size and len(jobs) < MAX_TOGETHER and size < self._limits.body_bytes and not self._jobs.empty():
                 jobs.append(self._jobs.get())
@@ -109,7 +135,9 @@ class Worker:
             is_open = jobs[-1] is not None
             parsed = [item for job in jobs if isinstance(job, Job) and (item := self._parse(job))]
             if parsed:
+                began = self._clock()
                 self._store(parsed)
+                self._pace += NEWEST * ((self._clock() - began) / len(parsed) - self._pace)
             if isinstance(jobs[-1], Removal):
                 self._remove(jobs[-1])
             elif is_open:
@@ -134,6 +162,9 @@ class Worker:
 
     def _parse(self, job: Job) -> Parsed | None:
         if not job.future.set_running_or_notify_cancel():
+            return None
+        if self._clock() - job.since > self._limits.wait_seconds:
+            job.future.set_exception(body.too_busy(self.come_back()))
             return None
         try:
             rows, rejected = body.events(job.data, job.form, self._limits)

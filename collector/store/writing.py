@@ -53,6 +53,7 @@ SELECT max(
     coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'last_number'), 0)
 ) + 1
 """
+CALL = 2  # the place of a call's id in a row of tool_rows
 SESSION, COPIED_FROM = CONTEXT.index("session_id"), CONTEXT.index("copied_from")
 
 Context = tuple[str | None, ...]
@@ -128,33 +129,34 @@ class Rows:
     def _write(self, fresh: list[Row], better: list[tuple[Known, Row]], received: int) -> None:
         """Writes rows, with the totals kept in step: out with what is touched, write, and in again."""
         connection = self._connection
+        first = connection.execute(NEXT_NUMBER).fetchone()[0]
+        numbered = list(enumerate(fresh, first))
+        tools = [tool for number, row in numbered if row.tools for tool in tools_of(number, row)]
         messages = {row.message for row in fresh}
-        calls = {call for row in fresh for call in calls_of(row)}
+        calls = {tool[CALL] for tool in tools}
         for old, row in better:
             messages |= {old.message, row.message}
-            calls.update(calls_of(row), self._calls_at(old.number))
+            calls.update(self._calls_at(old.number), (tool[CALL] for tool in tools_of(old.number, row)))
         messages.discard(None)
         named = [message for message in messages if message is not None]
         totals.take_out(connection, named)
         replaced = [old.number for old, _ in better]
         if replaced:
             totals.take_out_events(connection, replaced)
-        first = connection.execute(NEXT_NUMBER).fetchone()[0]
-        self._insert(fresh, first, received)
+        self._insert(numbered, tools, received)
         self._replace(better)
         totals.put_in(connection, named, calls, first)
         if replaced:
             totals.put_in_events(connection, replaced)
             totals.recount(connection, {old.context for old, _ in better} | {self._context(row) for _, row in better})
 
-    def _insert(self, rows: list[Row], first: int, received: int) -> None:
-        numbered = list(enumerate(rows, first))
+    def _insert(self, numbered: list[tuple[int, Row]], tools: list[tuple[Any, ...]], received: int) -> None:
         packed = self._packer.packed
         self._connection.executemany(
             INSERT_ROW, [(number, received, row.id, self._context(row), *row.facts) for number, row in numbered]
         )
         self._connection.executemany(INSERT_BODY, [(number, packed(row.body)) for number, row in numbered])
-        self._connection.executemany(INSERT_TOOL, [tool for number, row in numbered for tool in tools_of(number, row)])
+        self._connection.executemany(INSERT_TOOL, tools)
 
     def _replace(self, better: list[tuple[Known, Row]]) -> None:
         for old, row in better:
@@ -208,8 +210,3 @@ def tools_of(number: int, row: Row) -> list[tuple[Any, ...]]:
     return [
         (number, place, tool.call_id or f"{row.id.hex()}:{place}", *tool[1:]) for place, tool in enumerate(row.tools)
     ]
-
-
-def calls_of(row: Row) -> list[str]:
-    """The ids of the calls in an event, or answered by it."""
-    return [call_id for _, _, call_id, *_ in tools_of(0, row)]

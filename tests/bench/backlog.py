@@ -13,10 +13,11 @@ import random
 import shutil
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
-from tests.bench.records import Writer
+from tests.bench.records import SECRET_SHARE, Writer
 from tests.bench.text import Library
 
 MEGABYTE = 1_000_000
@@ -27,15 +28,25 @@ AGENT_SHARE = 0.45
 FORK_SHARE = 0.01
 
 
+class Recipe(NamedTuple):
+    """What a backlog is made of; equal ones give equal bytes."""
+
+    megabytes: int
+    seed: int = 1
+    files: int = FILES
+    texts: float = 1.0  # how long texts are, as a multiple: of equal bytes, shorter texts make more lines
+    secrets: float = SECRET_SHARE  # the share of tool results in which one is planted
+
+
 class Backlog:
     """One backlog being written below a directory."""
 
-    def __init__(self, directory: Path, size: int, seed: int, files: int = FILES) -> None:
-        self.rng = random.Random(seed)
+    def __init__(self, directory: Path, recipe: Recipe) -> None:
+        self.rng = random.Random(recipe.seed)
         self.root = directory / "home" / ".claude"
-        self.size = size
-        self.files = files
-        self.writer = Writer(self.rng, Library(self.rng))
+        self.size = recipe.megabytes * MEGABYTE
+        self.files = recipe.files
+        self.writer = Writer(self.rng, Library(self.rng, scale=recipe.texts), recipe.secrets)
         self.written = 0
         self.counts = {"files": 0, "forks": 0, "empty": 0, "stubs": 0}
         self.moment = 1_770_000_000
@@ -123,17 +134,16 @@ class Backlog:
         self._save(self.root / "stats-cache.json", [orjson.dumps(stats)])
 
 
-def make(directory: Path, megabytes: int, seed: int = 1, files: int = FILES) -> Path:
+def make(directory: Path, recipe: Recipe) -> Path:
     """A backlog below a directory, made anew unless the same one already lies there; returns its root."""
-    recipe = {"megabytes": megabytes, "seed": seed, "files": files}
     note = directory / "planted.json"
-    if note.exists() and orjson.loads(note.read_bytes())["recipe"] == recipe:
+    if note.exists() and orjson.loads(note.read_bytes())["recipe"] == recipe._asdict():
         return directory / "home" / ".claude"
     shutil.rmtree(directory / "home", ignore_errors=True)
-    backlog = Backlog(directory, megabytes * MEGABYTE, seed, files)
+    backlog = Backlog(directory, recipe)
     backlog.write()
     counts = {**backlog.counts, "bytes": backlog.written, "records": backlog.writer.records}
-    content = {"recipe": recipe, "counts": counts, "secrets": backlog.writer.secrets}
+    content = {"recipe": recipe._asdict(), "counts": counts, "secrets": backlog.writer.secrets}
     note.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
     return backlog.root
 
@@ -145,8 +155,11 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=400)
     parser.add_argument("--files", type=int, default=FILES)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--texts", type=float, default=1.0, help="how long texts are, as a multiple of real ones")
+    parser.add_argument("--secrets", type=float, default=SECRET_SHARE, help="the share of tool results with one")
     given = parser.parse_args()
-    root = make(given.directory, given.megabytes, given.seed, given.files)
+    recipe = Recipe(given.megabytes, given.seed, given.files, given.texts, given.secrets)
+    root = make(given.directory, recipe)
     counts = orjson.loads((given.directory / "planted.json").read_bytes())["counts"]
     print(f"{root}: {counts}; {time.process_time():.1f} CPU s")
 

@@ -153,6 +153,8 @@ class Agent:
 
     async def _answer(self, wire: bytes) -> Answer:
         async with asyncio.timeout(30):
+            if self._streams is not None and (self._streams[0].at_eof() or self._streams[0].exception()):
+                self.close()  # by the receiver meanwhile, which every client sees before it writes
             if self._streams is None:
                 self._streams = await asyncio.open_connection(self._parts.hostname, self._parts.port)
             return await exchanged(*self._streams, wire)

@@ -58,10 +58,13 @@ def megabytes(cost: Cost) -> str:
     return f"{cost.peak_bytes / 1e6:.0f} MB"
 
 
-def made_backlog(megabytes: int, directory: Path | None = None) -> Path:
-    """The root of a backlog of this size, made in a process of its own when it is not there yet."""
-    directory = directory or SCRATCH / f"backlog-{megabytes}"
+def made_backlog(megabytes: int, **different: float) -> Path:
+    """The root of a backlog of this size, made in a process of its own when it is not there yet; `different`: what is
+    not as usual (backlog.Recipe)."""
+    given = [(name, str(value)) for name, value in different.items()]
+    directory = SCRATCH / "-".join(["backlog", str(megabytes), *(part for pair in given for part in pair)])
     command = [sys.executable, "-m", "tests.bench.backlog", str(directory), "--megabytes", str(megabytes)]
+    command += [part for name, value in given for part in (f"--{name}", value)]
     subprocess.run(command, check=True, cwd=REPOSITORY, stdout=subprocess.DEVNULL)
     return directory / "home" / ".claude"
 

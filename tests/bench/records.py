@@ -47,14 +47,16 @@ BOOKKEEPING = {
 }
 CONVERSATION = 209_300
 HUGE_SHARE = 1 / 6000  # of tool results: 0.2 to 2 MB in one line
+SECRET_SHARE = 1 / 2000  # of tool results
 
 
 class Writer:
     """Makes the lines of one session after another; seeded, so the same calls give the same bytes."""
 
-    def __init__(self, rng: random.Random, library: Library) -> None:
+    def __init__(self, rng: random.Random, library: Library, secret_share: float = SECRET_SHARE) -> None:
         self.rng = rng
         self.library = library
+        self.secret_share = secret_share
         self.now = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
         self.secrets: list[str] = []
         self.records = 0
@@ -227,7 +229,7 @@ class Writer:
 
     def _with_secret(self, text: str) -> str:
         """Now and then a planted (made up) secret stands in the output."""
-        if self.rng.random() > 1 / 2000:
+        if self.rng.random() > self.secret_share:
             return text
         digits = f"{self.rng.getrandbits(160):040x}"
         shapes = {

@@ -149,7 +149,7 @@ def speed(redactor: Redactor, lines: list[bytes], name: str) -> None:
 
 def has_candidate(redactor: Redactor, event: dict[str, Any]) -> bool:
     """Whether the scanner sees a place in an event that a rule must look at."""
-    return bool(redactor._engine.zones(encode(gather(event, redactor._book))))
+    return bool(redactor._engine.zones(encode(gather(event, redactor._book))[0]))
 
 
 def long_lines(redactor: Redactor, lines: Iterable[bytes]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import pstats
-import shutil
+import tempfile
 from pathlib import Path
 
 from tests.bench.measure import COLLECTOR, SCRATCH, Cost, cost_of, drained, made_backlog, megabytes, row
@@ -23,14 +23,13 @@ def size_of(root: Path) -> int:
     return sum(path.stat().st_size for pattern in patterns for path in root.glob(pattern))
 
 
-def scan(root: Path, url: str, before: tuple[str, ...] = COLLECTOR) -> Cost:
+def scan(root: Path, url: str, before: tuple[str, ...] = COLLECTOR, flags: tuple[str, ...] = ()) -> Cost:
     """One scan from nothing: no state, but the redactor's compiled database already cached."""
     home = SCRATCH / "scan-home"
-    state = home / "state"
-    shutil.rmtree(state, ignore_errors=True)
-    state.mkdir(parents=True)
-    flags = ("--root", str(root), "--sink-url", url, "--state", str(state / "state.json"), "--json")
-    cost = cost_of([*before, "scan", *flags], home)
+    home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="state-", dir=home) as state:  # two may run at once
+        flags = (*flags, "--root", str(root), "--sink-url", url, "--state", f"{state}/state.json", "--json")
+        cost = cost_of([*before, "scan", *flags], home)
     if cost.code not in {0, 3}:
         raise SystemExit(f"scan ended with {cost.code}:\n{cost.stderr[-3000:]}")
     return cost

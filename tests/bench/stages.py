@@ -39,6 +39,7 @@ from collector.redact import Options, Redactor, seal
 from collector.redact.scan.engines import Engine
 from collector.redact.scan.matching import Zones
 from collector.redact.scan.segments import KeyBook, gather
+from tests.bench.backlog import FILES
 from tests.bench.floors import floor
 from tests.bench.measure import SCRATCH, drained, environment, made_backlog
 from tests.bench.scan import scan
@@ -181,7 +182,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     with drained() as url:
-        root = made_backlog(given.megabytes)
+        root = made_backlog(given.megabytes, files=given.megabytes * FILES // 400)
         took, floors, lines = measured(root, url, given.rounds)
     before = [0.0] * given.rounds
     a_floor, whole = statistics.median(floors), statistics.median(took["start and end"])

@@ -7,7 +7,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from tests.bench.backlog import make
+from tests.bench.backlog import Recipe, make
 
 
 def digest(root: Path) -> str:
@@ -18,12 +18,12 @@ def digest(root: Path) -> str:
 
 
 def test_the_same_recipe_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, again, other = (make(tmp_path / name, 2, seed, files=40) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    first, again, other = (make(tmp_path / name, Recipe(2, seed, 40)) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
     assert digest(first) == digest(again) != digest(other)
 
 
 def test_it_has_the_shape_of_real_transcripts(tmp_path: Path) -> None:
-    root = make(tmp_path, 10, files=150)
+    root = make(tmp_path, Recipe(10, files=150))
     data = b"".join(path.read_bytes() for path in root.glob("projects/**/*.jsonl"))
     records = [json.loads(line) for line in data.splitlines()]
     assert 9e6 < len(data) < 12e6

@@ -167,10 +167,11 @@ def _compile(template: str) -> tuple[str, list[str]]:
 
 
 class Library:
-    """The pools, and slices of them."""
+    """The pools, and slices of them. `scale` makes all texts longer or shorter than in real transcripts."""
 
-    def __init__(self, rng: random.Random, size: int = 4_000_000) -> None:
+    def __init__(self, rng: random.Random, size: int = 4_000_000, scale: float = 1.0) -> None:
         self.rng = rng
+        self.scale = scale
         self.pools = {
             "code": _pool(rng, CODE, size),
             "output": _pool(rng, OUTPUT, size),
@@ -202,7 +203,7 @@ class Library:
 
     def sizes(self, mean: float, spread: float = 1.3) -> float:
         """A size with a long tail: log-normal with this mean."""
-        return float(mean * self.rng.lognormvariate(-spread * spread / 2, spread))
+        return float(self.scale * mean * self.rng.lognormvariate(-spread * spread / 2, spread))
 
 
 def _base64(rng: random.Random, size: int) -> str:

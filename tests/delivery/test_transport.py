@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 import time
 
+import httpx
 import pytest
 
 from collector.delivery.sink import Answer, Halt, Request, Retry
@@ -246,3 +248,35 @@ def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.Monk
     assert isinstance(verdict, Retry)
     assert "the proxy cannot be reached" in verdict.reason
     assert "not-a-word" not in verdict.reason
+
+
+def test_what_was_sent_is_not_kept_until_the_garbage_collector_runs() -> None:
+    def kept() -> int:
+        return sum(isinstance(each, httpx.Request) for each in gc.get_objects())
+
+    with Sink() as sink:
+        gc.collect()
+        gc.disable()
+        try:
+            before = kept()
+            assert isinstance(post(sink.url, PATIENT), Answer)
+            assert kept() == before
+        finally:
+            gc.enable()
+
+
+def test_each_header_goes_out_once_and_the_cookies_of_a_balancer_come_back() -> None:
+    seen: list[httpx.Headers] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers)
+        return httpx.Response(200, headers={"Set-Cookie": "node=7"})
+
+    settings = SinkSettings(headers={"content-type": "text/plain", "X-Team": "blue"})
+    way = Transport(settings, "http://localhost/in", None, httpx.MockTransport(answer))
+    for _ in range(2):
+        assert isinstance(way.post(REQUEST)[0], Answer)
+    names = [name for name, _ in seen[0].multi_items()]
+    assert len(names) == len(set(names))
+    assert (seen[0]["content-type"], seen[0]["x-team"]) == ("application/x-ndjson", "blue")
+    assert [headers.get("cookie") for headers in seen] == [None, "node=7"]

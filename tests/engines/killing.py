@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from tests.agent import Agent
-from tests.bench.backlog import Backlog
+from tests.bench.backlog import Backlog, Recipe
 from tests.build import Home
 from tests.e2e.test_secrets import SHAPES, letters, mixed
 from tests.e2e.test_traces import story
@@ -24,9 +24,9 @@ KILLS = 3
 KEPT = {"content-type", "retry-after"}
 
 
-def corpus(directory: Path, size: int = 2_000_000) -> tuple[Home, list[str]]:
+def corpus(directory: Path, megabytes: int = 2) -> tuple[Home, list[str]]:
     """A home with realistic transcripts and one that holds secrets; and these."""
-    backlog = Backlog(directory, size, seed=5, files=40)
+    backlog = Backlog(directory, Recipe(megabytes, seed=5, files=40))
     backlog.write()
     home = Home(directory)
     session = home.session()

@@ -8,12 +8,14 @@ import logging
 import resource
 import sqlite3
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -294,6 +296,34 @@ def test_many_senders_at_once_lose_nothing(client: Client) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(send, range(16))) == 20 + 160
     assert stored(client) == 180
+
+
+def test_senders_that_are_turned_away_have_everything_stored_once(database: Path) -> None:
+    """They come while the writer stands still, until the first one is turned away; and come back once it goes on."""
+    turned_away, goes_on = threading.Event(), threading.Event()
+
+    def send(client: Client) -> dict[str, Any]:
+        body = lines([event(), event()])
+        while (response := client.post(body)).status_code == 503:
+            turned_away.set()
+            assert goes_on.wait(10)
+        return dict(response.json())
+
+    with (
+        serving(database, wait_seconds=0.1, busy_seconds=10) as client,
+        closing(sqlite3.connect(database, isolation_level=None)) as other,
+        ThreadPoolExecutor(64) as pool,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        senders = [pool.submit(send, client)]
+        while not turned_away.wait(0.01):
+            senders.append(pool.submit(send, client))
+            assert len(senders) < 500
+        other.execute("ROLLBACK")
+        goes_on.set()
+        receipts = [sender.result(10) for sender in senders]
+        assert receipts == [{"accepted": 2, "duplicate": 0, "rejected": []}] * len(senders)
+        assert stored(client) == 2 * len(senders)
 
 
 def test_a_report_can_be_made_while_events_arrive(client: Client) -> None:

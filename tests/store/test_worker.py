@@ -105,6 +105,35 @@ def test_a_batch_whose_sender_is_gone_is_not_stored_and_harms_nobody(database: P
     assert summarize(database)["events"] == 2
 
 
+def test_what_would_wait_for_longer_than_its_sender_is_turned_away(database: Path) -> None:
+    """What fits into the next transaction is let in; then nobody, from half the time on; and all of the time is the
+    most that anybody waits. Nothing that was turned away is stored."""
+    now, limits = [0.0], ReceiverLimits(wait_seconds=20.0)
+    with closing(SlowDisk(database)) as disk, Worker(disk, limits, clock=lambda: now[0]) as worker:
+        first = worker.submit(body(), PLAIN)
+        assert disk.begun.wait(10)
+        early = [worker.submit(body(), PLAIN) for _ in range(MAX_TOGETHER - 1)]
+        now[0] = 11.0
+        in_time = worker.submit(body(), PLAIN)
+        with pytest.raises(Refusal) as turned_away:
+            worker.submit(body(), PLAIN)
+        assert turned_away.value.headers["retry-after"] == "2"  # nobody knows yet how long a body takes
+        now[0] = 21.0
+        disk.may_go_on.set()
+        assert first.result(10).stored == in_time.result(10).stored == (1, 0)
+        for future in early:
+            with pytest.raises(Refusal) as late:
+                future.result(10)
+            assert late.value.status == turned_away.value.status == 503
+        assert worker.submit(body(), PLAIN).result(10).stored == (1, 0)
+        now[0] = 1000.0
+        waits = [worker.come_back() for _ in range(40)]
+    assert summarize(database)["events"] == 3
+    pace = waits[0]  # 21 s for one body, then next to nothing for two
+    assert waits[:20] == pytest.approx([pace * number for number in range(1, 21)])
+    assert all(30 <= wait <= 60 for wait in waits[30:])
+
+
 def test_what_was_submitted_is_stored_before_the_worker_ends(database: Path) -> None:
     with closing(SlowDisk(database)) as disk:
         disk.may_go_on.set()

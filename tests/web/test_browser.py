@@ -37,6 +37,7 @@ FLAGS = (
 )
 MENU = ("Overview", "Sessions", "Tools", "Cache", "When", "Trust", "SQL")
 UNTIL = datetime(2026, 3, 20, tzinfo=UTC)
+ACTION_MS = 20_000  # that a click may take on a busy machine
 SIZES = {"light": (1280, 900), "dark": (1280, 900), "phone": (390, 844)}
 
 
@@ -97,6 +98,7 @@ def visit(chromium: Any, address: str, look: str = "light") -> Iterator[Visit]:
     width, height = SIZES[look]
     scheme = "dark" if look == "dark" else "light"
     context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
+    context.set_default_timeout(ACTION_MS)
     try:
         yield Visit(context.new_page(), address)
     finally:
@@ -196,7 +198,7 @@ def test_hostile_events_do_nothing(chromium: Any, tmp_path: Path) -> None:
 @pytest.mark.skipif(not WRITER, reason="CLAUDE_CODE_SESSION_WRITER names no program that writes a real session")
 def test_what_the_real_client_wrote_is_shown(chromium: Any, tmp_path: Path) -> None:
     home = Home(tmp_path)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home.path)}
+    environment = os.environ | {"HOME": str(home.path)}
     subprocess.run([WRITER, str(tmp_path)], check=True, capture_output=True, timeout=300, env=environment)
     agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(tmp_path / "events.db")})
     assert agent.scan().code == 0

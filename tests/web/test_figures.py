@@ -70,7 +70,7 @@ def test_the_cache_says_what_it_saved(browser: Browser) -> None:
     """100 read and 5 written for Opus 4.5: 100 * (5 - 0.5) - 5 * (6.25 - 5) micro-dollars."""
     words = browser.words("/cache?days=all")
     assert "saved $0.0004" in words
-    assert "of prompts came from the cache 87 %" in words
+    assert "of prompts from the cache 87 %" in words
 
 
 def test_when_is_by_hour_of_the_week_here_or_in_utc(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:

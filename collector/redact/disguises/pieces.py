@@ -26,6 +26,7 @@ _PIECE = r"[A-Za-z0-9_.+/=-]"
 _JOINERS = r"(?:\s{0,3}(?:\+{1,2}|\.{1,2}|&|\|\||<>|~|\^|\\|_)\s{0,16}|\s{1,16})"
 _CALLS = r"(?:join|concat|concat_ws|strcat|sprintf|format|paste0?|str_c|fmt\.Sprint|os\.path\.join|String\.Concat)"
 _literal = re.compile(r"\\{0,3}([\"'])([A-Za-z0-9_.+/=-]{1,300})\\{0,3}\1")
+_opening = re.compile(r"([^\n]{1,80}[=:])[ ]?[(\[{+\\]?[ ]?\r?\n[ \t]*\Z")  # NAME = (, and the literal below
 _piece_before = re.compile(rb"\\{0,3}[\"'][A-Za-z0-9_.+/=-]{1,200}\Z")
 _next_piece = re.compile((_JOINERS + rf"{_QUOTE}{_PIECE}{{1,300}}{_QUOTE}").encode())
 _variable = re.compile(r"([A-Za-z_]\w{0,30})=([\"']?)([A-Za-z0-9_.+/=-]{2,100})\2")
@@ -37,9 +38,21 @@ _LONG = (
     r"|r8_|tskey-|dckr_|FwoG|IQoJ|glsa_|glc_|dp\.(?:pt|st)\.|ntn_|secret_|rpa_|AGE-SECRET-KEY-"
     r"|v1\.[a-f0-9]|pat[A-Za-z0-9]|whsec_|key-|nvapi-|pplx-)"
 )
-_BREAK = r"(?:\r?\n|\\{1,3}r\\{1,3}n|\\{1,3}n)"
-_MARGIN = r"[ \t>|#*+]{0,16}"
-_continued = re.compile((_BREAK + _MARGIN + rf"({_PIECE}{{2,400}})(?=[\"'`,;)\]}}]{{0,3}}(?:\s|\\|\Z|\x90))").encode())
+# The end of a line and the beginning of the next: with what says that it goes on, the frame of a table, line numbers.
+_FRAME = "?\u2192\u2500-\u257f"  # drawn lines; the scanner sees them as question marks
+
+
+def _break(frame: str) -> str:
+    return rf"(?:\\{{1,4}}|[\^`=]|[|>][-+]?)?(?:[ ]{{0,100}}[|{frame}])?[ ]?(?:\r?\n|\\{{1,3}}r\\{{1,3}}n|\\{{1,3}}n)"
+
+
+def _margin(frame: str) -> str:
+    return rf"(?:[ ]{{0,8}}[0-9]{{1,6}}(?:\t|[|:{frame}]))?[ \t>|\#*+{frame}]{{0,16}}"
+
+
+_BREAK, _MARGIN = _break("?"), _margin("?")
+_line_break = re.compile(_break(_FRAME) + _margin(_FRAME))
+_continued = re.compile((_BREAK + _MARGIN + rf"({_PIECE}{{2,400}})(?=[\"'`,;)\]}}^]{{0,3}}(?:\s|\\|\Z|\x90))").encode())
 _long_beginning = re.compile(_LONG.encode())
 _run = re.compile(rb"[A-Za-z0-9+/_-]*={0,2}")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
@@ -89,7 +102,10 @@ def _joined_view(index: int, text: str, start: int, end: int) -> View | None:
     view = View(index)
     line = text.rfind("\n", max(0, start - CONTEXT), literals[0].start()) + 1
     low = max(line, literals[0].start() - CONTEXT, 0)
-    view.add(text[low : literals[0].start()], low, literals[0].start())
+    before = text[low : literals[0].start()]
+    if not before.strip() and (opening := _opening.search(text, max(0, low - CONTEXT), literals[0].start())):
+        low, before = opening.start(), opening[1]
+    view.add(before, low, low + len(before))
     view.add('"', literals[0].start(), literals[0].start() + 1)
     for literal in literals:
         view.add(literal[2], *literal.span(2))
@@ -113,6 +129,8 @@ def _used_view(index: int, text: str, start: int, end: int) -> View | None:
 def _wrapped(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     """A token and the lines that continue it: each as wide as the first of them, but for the last."""
     end = match.start("break")
+    if "first" in match.re.groupindex and not _looks_drawn(match["first"].decode("latin-1")):
+        return []
     widest = 0
     for _ in range(MOST_LINES):
         line = _continued.match(text, end, stop)
@@ -132,8 +150,12 @@ def _continues(line: bytes, *, is_first: bool) -> bool:
         return False
     decoded = line.decode("latin-1")
     if is_first or len(decoded) >= 12:
-        return len(decoded) >= 12 and has_digit_and_letter(decoded) and not is_made_of_words(decoded)
+        return len(decoded) >= 12 and _looks_drawn(decoded)
     return not (decoded.isalpha() and decoded.islower())
+
+
+def _looks_drawn(line: str) -> bool:
+    return has_digit_and_letter(line) and not is_made_of_words(line)
 
 
 def _unwrapped_view(index: int, text: str, start: int, end: int) -> View | None:
@@ -141,9 +163,11 @@ def _unwrapped_view(index: int, text: str, start: int, end: int) -> View | None:
     view = View(index)
     low = max(0, start - CONTEXT, text.rfind("\n", max(0, start - CONTEXT), start) + 1)
     at = low
-    for line_break in re.finditer(_BREAK + _MARGIN, text[start:end]):
+    for line_break in _line_break.finditer(text[start:end]):
         view.add(text[at : start + line_break.start()], at, start + line_break.start())
         at = start + line_break.end()
+        if line_break.start() and text[start + line_break.start() - 1] in ":= ":
+            view.add(" ", at - 1, at)
     view.add(text[at:end], at, end)
     return view
 
@@ -255,6 +279,20 @@ DISGUISES: tuple[Disguise, ...] = (
             locate=_wrapped,
             around=None,
             before="0-9A-Za-z_",
+            after="",
+        ),
+        _unwrapped_view,
+    ),
+    Disguise(
+        Rule(
+            "disguise",
+            "wrapped-value",
+            rf"(?i:pass(?:word|phrase)|secret|token|key|credential)[A-Za-z0-9_-]{{0,24}}[\"']?[ ]?(?:[:=]{{1,2}}|is:?)"
+            rf"[ ]?(?:3D)?(?:[|>][-+]?)?(?:{_BREAK}){{0,2}}{_MARGIN}[\"']{{0,3}}"
+            rf"(?P<first>{_PIECE}{{12,250}})(?P<break>{_BREAK}){_MARGIN}{_PIECE}{{12}}",
+            locate=_wrapped,
+            around=None,
+            before="",
             after="",
         ),
         _unwrapped_view,

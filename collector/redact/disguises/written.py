@@ -21,7 +21,8 @@ _PASSWORDS = """
     비밀번호 패스워드 암호 비번 パスワード 暗証番号 合言葉 密码 密碼 口令 通行码 пароль парола лозинка гасло пассворд
     парол κωδικός_πρόσβασης κωδικος_προσβασης κωδικός συνθηματικό סיסמה סיסמא كلمة_المرور كلمة_السر كلمه_المرور رمز_عبور
     گذرواژه पासवर्ड कूटशब्द পাসওয়ার্ড รหัสผ่าน พาสเวิร์ด პაროლი գաղտնաբառ şifre parolă mật_khẩu hasło құпия_сөз
-    нууц_үг கடவுச்சொல்
+    нууц_үг கடவுச்சொல் hasło ססמה رمز รหัส పాస్\u200cవర్డ్ పాస్వర్డ్ ಪಾಸ್\u200cವರ್ಡ್ ಪಾಸ್ವರ್ಡ್ പാസ്\u200cവേഡ് പാസ്‌വേർഡ്
+    slaptažodis
     """
 _TOKENS = """
     액세스_토큰 토큰 アクセストークン トークン 访问令牌 訪問令牌 令牌 токен жетон διακριτικό אסימון رمز_الوصول
@@ -30,11 +31,13 @@ _TOKENS = """
 _KEYS = """
     비밀키 비밀_키 시크릿_키 시크릿 액세스_키 개인키 シークレットキー シークレット アクセスキー
     秘密鍵 秘密键 密钥 密鑰 秘钥 私钥 私鑰 金鑰
-    секретный_ключ приватный_ключ закрытый_ключ ключ_доступа секрет таємний_ключ مفتاح_سري מפתח_סודי μυστικό_κλειδί
+    секретный_ключ приватный_ключ закрытый_ключ ключ_доступа секрет таємний_ключ ключ_API Ключ_API
+    रहस्य_कुंजी गुप्त_कुंजी مفتاح_سري מפתח_סודי μυστικό_κλειδί
     """
 # These are keys of anything; behind `API`, of one kind only.
 _KEYS_OF_APIS = "키 キー 鍵 ключ κλειδί מפתח कुंजी คีย์"
-_IS = "(?:은|는|이|가)(?= )|は|が|是|为|為|就是|等于|это|—|–|είναι|הוא|היא|هي|هو|คือ|है"
+_IS = "(?:은|는|이|가)(?= )|は|が|是|为|為|就是|等于|это|—|–|είναι|הוא|היא|هي|هو|คือ|है|là(?= )"
+_IS_BEHIND_ENGLISH = "(?:은|는|이|가|就是|は|が|是|为|為|等于|это)"  # `token 是 X`, `passwordは X`
 _SIGNS = {
     "\uff1a": ":", "\uff1d": "=", "\ufe55": ":", "\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'",
     "\u300c": '"', "\u300d": '"', "\u300e": '"', "\u300f": '"', "\u3000": " ",
@@ -50,34 +53,48 @@ def _written(words: str) -> str:
 
 _LABELS = (
     rf"(?P<password>{_written(_PASSWORDS)})|(?P<token>{_written(_TOKENS)})|(?P<key>{_written(_KEYS)})"
-    rf"|(?P<of_api>{_written(_KEYS_OF_APIS)})"
+    rf"|(?P<of_api>{_written(_KEYS_OF_APIS)})|(?P<is>{_IS_BEHIND_ENGLISH} ?)"
 )
 _WORDS = {"password": " password", "token": " api_token", "key": " api_key", "of_api": " api_key"}
 _first_letters = frozenset(
     form[0] for words in (_PASSWORDS, _TOKENS, _KEYS, _KEYS_OF_APIS) for form in _written(words).split("|")
 )
-_telling_letters = _first_letters | frozenset(_INVISIBLE)
-_beyond_latin = frozenset(letter for letter in _telling_letters if letter > "\xff")
+_first_of_is = frozenset("은는이가就はが是为為等э")
+_telling_letters = _first_letters | frozenset(_INVISIBLE) | _first_of_is
+_beyond_latin = frozenset(_INVISIBLE) - {"\xad"} | frozenset(
+    next(letter for letter in form if letter > "\xff")
+    for words in (_PASSWORDS, _TOKENS, _KEYS, _KEYS_OF_APIS)
+    for form in _written(words).split("|")
+    if form.encode("latin-1", "ignore") != form.encode()
+)
 _ASCII = bytes(range(128))
 _escaped_escape = re.compile(rb"\\(?:u001[bB]|x1[bB]|033|e)\[")
 _letters = re.compile(r"[^\W\d_\x00-\xff]+")
 _told = re.compile(rf"\s?(?:{_IS})\s?")
-_behind_api = re.compile(r"(?i)api[ _-]?\Z")
+_ENGLISH = ("password", "passwd", "token", "secret", "key", r"\bpw")
+_behind = {
+    "of_api": re.compile(r"(?i)api[ _-]?\Z"),
+    "is": re.compile(rf"(?i)(?:{'|'.join(_ENGLISH)})\s?\Z"),
+}
+# The sign that stands for other letters is rarer than the words before it: 3 us in place of 100.
+_JUST_BEFORE = "|".join(rf"(?<={word}\?)|(?<={word}\s\?)" for word in _ENGLISH)
+_english_before_others = re.compile(rf"(?i)\?(?<!\?\?)(?:{_JUST_BEFORE})".encode())
 _token = re.compile(rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])")
 # What one of them begins with: a class alone is found twenty times faster than a choice of patterns.
 _beginning = re.compile(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
 
 
-def is_disguised(texts: list[str], text: bytes) -> bool:
+def is_disguised(text: bytes, beyond: str) -> bool:
     """Whether any of an event's strings holds an escape, an invisible character or a letter that labels begin with.
-    `text` is all of them as the scanner sees them. What is Latin-1 alone, as nearly all is, costs little; of the rest,
-    all ASCII is dropped first (6 us for 3 kB with 20 signs in it; a pattern, or an error handler, takes twice that)."""
+    `text` is all of them as the scanner sees them, `beyond` as they are, if any is not Latin-1. Of those all ASCII is
+    dropped first (6 us for 3 kB with 20 signs in it; a pattern, or an error handler, takes twice that)."""
     if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped_escape.search(text)):
         return True
-    if all(map(str.isascii, texts)):
+    if not beyond:
         return False
-    beyond = "".join(texts).encode("utf-8", "replace").translate(None, _ASCII)
-    return not _beyond_latin.isdisjoint(beyond.decode())
+    letters = beyond.encode("utf-8", "replace").translate(None, _ASCII).decode()
+    may_say_is = not _first_of_is.isdisjoint(letters) and _english_before_others.search(text)
+    return bool(may_say_is) or not _beyond_latin.isdisjoint(letters)
 
 
 def plain_view(index: int, text: str) -> View | None:
@@ -94,6 +111,8 @@ def plain_view(index: int, text: str) -> View | None:
             if told := _told.match(text, at):
                 view.add(" is ", *told.span())
                 at = told.end()
+        elif kind == "is":
+            view.add("is " if text[found.start() - 1] == " " else " is ", *found.span())
         elif kind == "sign":
             view.add(_SIGNS[found[0]], *found.span())
     view.add(_blanked(text[at:]), at, len(text))
@@ -106,7 +125,8 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
     while beginning := _beginning.search(text, at):
         at = beginning.start()
         found = _token.match(text, at)
-        if found and (found.lastgroup != "of_api" or _behind_api.search(text[max(0, at - 5) : at])):
+        before = _behind.get(found.lastgroup or "") if found else None
+        if found and (before is None or before.search(text[max(0, at - 12) : at])):
             yield found
             at = found.end()
             if told := _told.match(text, at) if found.lastgroup in _WORDS else None:

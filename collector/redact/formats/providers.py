@@ -561,6 +561,12 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("AAAA{A-Za-z0-9_-:7}:APA91b{A-Za-z0-9_-:134}",), near_misses=("AAAA{A-Za-z0-9:7}:{A-Za-z0-9:20}",)),
     Rule("Google", "google-storage-key-id", r"GOOG(?:1[A-Z0-9]{56,61}|[A-Z0-9]{16,30})", check=has_digit,
         examples=("GOOG1E{A-Z0-9:55}", "GOOG{A-Z0-9:20}"), near_misses=("GOOG{A-Z:8}", "AGOOG1E{A-Z0-9:55}")),
+    Rule("Google", "google-storage-secret",  # beside the key's id, in the order that consoles and tools print them
+        r"GOOG(?:1[A-Z0-9]{56,61}|[A-Z0-9]{16,30})[^A-Za-z0-9+/][^0-9+/]{0,80}"
+        r"(?P<secret>[A-Za-z0-9+/]{40})", after=AFTER_BASE64, check=is_mixed,
+        examples=("GOOG1E{A-Z0-9:55} {A-Za-z0-9+/:40}", 'Client("GOOG1E{A-Z0-9:55}", "{A-Za-z0-9+/:40}")',
+            "GOOG1E{A-Z0-9:55}\nHmac secret: {A-Za-z0-9+/:40}"),
+        near_misses=("GOOG1E{A-Z0-9:10} {A-Za-z0-9+/:40}", "GOOG1E{A-Z0-9:55} {A-Za-z0-9+/:20}")),
     by_name("Google", "recaptcha-secret", "recaptcha", "6L[0-9A-Za-z_-]{38}", "6L{0-9A-Za-z:38}",
         telling="secret|secret[_-]?key|private[_-]?key", name="SECRET"),
     by_name("Google", "youtube-secret", "youtube|google_client|google", "[A-Za-z0-9_-]{24}", "{A-Za-z0-9_-:23}z",
@@ -836,7 +842,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("MODAL_TOKEN_SECRET=as-{A-Za-z0-9:22}", "modal token set --token-id ak-{A-Za-z0-9:22}"),
         near_misses=("as-{A-Za-z0-9:22}", "modal as-{a-z:8}")),
     prefixed_uuid("ModelScope", "modelscope-token", "ms-", "ms-"),
-    Rule("Mollie", "mollie-key", r"(?:live|test)_[A-Za-z0-9]{30,40}", before=NOT_IN_A_NAME, check=is_mixed,
+    Rule("Mollie", "mollie-key", r"(?:live|test)_[A-Za-z0-9]{30,40}", before=NOT_IN_A_NAME, check=checks.is_no_test,
         examples=("live_{A-Za-z0-9:30}", "test_{A-Za-z0-9:30}"),
         near_misses=("test_{a-z:8}_{a-z:12}", "sk_test_{A-Za-z0-9:30}", "live_{A-Za-z0-9:12}")),
     Rule("MongoDB", "mongodb-atlas-secret", r"mdb_sa_sk_[A-Za-z0-9_-]{30,64}",

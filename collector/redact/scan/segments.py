@@ -11,7 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from collector.redact.words.described import telling_name
-from collector.redact.words.names import Promise, promise
+from collector.redact.words.names import Promise, is_file_name, promise
 
 # Control characters that no text has a use for; marker.SHIELD is another.
 SEGMENT_END = "\x90"
@@ -20,8 +20,9 @@ MOST_KEYS = 20_000
 
 PLAIN, TELLING, SIBLING, CONTEXT = range(4)
 
-_plain_part = re.compile(r"[A-Za-z]{0,31}\d{0,3}|\d{1,3}[A-Za-z]{0,12}")
-_between_parts = re.compile(r"[_./ -]")
+# The first character tells which of them it is, so that a long key is not tried over and over.
+_PART = r"(?:[A-Za-z]{1,31}\d{0,3}|\d{1,3}[A-Za-z]{0,12}|)"
+_plain = re.compile(rf"{_PART}(?:[_./ -]{_PART})*")
 _sibling_keys = frozenset(
     {"value", "Value", "default", "defaultValue", "default_value", "secretValue", "ParameterValue", "text"}
 )
@@ -52,9 +53,10 @@ class KeyBook:
     def _judge(self, key: str) -> int:
         if key in _sibling_keys:
             return SIBLING
-        if promise(key) is not Promise.NOTHING:
+        # The keys of a record may be the paths of files, which nobody has seen before.
+        if not is_file_name(key) and promise(key) is not Promise.NOTHING:
             return TELLING
-        is_plain = len(key) <= 160 and all(map(_plain_part.fullmatch, _between_parts.split(key)))
+        is_plain = len(key) <= 160 and _plain.fullmatch(key)
         return PLAIN if is_plain and not self._keywords.search(key.lower()) else CONTEXT
 
 
@@ -199,10 +201,15 @@ def segments_of(event: Any, book: KeyBook) -> list[Segment]:
     return found
 
 
-def encode(texts: list[str]) -> bytes:
-    """One byte a character, so that a place in the scanned text is a place in a string.
+def encode(texts: list[str]) -> tuple[bytes, str]:
+    """All strings with one byte a character, so that a place in the scanned text is a place in a string; and, where
+    something in them is beyond Latin-1, all of them as they are.
 
     Characters outside Latin-1 become `?`, lone surrogates too. A string that itself holds one of our control characters
     is two strings to the rules, in both engines alike.
     """
-    return SEGMENT_END.join(texts).encode("latin-1", "replace")
+    whole = SEGMENT_END.join(texts)
+    try:
+        return whole.encode("latin-1"), ""
+    except UnicodeEncodeError:
+        return whole.encode("latin-1", "replace"), whole

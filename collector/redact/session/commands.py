@@ -15,7 +15,8 @@ LONGEST = 4_000
 _OTHER_ACTIONS = (
     "ls|list|find|git|init|insert|rm|mv|cp|edit|grep|search|help|version|show|sync|setup|config|otp|generate"
 )
-# Reads a value out of a store of secrets, or makes one. A blank stands for one blank or more.
+# Reads a value out of a store of secrets, or makes one. A blank stands for one blank or more. Each begins with the
+# names of programs and nothing else, so that a command line that names none of them is done with.
 _READING = (
     # clusters
     r"(?:kubectl|oc|k) (?:\S+ ){0,6}?get (?:\S+ ){0,4}?secrets?\b[\s\S]{0,200}?(?:json|templ|colum)[\s\S]{0,80}?data\b",
@@ -55,7 +56,7 @@ _READING = (
     r"lpass show",
     r"bw (?:get (?:password|item|totp|notes)|unlock --raw|login --raw)",
     r"keyring get",
-    r"kwallet-query",
+    r"kwallet-query(?![\w.-])",
     r"keepassxc-cli (?:show|clip|generate)",
     r"(?:dcli|rbw|proton-pass|enpass-cli|nordpass) (?:get|read|password|show|pass)",
     # logins of tools
@@ -66,16 +67,23 @@ _READING = (
     r"docker-credential-\S+ get",
     # what was encrypted or encoded
     r"base64 (?:\S+ ){0,2}?(?:-d|-D|--decode|-di)\b",
-    r"(?:gpg2?|age|rage) [\s\S]{0,80}?(?:-d|--decrypt)\b",
+    r"(?:gpg|gpg2|age|rage) [\s\S]{0,80}?(?:-d|--decrypt)\b",
     r"openssl (?:enc|rsautl|pkeyutl|smime|cms|base64) [\s\S]{0,80}?(?:-d|-decrypt)\b",
     # what is drawn
     r"openssl (?:rand|passwd|genrsa|genpkey)\b",
     r"(?:pwgen|apg|makepasswd|mkpasswd|xkcdpass|diceware|pwqgen)(?=\s|$)",
     r"wg (?:genkey|genpsk)",
-    r"(?:php )?artisan key:generate --show",
-    r"(?:rails|bin/rails|rake) (?:secret|credentials:show)",
+    r"artisan key:generate --show",
+    r"(?:rails|rake) (?:secret|credentials:show)",
     r"htpasswd -[a-zA-Z]{0,5}n",
 )
+_programs = re.compile(r"(?:\(\?:)?([\w|-]+)")
+_PROGRAMS = frozenset(
+    name.encode()
+    for each in _READING
+    for name in _programs.match(each)[1].split("|")  # type: ignore[index]
+)
+_WORDS_ONLY = bytes(place if re.match(rb"[\w.-]", bytes([place])) else 0x20 for place in range(256))
 _joined = "|".join(f"(?:{each})" for each in _READING).replace(" ", r"\s+")
 _reads = re.compile(rf"(?<![\w.-])(?:{_joined})")
 # Makes one within a program's own words, wherever these stand.
@@ -131,7 +139,15 @@ def shows_a_secret(path: str) -> bool:
 
 
 def _may_print(command: str) -> bool:
-    return any(pattern.search(command) for pattern in (_reads, _draws, _shown_file, _shown_variable))
+    """A quick look, as most command lines print none: all patterns at once take 7 us, a look at the words 1.5 us."""
+    reads = _names_a_program(command) and _reads.search(command)
+    shows = ("$" in command or "%" in command or "printenv" in command) and _shown_variable.search(command)
+    return bool(reads or shows or _draws.search(command) or _shown_file.search(command))
+
+
+def _names_a_program(command: str) -> bool:
+    words = command.encode("ascii", "replace").translate(_WORDS_ONLY).split()
+    return not _PROGRAMS.isdisjoint(words) or "docker-credential-" in command
 
 
 def _statement_prints(statement: str) -> bool:

@@ -1,4 +1,5 @@
-"""What is remembered of the sessions read lately: the calls whose answer is a secret, and values found with certainty.
+"""What is remembered of the sessions read lately: the calls whose answer is a secret, the fields of pages that secrets
+go into, and values found with certainty.
 
 In memory only, and bounded: the SESSIONS read last, of each the CALLS and VALUES noted last. Nothing of it reaches the
 state file. Where reading goes on behind a committed offset after a restart, the pipeline shows it the last lines before
@@ -9,10 +10,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from collector.redact.session.commands import prints_a_secret, shows_a_secret
+from collector.redact.session.fields import FIELDS, fields_for_secrets, typing_into
 from collector.redact.words.distinctive import is_distinctive
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import reads_like_words
@@ -27,6 +29,7 @@ PATHS = ("file_path", "path")
 NAMED = frozenset({"named-secret", "telling-key", "secret-argument"})
 UNSURE = frozenset(
     {"named-key", "shouted-secret", "url-code", "url-signature", "told-token", "bare-login", "cookie-argument", "field"}
+    | {"told-with-verb", "told-use", "told-before", "told-when-asked", "told-works", "typed-blind"}
 )
 _uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _name_before = re.compile(r"([A-Za-z][\w.-]{0,80})[^\w]{0,12}(?:[A-Za-z]{2,12} )?\Z")
@@ -54,19 +57,27 @@ class Session:
     def __init__(self) -> None:
         self._calls: dict[str, None] = {}
         self._values: dict[str, Known] = {}
+        self._fields: dict[str, None] = {}
 
     def note_calls(self, event: dict[str, Any]) -> None:
-        """Notes the calls of an event whose answer will hold a secret."""
-        for block in _blocks(event):
-            if block.get("type") == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
+        """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into."""
+        for block in _blocks(event, "tool_call"):
+            if (call := block.get("call_id")) and _asks_for_a_secret(block):
                 _put(self._calls, call, None, CALLS)
+        for block in _blocks(event, "tool_result"):
+            if isinstance(text := block.get("text"), str):
+                for number in fields_for_secrets(text):
+                    _put(self._fields, number, None, FIELDS)
 
     def answers(self, event: dict[str, Any]) -> list[dict[str, Any]]:
-        """The results in an event that answer such a call, as the objects that hold their text."""
-        if not self._calls:
-            return []
-        blocks = [block for block in _blocks(event) if block.get("type") == "tool_result"]
-        answered = [block for block in blocks if block.get("call_id") in self._calls]
+        """The results in an event that answer such a call, and the inputs that type into such a field, as the objects
+        that hold their text."""
+        calls = _blocks(event, "tool_call") if self._fields else ()
+        typed = [part for block in calls for part in typing_into(block.get("input"), self._fields)]
+        return [*typed, *self._answered(event)] if self._calls else typed
+
+    def _answered(self, event: dict[str, Any]) -> list[dict[str, Any]]:
+        answered = [block for block in _blocks(event, "tool_result") if block.get("call_id") in self._calls]
         tool = event.get("tool")
         if isinstance(tool, dict) and tool.get("call_id") in self._calls and event.get("kind") != "tool_call":
             answered.append(event)
@@ -90,6 +101,7 @@ class Sessions:
     def __init__(self) -> None:
         self._sessions: dict[str, Session] = {}
         self._sources: dict[str, None] = {}
+        self._latest: tuple[str, Session] | None = None  # its place is the last already
         self._lock = threading.Lock()
 
     def of(self, event: dict[str, Any]) -> Session | None:
@@ -97,9 +109,13 @@ class Sessions:
         name = event.get("session_id")
         if not isinstance(name, str) or not name:
             return None
+        latest = self._latest
+        if latest and latest[0] == name:
+            return latest[1]
         with self._lock:
             session = self._sessions.pop(name, None) or Session()
             _put(self._sessions, name, session, SESSIONS)
+            self._latest = (name, session)
         return session
 
     def is_new(self, source: str) -> bool:
@@ -147,10 +163,11 @@ def _asks_for_a_secret(block: dict[str, Any]) -> bool:
     return any(map(prints_a_secret, texts))
 
 
-def _blocks(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _blocks(event: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     blocks = event.get("blocks")
-    if isinstance(blocks, list):
-        yield from (block for block in blocks if isinstance(block, dict))
+    if not isinstance(blocks, list):
+        return []
+    return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
 
 
 def _put(kept: dict[str, Any], key: str, value: Any, most: int) -> None:

@@ -73,7 +73,7 @@ _LITERAL = (
 # The value follows in a field of its own: name: NAME, value: x
 _SIBLING = (
     r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
-    r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>"
+    r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|:?</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>(?:<[a-z]{1,12}>)?"
 )
 # The value stands in an object of its own, perhaps after other members: "name": {"type": "s", "value": "x"
 _INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
@@ -122,7 +122,7 @@ _scheme = re.compile(
 )
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
-_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27")
+_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\\((?:aq|dq)")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
 _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
@@ -272,7 +272,8 @@ def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
         return True
     if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
         return not has_random_part(decoded)
-    if promised <= Promise.OWNED or name.lower() == "pass" or (decoded.islower() and is_joined(decoded)):
+    is_label = decoded.islower() and is_joined(decoded) and "@" not in decoded
+    if promised <= Promise.OWNED or name.lower() == "pass" or is_label:
         return True
     if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
         return True

@@ -29,10 +29,8 @@ _pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
 
 def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """Whether what looks like a name is part of a path, of the subject of a commit or of a test's output."""
-    begin = match.end("name") - length
-    if text[max(0, begin - 4) : match.end("name")] == b"--- PASS":  # TestName/of_a_case
-        return True
-    if text[max(0, begin - 1) : match.end("name")] == b"/passwd":  # the file, before what grep found in it
+    # A test that passed: TestName/of_a_case; the file, before what grep found in it.
+    if text.endswith((b"--- PASS", b"/passwd"), 0, match.end("name")):
         return True
     return _is_part_of_a_path(text, match, length) or (match["sep"].startswith(b":") and _is_scope(text, match, length))
 
@@ -84,6 +82,8 @@ def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
 
 def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: int) -> bool:
     """`${NAME:?what is said without it}`, `${NAME:+x}`, `{{ name | filter }}` and `{{> part name=variable}}`."""
+    if text.rfind(b"{", max(0, begin - 100), begin + 1) < 0:  # none opens, as nearly everywhere
+        return False
     before = match.end("name") - length
     first = text[match.start("first") : match.start("first") + 1]
     if text[max(0, before - 2) : before] == b"${" and first in (b"?", b"+"):

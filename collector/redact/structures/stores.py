@@ -32,7 +32,7 @@ _STORING = (
 )
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _QUOTE = r"\\{0,3}[\"']"
-_PRINTED = rf"(?:echo|printf)\s(?:-n\s|'%s'\s|\"%s\"\s|%s\s)?{_QUOTE}?"
+_PRINTED = rf"(?:echo|printf)\s(?:-n\s|[\"']?%s(?:\\{{1,4}}n)?[\"']?\s)?{_QUOTE}?"
 _TAKING = (
     r"(?:credhub set|security add-(?:generic|internet)-password|chamber write|secret:create"
     r"|secrets? (?:create|set|add|put)|secretsmanager (?:create|put|update)-secret(?:-value)?|op item (?:create|edit)"

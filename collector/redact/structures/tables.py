@@ -7,6 +7,7 @@ bao print it. The header tells; each cell must still look like what the header s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.names import Promise, promise
@@ -16,41 +17,42 @@ MOST_ROWS = 200
 WIDEST_LINE = 600
 AROUND = 16_000
 _HEADS = (
-    "(?:[a-z]{1,12}[_ ])?(?:passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?"
+    "(?:[a-z]{1,12}[_ ])?(?:passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?|pass"
     "|(?:api|access|secret|private|auth|signing)[_ -]?keys?)"
     "(?:[_ ](?:key|token|value|id))?"
 )
 _break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
 _line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _rule_line = re.compile(rb"[\s+|=?:-]{3,}")
-_several_blanks = re.compile(rb" {2,}|\t")
+_apart = {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # boxes of Unicode are question marks here
+_AROUND_A_CELL = b' "`*'
 _cell_text = re.compile(r"[\w .-]{1,60}")
 _odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 
 
-def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
-    """The lines from a place on, each without its break; no more than a table may have."""
-    lines: list[tuple[int, int]] = []
-    while first < stop and len(lines) < MOST_ROWS:
+def _lines(text: bytes, first: int, stop: int) -> Iterator[tuple[int, int]]:
+    """The lines from a place on, each without its break, as many as are asked for and a table may have."""
+    for _ in range(MOST_ROWS):
+        if first >= stop:
+            return
         limit = min(stop, first + WIDEST_LINE)
         found = _break.search(text, first, limit)
-        lines.append((first, found.start() if found else limit))
+        yield first, found.start() if found else limit
         if not found:
-            break
+            return
         first = found.end()
-    return lines
 
 
 def _cells(text: bytes, first: int, last: int, delimiter: bytes) -> list[tuple[int, int]]:
     """The cells of a line, trimmed, with their places."""
-    line = text[first:last]
+    line = text[first:last].rstrip(b" ") if delimiter == b"  " else text[first:last]
     cells: list[tuple[int, int]] = []
     at = 0
-    parts = _several_blanks.finditer(line) if delimiter == b"  " else re.finditer(re.escape(delimiter), line)
+    parts = (_apart.get(delimiter) or re.compile(re.escape(delimiter))).finditer(line)
     for start, end in [*(part.span() for part in parts), (len(line), len(line))]:
         cell = line[at:start]
-        left = len(cell) - len(cell.lstrip(b' "'))
-        cells.append((first + at + left, first + at + left + len(cell.strip(b' "\r'))))
+        left = len(cell) - len(cell.lstrip(_AROUND_A_CELL))
+        cells.append((first + at + left, first + at + left + len(cell.strip(_AROUND_A_CELL + b"\r"))))
         at = end
     return cells
 
@@ -62,16 +64,17 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
     head = breaks[-1].end() if breaks else head
     lines = _lines(text, head, min(stop, match.start() + AROUND))
     delimiter = _delimiter(text, match)
-    if len(lines) < 2 or not delimiter:
+    heading = next(lines, None)
+    if not heading or not delimiter:
         return []
-    headings = _cells(text, *lines[0], delimiter)
+    headings = _cells(text, *heading, delimiter)
     names = [text[first:last].decode("latin-1").strip() for first, last in headings]
     if len([name for name in names if name]) < 2 or not all(_cell_text.fullmatch(name) for name in names if name):
         return []
     promised = {index: said for index, name in enumerate(names) if (said := promise(name)) >= Promise.KEY}
     spans: Spans = []
     at = match.end()
-    for first, last in lines[1:]:
+    for first, last in lines:
         if first == last or _rule_line.fullmatch(text, first, last):
             if first == last:
                 break
@@ -119,7 +122,7 @@ TABLE_RULES = (
     Rule(
         "structure",
         "table-column",
-        rf"(?:[,;|?\t]\s{{0,20}}|[ ]{{2,20}}){_HEADS}[\s\"]{{0,30}}(?:[,;|?\t\n]|\\)",
+        rf"(?:[,;|?\t]\s{{0,20}}[\"]?|[ ]{{2,20}}){_HEADS}(?:[ ]{{2}}|[\s\"]{{0,30}}(?:[,;|?\t\n]|\\))",
         locate=_column,
         around=(WIDEST_LINE, AROUND + 10),
         folds=True,
@@ -131,6 +134,9 @@ TABLE_RULES = (
             "| id | login | password |\n+----+-----+----+\n| 29 | bob | {A-Za-z0-9:14}7 |\n",
             "host\tuser\tpassword\nh1\tpi\t{A-Za-z0-9:14}7\n",
             "NAME      SECRET\nx      {A-Za-z0-9:14}7\n",
+            "NAME    TOKEN         AGE\nx    {A-Za-z0-9:24}   3d\n",
+            '"name","password","url"\n"Bob","{A-Za-z0-9:14}7","x"\n',
+            "| Login | Pass |\n|---|---|\n| bob | `{A-Za-z0-9:14}7` |\n",
         ),
         near_misses=(
             "| id | login | password |\n| 29 | bob | varchar |\n",

@@ -10,10 +10,10 @@ import re
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.code import is_numbered_name
 from collector.redact.words.labels import is_of_a_file
-from collector.redact.words.letter_pairs import is_made_of_words
+from collector.redact.words.letter_pairs import is_made_of_words, reads_like_words
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Notation, is_secret
+from collector.redact.words.values import Notation, has_random_part, is_secret
 
 _USER = r"[A-Za-z0-9_.@-]{1,60}"
 _TOLD = r"(?P<secret>[^\s\"'`<>\\\x90\x91]{6,100})"
@@ -21,6 +21,14 @@ _line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _letter, _digit = re.compile("[^\\W\\d_]"), re.compile(r"\d")
 _commit_or_field = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12}|[0-9A-F]{16})$|[A-Za-z_]{1,20}=")
 _dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
+_strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(?=.*[A-Z]).*\d.*\d")
+_joined = re.compile(rb" (?:and|und) [\"'`]?\Z")  # `log in with bob and X`
+_humps = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+_weak = re.compile(
+    r"(?i)[a-z]{1,8}\d{3,5}|[a-z0-9.-]+\.[a-z]{2,4}|.*[(){}\[\]=].*|[\w.+-]+@[\w-]+\.[\w.]+|[\w.-]+@v?\d+\.[\w.]*"
+    r"|(?-i:[^a-z]*[-_#][^a-z]*|[A-Z0-9]+-[A-Z][A-Za-z]+|[a-z]+-[A-Z]\d+)"
+    r"|[a-z0-9-]+:[a-z0-9-]+|.*,.*|x86.*"
+)  # of algorithms and protocols: HMAC-SHA256, aes-cbc-essiv:sha256
 _word_and_number = re.compile(r"[A-Za-z]{4,20}[!@#$%^&*+=~?]\d{2,6}[!?&%]?")
 _no_password = re.compile(
     r"https?:|[A-Za-z]{1,10}\d+(?:\.\d+)+|/?[\w.-]{1,80}/[\w./-]{1,100}|\d[\d.:/,-]*[a-z]{0,3}|[\w.-]{1,60}\([^)]{0,60}\)?|v?\d+\.\d"
@@ -42,6 +50,25 @@ def looks_told(value: str) -> bool:
     return not is_word and is_secret(value, Promise.PASSWORD, Notation.BARE)
 
 
+def looks_strong(value: str) -> bool:
+    """The same where nothing but a verb tells: a sign, both cases or several digits, and no port, address or call."""
+    if _weak.fullmatch(value) or not looks_told(value):
+        return False
+    if not _strong.match(value) and not (len(value) >= 16 and has_random_part(value)):
+        return False
+    words = sum(len(hump) for hump in _humps.findall(value) if reads_like_words(hump))
+    return not (value.isalnum() and words >= 0.6 * len(value))  # `NewDecoderKey768`, `OAuth2CodeGrant`
+
+
+def _told_by_a_verb(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """`log in with bob and X`, `use X as the password`: the value must look drawn or chosen for a secret."""
+    if b"import" in text[max(start, match.start() - 200) : match.start("secret")]:  # { name as another }
+        return []
+    spans = _told(text, match, start, stop)
+    is_pair = bool(_joined.search(text, match.start(), match.start("secret")))
+    return [span for span in spans if is_pair or looks_strong(text[slice(*span)].decode("latin-1"))]
+
+
 def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     first, last = match.span("secret")
     if text[first - 2 : first] == b"| ":  # a filter of a template, or the next cell
@@ -60,9 +87,43 @@ def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> S
 
 
 _LOGIN = (
-    rf"(?i:logins?|credentials?|creds?)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
+    rf"(?i:logins?|credentials?|creds?|(?:test|admin|demo|qa|root) ?(?:user|account|login)|zugangsdaten|identifiants"
+    rf"|credenciales|credenciais|credenziali)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
     r"(?:\S\s)?"
-    rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:[ ]?[/|:,][ ]?|\s{{1,3}})"
+    rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:[ ]?[/|:,][ ]?|[ ](?:and|with|und|y|e|et)[ ]|\s{{1,3}})"
+)
+_VERB = (
+    r"(?i:(?:log(?:ging|ged)?|sign(?:ing|ed)?)[ -]?(?:in|on|into)|logins?|ssh|connect(?:ing)?|authenticat(?:e|ing)|auth"
+    r"|use the (?:account|user|login)|unlock|decrypt|einloggen|anmelden|melde)"
+)
+_ACCOUNT = rf"(?:(?:the )?(?i:user|account|username) )?{_USER}"
+# A word that is said of a secret: `the admin password`, `an API key`.
+_ITS_NAME = (
+    r"(?i:the|my|our|your|an?|its|his|her)?[ ]?(?:[a-z]{2,12}[ ]){0,2}"
+    r"(?i:password|passwd|passphrase|passcode|pw|pwd|(?:api|access|secret|auth)[ -]?key|token|secret)s?"
+)
+_FOR_WHAT = (
+    r"[ ](?:as|for|when|if|to|once)[ ][^\n\x90\x91]{0,30}"
+    r"(?i:log[ -]?in|sign[ -]?in|passw|passphrase|passcode|(?:api|access)[ -]?key|token|secret)"
+)
+_WHEN_ASKED = (
+    r"(?i:password|passphrase|passcode)[^\n\x90\x91]{0,24}[ ,](?i:type|enter|it's|it[ ]is|use|try|give[ ]it)[ ][\"'`]?"
+)
+# Where people write Latin letters; the commonest words are in words/names.
+_CALLED_ELSEWHERE = (
+    r"(?i:lozinka|(?:kata )?sandi|katalaluan|m\S{1,2}t kh\S{1,2}u|parola|passord|geslo|jelsz\S{1,2}|l\S{1,2}senord"
+    r"|jeton|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2}(?: d')? api|chave(?: d[ea])? (?:api|acesso)|chiave api"
+    r"|api[- ]schl\S{1,2}ssel)"
+)
+_CALLED = (
+    r"(?i:passwords?|passwd|passwort|passphrase|pwd?|contrase\S{1,2}a|senha|l\S{1,2}senord(?:et)?|has\S{1,2}o"
+    r"|mot de passe|wachtwoord|kennwort)"
+)
+_ON_WHAT = r"(?i:for|of|on|to)[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
+_OF_WHOM = rf"{_ON_WHAT}[ ]"
+_IS = (
+    r"(?i:ist|est|es|\S{1,2}|is|now|of|lautet|(?:should|will|must)[ ]be|(?:has[ ]been|was|is|got)?[ ]?(?:re)?set[ ]to"
+    r"|changed[ ]to)"
 )
 # What is told has a digit, and few of the words behind a login have one: the scanner need not stop at the others.
 _WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"
@@ -82,9 +143,109 @@ TOLD_RULES = (
     ),
     Rule(
         "structure",
+        "told-with-verb",
+        rf"{_VERB}[^\n\x90\x91]{{0,60}}?[ ](?:(?i:with|using|as|mit)[ ](?:{_ACCOUNT}(?:[ ](?:and|with|und|/)[ ]|[/:]))?"
+        rf"|use[ ])(?:(?:the )?(?i:password|token|key|passphrase|pw)[ ])?[\"'`]?{_TOLD}",
+        trigger=rf"{_VERB}[^\n\x90\x91]{{0,60}}[ ](?:(?i:with|using|as|mit)|use)[ ][^\n\x90\x91]{{0,120}}[0-9]",
+        locate=_told_by_a_verb,
+        around=(200, 2),
+        after="",
+        about="what somebody is told to log in with",
+        examples=(
+            "log in with bob and {a-z:6}#{A-Z:2}{0-9:4}",
+            "ssh root@10.0.3.4 with {a-z:3}{A-Z:3}{0-9:4}{a-z:2}",
+            "sign in as admin with {a-z:3}{A-Z:3}{0-9:4}{a-z:2} and look",
+        ),
+        near_misses=(
+            "log in with bob and oauth2",
+            "connect with psycopg2 to port 5432",
+            "sign in with {a-z:5}{0-9:3}@acme.test",
+            "connect as app1 with TLSv1.3",
+        ),
+    ),
+    Rule(
+        "structure",
+        "told-use",
+        rf"(?i:use|try|enter|type)[ ](?:{_ACCOUNT}(?:[ ](?:and|with)[ ]|[ ]?[/:][ ]?))?[\"'`]?{_TOLD}"
+        rf"[\"'`]?,?{_FOR_WHAT}",
+        # Without the verb the scanner would stop at every `as` and `for`, and take a quarter longer for all rules.
+        trigger=rf"(?i:use|try|enter|type)[ ][^\n\x90\x91]{{6,200}}{_FOR_WHAT}",
+        reach_back=260,
+        locate=_told_by_a_verb,
+        around=(200, 2),
+        after="",
+        about="what somebody is told to use as a password or a key",
+        examples=(
+            "use {a-z:3}{A-Z:3}{0-9:4}{a-z:2} as the API key",
+            "use admin and {a-z:6}#{A-Z:2}{0-9:4} to log in",
+            "enter {a-z:6}#{A-Z:2}{0-9:4} when it asks for the password",
+            "try bob / {a-z:6}#{A-Z:2}{0-9:4} for the login",
+        ),
+        near_misses=("use bcrypt2 for the password", "use RS256 to sign in the token", "use base64url as the token"),
+    ),
+    Rule(
+        "structure",
+        "told-before",
+        rf"(?P<secret>[^\s\"'`<>\\\x90\x91]{{6,100}})[\"'`]?,?[ ](?:(?:is|was)[ ]|as[ ]){_ITS_NAME}",
+        trigger=rf"[ ](?:is|was|as)[ ]{_ITS_NAME}",
+        reach_back=160,
+        locate=_told_by_a_verb,
+        around=(200, 2),
+        before=r"0-9A-Za-z!#$%&)*+,./:;=>?@\\\]^_|}~-",
+        after="A-Za-z-",
+        about="what is said to be a password or a key",
+        examples=(
+            "{a-z:6}#{A-Z:2}{0-9:4} is the admin password for staging",
+            "with the user admin and {a-z:6}#{A-Z:2}{0-9:4} as password",
+        ),
+        near_misses=("sha256 is the token", "ES256 as the key", "that header2 is the token", "line 14 is a secret"),
+    ),
+    Rule(
+        "structure",
+        "told-label",
+        rf"{_CALLED_ELSEWHERE}[ ]?[:=][ ]?[\"'`]?{_TOLD}",
+        locate=_told,
+        around=2,
+        before="0-9A-Za-z_",
+        after="",
+        about="a value beside a word for a password or a key in another language",
+        examples=(
+            "Clave de API: {A-Za-z0-9:22}7",
+            "Kata sandi: {a-z:6}#{A-Z:2}{0-9:4}",
+            "parola = {a-z:6}#{A-Z:2}{0-9:4}",
+        ),
+        near_misses=("Clave: valor", "parola: $PAROLA", "jeton: string"),
+    ),
+    Rule(
+        "structure",
+        "told-when-asked",
+        rf"{_WHEN_ASKED}{_TOLD}",
+        trigger=_WHEN_ASKED,
+        locate=_told_by_a_verb,
+        around=(200, 2),
+        after="",
+        about="what is to be typed when a password is asked for",
+        examples=("when prompted for a password type {a-z:6}#{A-Z:2}{0-9:4}",),
+        near_misses=("to hash a password use argon2id", "for a password type the word", "a password, use PBKDF2 with"),
+    ),
+    Rule(
+        "structure",
+        "told-works",
+        rf"{_USER}[ ]?/[ ]?{_TOLD}[ ](?i:should work|works|for the login|to log ?in)",
+        trigger=r"/[ ]?[^\s\"'`<>\\\x90\x91]{6,100}[ ](?i:should work|works|for the login|to log ?in)",
+        reach_back=190,
+        locate=_told_by_a_verb,
+        around=(200, 2),
+        after="",
+        about="a user and a password that are said to work",
+        examples=("bob / {a-z:6}#{A-Z:2}{0-9:4} should work",),
+        near_misses=("src/{a-z:6}2.py should work", "http/2 works", "a / {a-z:8} works"),
+    ),
+    Rule(
+        "structure",
         "told-pair",
-        rf"(?:[Uu]: |(?i:user|usr|login|username)\s?[:=]\s?){_USER}[ \t,;/|]{{1,4}}"
-        rf"(?i:p|pw|pass|pwd|password)\s?[:=]\s?{_TOLD}",
+        rf"(?:[Uu]: |(?i:user|usr|login|username)(?:\s?[:=]\s?|[ ])){_USER}[ \t,;/|]{{1,4}}"
+        rf"(?i:p|pw|pass|pwd|password)(?:\s?[:=]\s?|[ ]){_TOLD}",
         locate=_told,
         around=0,
         after="",
@@ -95,8 +256,7 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-password",
-        rf"(?i:passwords?|passwd|passwort|passphrase|pwd|contrase\S{{1,2}}a|senha)[ ]"
-        rf"(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:(?i:ist|es|\S{{1,2}}|is|now|of)[ ])?"
+        rf"{_CALLED}[ ](?:(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?|{_OF_WHOM}{_IS}[ ]|{_ON_WHAT}:[ ])"
         rf"(?:\S[ ])?{_TOLD}",
         locate=_told,
         around=0,
@@ -109,7 +269,8 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-token",
-        rf"(?i:this|the|my|new|your)[ ](?i:token|key|secret)(?::[ ]|[ ](?:(?i:is)[ ])?){_TOLD}",
+        rf"(?i:this|the|my|new|your)[ ](?:(?i:api|access|shared|client|auth|secret|admin)[ ])?(?i:token|key|secret)"
+        rf"(?::[ ]|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ]){_TOLD}",
         locate=_told,
         around=0,
         after="",

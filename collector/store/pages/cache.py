@@ -34,7 +34,7 @@ def view(asked: Asked) -> dict[str, Any]:
         "tiles": [
             {"name": "saved", "value": shown.dollars(whole["saved_micros"]), "change": _was(before, "saved_micros")},
             {
-                "name": "of prompts came from the cache",
+                "name": "of prompts from the cache",
                 "value": shown.percent(whole["cache_read_tokens"], _prompt(whole)),
                 "change": f"{shown.percent(before['cache_read_tokens'], _prompt(before))} before" if before else "",
             },

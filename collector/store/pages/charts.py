@@ -14,7 +14,7 @@ HEIGHT, FOOT = 220, 22  # pixels of the plot, and of the names below it
 SERIES = 7  # and the rest together
 OTHERS = "others"
 LABELS = 5  # names below a chart that a phone has room for
-STEPS = (1, 2, 2.5, 5, 10)
+STEPS, MOST_STEPS = (1, 2, 5, 10), 5  # between lines, and how many of these
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 GAP = 0.18  # of a bar's room
 
@@ -107,9 +107,10 @@ def _scale(most: float, height: int, say: Callable[[float], str]) -> tuple[float
     """The value at the top, and round values to draw lines at."""
     if most <= 0:
         return 1.0, []
-    size = 10.0 ** (len(str(int(most))) - 1) if most >= 1 else 1.0
-    step = next(size * factor / 4 for factor in STEPS if size * factor >= most * 0.999)
-    step = max(step, 1.0)
+    size = 10.0 ** (len(str(int(most))) - 2) if most >= 10 else 1.0
+    step = next(
+        size * factor for factor in (*STEPS, *(10 * each for each in STEPS)) if size * factor * MOST_STEPS >= most
+    )
     count = int(-(-most // step))
     return step * count, [
         (round(height - height * number / count, 1), say(step * number)) for number in range(1, count + 1)

@@ -52,6 +52,13 @@ def line(value: Any, most: int = 160) -> Markup:
     return text(str(value if value is not None else "").replace("\n", " "), most)
 
 
+def advice(value: Any) -> Markup:
+    """A line of our own, with what stands between backticks as code."""
+    parts = [line(part, 400) for part in str(value).split("`")]
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(part) if number % 2 else part for number, part in enumerate(parts))
+
+
 def bare(value: Any, most: int = 120) -> str:
     """Somebody's text where only text can be, such as a page's title: what cannot be seen is left out."""
     return " ".join(SPECIAL.sub(lambda found: found[1] or " ", str(value)[:most]).split())
@@ -155,6 +162,7 @@ def project(name: str | None) -> str:
 
 
 FILTERS = {
+    "advice": advice,
     "text": text,
     "line": line,
     "bare": bare,

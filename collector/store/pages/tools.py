@@ -13,6 +13,7 @@ from collector.store.tools import TARGETS
 
 MOST_ROWS = 40
 SKILL = "Skill"
+OUTCOMES = ("ok", "failed", "without a result")
 Key = Callable[[str, str], str | None]
 
 
@@ -26,7 +27,7 @@ def view(asked: Asked) -> dict[str, Any]:
     outcomes = [
         {"bucket": row[chosen.bucket], "outcome": outcome, "calls": count}
         for row in days
-        for outcome, count in (("answered", row["calls"] - (row["failed"] or 0)), ("failed", row["failed"] or 0))
+        for outcome, count in zip(OUTCOMES, _outcomes(row), strict=True)
     ]
     return {
         "title": "Tools",
@@ -41,11 +42,17 @@ def view(asked: Asked) -> dict[str, Any]:
             every_bucket(chosen.since, chosen.until, chosen.bucket),
             ("bucket", "outcome", "calls"),
             lambda value: shown.count(int(value)),
-            order=("answered", "failed"),
+            order=OUTCOMES,
             height=140,
         ),
         "groups": [(title, "key", rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)) for title, rows in groups if rows],
     }
+
+
+def _outcomes(row: dict[str, Any]) -> tuple[int, int, int]:
+    """How many calls went well, failed, and have no result yet or never had one."""
+    failed = row["failed"] or 0
+    return row["answered"] - failed, failed, row["calls"] - row["answered"]
 
 
 def _agent(name: str, target: str) -> str | None:

@@ -54,7 +54,9 @@ FROM (
             printf('%016d', coalesce(output_tokens, -1) * 4 + 4 + (calls IS NOT NULL) * 2
                 + (cache_creation_5m_tokens IS NOT NULL)) || hex(id)
         ) AS place,
-        event_rows.*, count(is_final) AS finals
+        message, model, speed, service_tier, inference_geo, reported_cost, calls, input_tokens, output_tokens,
+        cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens, thinking_tokens,
+        web_search_requests, web_fetch_requests, count(is_final) AS finals
     FROM event_rows
     WHERE counts /* touched */
     GROUP BY message

@@ -979,6 +979,43 @@ curl https://§host/headers?Set-Cookie=Foo%3Dbar&Set-Cookie=Baz%3Dqux
 desired_secret: camel dict representation of the §word
 $before = [Acme.WinAutoLogon.LsaUtil]::Read($handle, 'DefaultPassword')
 testSumDBVerifierKey = "localhost.test/sumdb+§short+§md"
+decrypting PKCS#8 files which use HMAC-SHA256 as PRF
+connections using `*-CHACHA20-POLY1305` ciphersuites
+unlock dm-crypt target using 'aes-cbc-essiv:sha256'
+sensors connected using MP2-PCIe layer
+trying to use SMCRv2 fails
+ssh to compile as non-C99
+log in with bob and oauth2
+log in with §user and a §word
+has the same structure as MSV1_0_S4U_LOGON (local §word)
+// EncapsulationKey768 is the secret key of the §word
+from §snake import AuthorizationCodeGrant as OAuth2AuthorizationCodeGrant,
+Specifies a password for MD5, HMAC-MD5, or HMAC-SHA256 authentication.
+password for the authentication protocol of SNMPv3 user
+connect with psycopg2 as §user to port 5432
+authenticate using §kebab2 and sign in
+use RS256 to sign the token
+use argon2id for the password
+RFC7519 is the token §word
+xdotool type '§word2 §word'
+elem.send_keys("§word@acme.test")
+{"uid": "12_4", "value": "§Word 2026"}
+fill('#search', '§word2')
+§word    token-bucket2    §n
+NAME          TOKENS   AGE
+ssh_passwd: \(aq\(aq
+password is \(aqpassword\(aq
+IfnsPassword = \fBFalse\fP
+def test_present_create_md5_password(mocks, md5_pw, db_args): login(rolepassword=md5_pw)
+import { isOAS31 as isOAS31Fn } from "../fn" // auth
+"token": "hmac-sha256:§digest"
+verifyExports(t, "encryption-key", "chacha20-poly1305")
+| `/auth/role/secret-id` | `200/204` |
+* secrets: `GET /sys/mounts/:name` endpoint now returns
+github.com/acme/edkey v0.0.0-20170222072505-3356ea4e686a
+"secret_access_key": "ktri****",
+def test_sendRequestBodyErrorWithTooManyBytes(self):
+    def test_multipleRangeSets206PartialContent(self):
 kind: Secret¶metadata:¶  creationTimestamp: 2026-01-0§dT11:12:09Z¶data:¶  at: 2026-01-0§dT11:12:09Z
 psk: &#x3C;string> the §word
 """

@@ -69,6 +69,33 @@ def test_what_was_found_is_found_bare_in_later_events_of_the_session_alone(fresh
     assert VALUE in redacted(fresh, event("other", text=f"app 4211 ./probe {VALUE} --fast"))
 
 
+PAGES: dict[str, dict[str, Any]] = {
+    'uid=12_3 textbox "Email"\nuid=12_4 textbox "Password" required\n': {"uid": "12_4", "value": "falcon-otter-12"},
+    '- textbox "Password" [ref=e12]\n- button "Log in" [ref=e13]': {"ref": "e12", "text": "falcon-otter-12"},
+    'textbox "API key" [ref_7] type="text"': {"target": "ref_7", "content": "falcon-otter-12"},
+    "[4]<input type=password name=pw>": {"index": 4, "text": "falcon-otter-12"},
+    'uid=1_5 textbox "Passcode"': {
+        "elements": [{"uid": "1_4", "value": "bob"}, {"uid": "1_5", "value": "falcon-otter-12"}]
+    },
+}
+
+
+def test_what_is_typed_into_a_field_that_a_page_said_is_for_a_secret_is_one(fresh: Redactor) -> None:
+    def typed(session: str, given: dict[str, Any]) -> str:
+        block = {"type": "tool_call", "call_id": "c", "name": "fill", "input": json.loads(json.dumps(given))}
+        return redacted(fresh, event(session, kind="tool_call", text="Filling the form.", blocks=[block]))
+
+    for session, (page, given) in enumerate(PAGES.items()):
+        assert "falcon-otter-12" in typed(f"s{session}", given)
+        fresh.event(result(f"s{session}", "b", page))
+        after = typed(f"s{session}", given)
+        assert "falcon-otter-12" not in after
+        assert "Filling the form." in after
+        assert "falcon-otter-12" in typed("another session", given)
+    other = {"uid": "12_3", "value": "falcon-otter-12"}
+    assert "falcon-otter-12" in typed("s0", other), "the field beside it is not for a secret"
+
+
 def test_a_word_is_never_looked_for(fresh: Redactor) -> None:
     for word in ("carefully", "production", "strictly", "--mode", "sha256sum", "utf8mb4_unicode_ci"):
         fresh.event(event("s", text=f"password: {word}\nDB_PASSWORD={word}"))

@@ -3,9 +3,18 @@
 (function () {
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+  const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+  const day = (date) => `${MONTHS[date.getMonth()]} ${date.getDate()}`;
+  const hour = (date) => `${String(date.getHours()).padStart(2, "0")}:00`;
+
   function draw(place) {
     const data = JSON.parse(place.dataset.points);
     const names = place.dataset.names.split(",");
+    const zoned = (seconds) => {
+      const date = new Date(seconds * 1000);
+      return place.dataset.zone === "utc" ? uPlot.tzDate(date, "Etc/UTC") : date;
+    };
+    const named = (u, value) => (value == null ? "–" : value);
     place.replaceChildren();
     if (!data[0].length) return;
     const axis = { stroke: color("--soft"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false } };
@@ -15,11 +24,22 @@
         height: 220,
         cursor: { drag: { x: true, y: false } },
         scales: { y: { range: (u, low, high) => [0, Math.max(1, high)] } },
-        axes: [axis, { ...axis, size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
+        tzDate: zoned,
+        axes: [
+          {
+            ...axis,
+            values: (u, times, index, space, step) =>
+              times.map(zoned).map((date) => (step >= 86400 || date.getHours() === 0 ? day(date) : hour(date))),
+          },
+          { ...axis, size: 40, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] },
+        ],
         series: [
-          { label: "hour" },
-          { label: names[1], stroke: color("--s1"), width: 1.5, points: { show: false } },
-          { label: names[0], stroke: color("--s0"), width: 2, fill: color("--h1"), points: { show: false } },
+          {
+            label: place.dataset.zone === "utc" ? "hour (UTC)" : "hour (this browser's time)",
+            value: (u, value) => (value == null ? "–" : `${day(zoned(value))}, ${hour(zoned(value))}`),
+          },
+          { label: names[1], value: named, stroke: color("--s1"), width: 1.5, points: { show: false } },
+          { label: names[0], value: named, stroke: color("--s0"), width: 2, fill: color("--h1"), points: { show: false } },
         ],
       },
       [data[0], data[2], data[1]],

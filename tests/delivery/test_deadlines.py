@@ -1,0 +1,54 @@
+"""What takes longer than it may is broken off; what is over in time is not."""
+
+from __future__ import annotations
+
+import threading
+
+from collector.delivery.deadlines import Deadlines
+
+SOON, LATE, LONG = 0.05, 60.0, 10.0  # seconds
+
+
+def watching() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "deadlines"}
+
+
+def test_what_takes_too_long_is_broken_off_even_if_something_slower_began_before() -> None:
+    deadlines, slow = Deadlines(), threading.Event()
+    with deadlines.within(LATE, slow.set):
+        for _ in range(2):  # from the first on, the thread sleeps until the late one
+            quick = threading.Event()
+            with deadlines.within(SOON, quick.set):
+                assert quick.wait(LONG)
+    assert not slow.is_set()
+
+
+def test_what_is_over_in_time_is_never_broken_off() -> None:
+    deadlines, early, late = Deadlines(), threading.Event(), threading.Event()
+    with deadlines.within(SOON, early.set):
+        pass
+    with deadlines.within(2 * SOON, late.set):
+        assert late.wait(LONG)
+    assert not early.is_set()
+
+
+def test_one_thread_watches_all() -> None:
+    deadlines, known = Deadlines(), watching()
+    with deadlines.within(LATE, lambda: None), deadlines.within(LATE, lambda: None):
+        assert len(watching() - known) == 1
+
+
+def test_the_thread_ends_when_nothing_is_left_and_another_takes_its_place() -> None:
+    deadlines, threads = Deadlines(), list[threading.Thread]()
+    for _ in range(2):
+        over = threading.Event()
+
+        def break_off(over: threading.Event = over) -> None:
+            threads.append(threading.current_thread())
+            over.set()
+
+        with deadlines.within(SOON, break_off):
+            assert over.wait(LONG)
+        threads[-1].join(LONG)
+        assert not threads[-1].is_alive()
+    assert len(set(threads)) == 2
