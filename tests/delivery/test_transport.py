@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 import time
@@ -247,6 +248,21 @@ def test_a_proxy_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.Monk
     assert isinstance(verdict, Retry)
     assert "the proxy cannot be reached" in verdict.reason
     assert "not-a-word" not in verdict.reason
+
+
+def test_what_was_sent_is_not_kept_until_the_garbage_collector_runs() -> None:
+    def kept() -> int:
+        return sum(isinstance(each, httpx.Request) for each in gc.get_objects())
+
+    with Sink() as sink:
+        gc.collect()
+        gc.disable()
+        try:
+            before = kept()
+            assert isinstance(post(sink.url, PATIENT), Answer)
+            assert kept() == before
+        finally:
+            gc.enable()
 
 
 def test_each_header_goes_out_once_and_the_cookies_of_a_balancer_come_back() -> None:

@@ -11,6 +11,7 @@ from base64 import b64decode
 from collector.redact.rule import Spans
 from collector.redact.words.code import chain
 from collector.redact.words.drawn import has_digit, has_digit_and_letter, is_mixed
+from collector.redact.words.letter_pairs import share_of_words
 
 _escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}m|%[0-9A-Fa-f]{2}")
 
@@ -33,6 +34,11 @@ def is_drawn(secret: str) -> bool:
 def is_no_zeros(secret: str) -> bool:
     """Drawn, and no base64 of a file: that is full of zeros, which are A in it."""
     return is_mixed(secret) and "AAAAAA" not in secret
+
+
+def is_no_test(secret: str) -> bool:
+    """Drawn, and no name of a test: `test_` begins many of those."""
+    return is_mixed(secret) and share_of_words(secret.partition("_")[2]) < 0.5
 
 
 def is_npm_credential(secret: str) -> bool:

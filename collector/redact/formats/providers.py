@@ -842,7 +842,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("MODAL_TOKEN_SECRET=as-{A-Za-z0-9:22}", "modal token set --token-id ak-{A-Za-z0-9:22}"),
         near_misses=("as-{A-Za-z0-9:22}", "modal as-{a-z:8}")),
     prefixed_uuid("ModelScope", "modelscope-token", "ms-", "ms-"),
-    Rule("Mollie", "mollie-key", r"(?:live|test)_[A-Za-z0-9]{30,40}", before=NOT_IN_A_NAME, check=is_mixed,
+    Rule("Mollie", "mollie-key", r"(?:live|test)_[A-Za-z0-9]{30,40}", before=NOT_IN_A_NAME, check=checks.is_no_test,
         examples=("live_{A-Za-z0-9:30}", "test_{A-Za-z0-9:30}"),
         near_misses=("test_{a-z:8}_{a-z:12}", "sk_test_{A-Za-z0-9:30}", "live_{A-Za-z0-9:12}")),
     Rule("MongoDB", "mongodb-atlas-secret", r"mdb_sa_sk_[A-Za-z0-9_-]{30,64}",

@@ -122,7 +122,7 @@ _scheme = re.compile(
 )
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
-_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27")
+_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\\((?:aq|dq)")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
 _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")

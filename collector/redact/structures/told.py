@@ -62,6 +62,8 @@ def looks_strong(value: str) -> bool:
 
 def _told_by_a_verb(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """`log in with bob and X`, `use X as the password`: the value must look drawn or chosen for a secret."""
+    if b"import" in text[max(start, match.start() - 200) : match.start("secret")]:  # { name as another }
+        return []
     spans = _told(text, match, start, stop)
     is_pair = bool(_joined.search(text, match.start(), match.start("secret")))
     return [span for span in spans if is_pair or looks_strong(text[slice(*span)].decode("latin-1"))]
@@ -146,7 +148,7 @@ TOLD_RULES = (
         rf"|use[ ])(?:(?:the )?(?i:password|token|key|passphrase|pw)[ ])?[\"'`]?{_TOLD}",
         trigger=rf"{_VERB}[^\n\x90\x91]{{0,60}}[ ](?:(?i:with|using|as|mit)|use)[ ][^\n\x90\x91]{{0,120}}[0-9]",
         locate=_told_by_a_verb,
-        around=2,
+        around=(200, 2),
         after="",
         about="what somebody is told to log in with",
         examples=(
@@ -170,7 +172,7 @@ TOLD_RULES = (
         trigger=rf"(?i:use|try|enter|type)[ ][^\n\x90\x91]{{6,200}}{_FOR_WHAT}",
         reach_back=260,
         locate=_told_by_a_verb,
-        around=2,
+        around=(200, 2),
         after="",
         about="what somebody is told to use as a password or a key",
         examples=(
@@ -188,7 +190,7 @@ TOLD_RULES = (
         trigger=rf"[ ](?:is|was|as)[ ]{_ITS_NAME}",
         reach_back=160,
         locate=_told_by_a_verb,
-        around=2,
+        around=(200, 2),
         before=r"0-9A-Za-z!#$%&)*+,./:;=>?@\\\]^_|}~-",
         after="A-Za-z-",
         about="what is said to be a password or a key",
@@ -220,7 +222,7 @@ TOLD_RULES = (
         rf"{_WHEN_ASKED}{_TOLD}",
         trigger=_WHEN_ASKED,
         locate=_told_by_a_verb,
-        around=2,
+        around=(200, 2),
         after="",
         about="what is to be typed when a password is asked for",
         examples=("when prompted for a password type {a-z:6}#{A-Z:2}{0-9:4}",),
@@ -233,7 +235,7 @@ TOLD_RULES = (
         trigger=r"/[ ]?[^\s\"'`<>\\\x90\x91]{6,100}[ ](?i:should work|works|for the login|to log ?in)",
         reach_back=190,
         locate=_told_by_a_verb,
-        around=2,
+        around=(200, 2),
         after="",
         about="a user and a password that are said to work",
         examples=("bob / {a-z:6}#{A-Z:2}{0-9:4} should work",),

@@ -21,7 +21,8 @@ _bare = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91]*")
 _SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # the first of what may end a bare value
 _bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
-    rb"\\+(?:[nrt\"'`]|u00(?:0a|0d|22|27|26|3c|3e))|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z_]{1,40}:)"
+    rb"\\+(?:[nrt\"'`]|\((?:aq|dq)|f[A-Z]|u00(?:0a|0d|22|27|26|3c|3e))"
+    rb"|[&;,](?=[A-Za-z_][\w .-]{0,40}=)|,(?=[A-Za-z_]{1,40}:)"
     rb"|&(?:amp|quot|#34|[lr][sd]quo|nbsp|[lg]t);|%26|\x1b"
 )
 _long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)

@@ -26,7 +26,8 @@ _environment_name = re.compile(
     r"[A-Z][A-Z0-9]{0,20}(?:_[A-Z0-9]{1,20}){0,5}_(?:PASSWORD|PASS|SECRET|TOKEN|KEY)(?:_[A-Z]{1,12})?"
 )
 _names_one = re.compile(
-    r"(?:[A-Za-z]+\d{0,2}[_-])*(?:pass(?:word|wd|phrase)?|secret|token)\d{0,2}(?:[_-][A-Za-z]+\d{0,2})*", re.IGNORECASE
+    r"(?:[A-Za-z]+\d{0,2}[_-])*(?:pass(?:word|wd|phrase)?|pwd?|secret|token)\d{0,2}(?:[_-][A-Za-z]+\d{0,2})*",
+    re.IGNORECASE,
 )
 _debian_version = re.compile(r"(?:\d+:)?\d+(?:\.\d+)+(?:[+~-][A-Za-z0-9.+~-]*)?|(?:amd|arm|i)\d{2,3}(?:el|hf)?")
 _media = re.compile(
@@ -37,7 +38,7 @@ _cache_key = re.compile(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.
 # Of documents, algorithms and encodings; and what ssh begins its messages with.
 _standard = re.compile(
     r"(?i)(?:rfc|pkcs|sha|md|utf|iso|iec|ieee|fips|bcp|aes|rc|base|tls|ssl|argon|http|ipv|ed|curve|debug)[-_#]?\d{1,5}(?:-\d{1,4})?"
-    r"|\d{1,3}-[A-Z]{2,5}"
+    r"|\d{1,3}-[A-Z]{2,5}|(?i:x?chacha20(?:-?poly1305)?)|[1-5]\d\d/[1-5]\d\d"
 )
 _ciphers = re.compile(r"[-+!]?[A-Z][A-Z0-9-]{1,20}(?:[:+][-+!]?[A-Z][A-Z0-9-]{1,20}){1,30}")
 _number_type = re.compile(

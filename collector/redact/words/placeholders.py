@@ -13,7 +13,7 @@ _reference = re.compile(
     |\#\{|@\{|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env|var)|\$\[|\\\(|~\{
     |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
     |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf](?:\\[nrt])?)+$|HTTP/\d
-    |\[[\w.]+\]::|[\w.-]+/%[sd](?:/|$)
+    |(?:GET|POST|PUT|PATCH|DELETE)\ /|\[[\w.]+\]::|[\w.-]+/%[sd](?:/|$)
     |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
     |\(sensitive|\(known\ after
     )""",
@@ -85,7 +85,7 @@ _filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder
 def is_placeholder(value: str) -> bool:
     """Whether this is what documents and templates have where a secret would go."""
     bare = value.strip(" \t'\"`\\*,;")
-    if len(set(bare)) < 3 and len(bare) != 2:
+    if (len(set(bare)) < 3 and len(bare) != 2) or value.rstrip("\"',;").endswith("***"):
         return True
     lower = bare[:512].lower()
     return bool(

@@ -65,8 +65,8 @@ _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,
 _passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:[A-Za-z]{2,12}\1?)?\d{2,3}")
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/+-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
-_version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)?$")
-_digest_name = re.compile(r"^(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
+_version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)*$")
+_digest_name = re.compile(r"^(?:hmac-)?(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
 # words-joined/like.these2, and the rules of validators: required|min:8
 _words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
 _sum = re.compile(r"[A-Za-z_]+(?:[=&|<>+]+[A-Za-z_]*|(?!!\d|&\d{4})[=&|!<>+]+(?:[A-Za-z_]+|\d+))")

@@ -1,7 +1,7 @@
 """On text that no rule was fitted to, most secrets are found and next to nothing else is touched.
 
 The bounds stand just beside what was counted when they were set, sequences left out: of `dev` 1373 of 1383 secrets and
-no harmless line, of `held` 1250 of 1396 secrets and 14 of 3586 lines. Which texts of `held` fail is not said, so
+no harmless line, of `held` 1334 of 1396 secrets and 13 of 3586 lines. Which texts of `held` fail is not said, so
 that no rule is fitted to them.
 """
 
@@ -21,7 +21,7 @@ from tests.redact.blind.counting import count, total
     ("half", "recall", "touched", "digest"),
     [
         ("dev", 0.985, 3, "1ab29b9923b7"),
-        ("held", 0.885, 18, "d08903200c59"),
+        ("held", 0.945, 17, "d08903200c59"),
     ],
 )
 def test_a_blind_corpus_is_redacted_as_well_as_it_was(

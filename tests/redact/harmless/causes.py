@@ -1003,6 +1003,19 @@ elem.send_keys("§word@acme.test")
 fill('#search', '§word2')
 §word    token-bucket2    §n
 NAME          TOKENS   AGE
+ssh_passwd: \(aq\(aq
+password is \(aqpassword\(aq
+IfnsPassword = \fBFalse\fP
+def test_present_create_md5_password(mocks, md5_pw, db_args): login(rolepassword=md5_pw)
+import { isOAS31 as isOAS31Fn } from "../fn" // auth
+"token": "hmac-sha256:§digest"
+verifyExports(t, "encryption-key", "chacha20-poly1305")
+| `/auth/role/secret-id` | `200/204` |
+* secrets: `GET /sys/mounts/:name` endpoint now returns
+github.com/acme/edkey v0.0.0-20170222072505-3356ea4e686a
+"secret_access_key": "ktri****",
+def test_sendRequestBodyErrorWithTooManyBytes(self):
+    def test_multipleRangeSets206PartialContent(self):
 kind: Secret¶metadata:¶  creationTimestamp: 2026-01-0§dT11:12:09Z¶data:¶  at: 2026-01-0§dT11:12:09Z
 psk: &#x3C;string> the §word
 """
