@@ -8,7 +8,6 @@ import sys
 from collector import __version__
 
 CANNOT_PRINT = 74  # EX_IOERR, like OutputError of errors.py
-GARBAGE_AFTER = 50_000  # containers made and not freed; Python's own 700 is for programs that make cycles
 INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
 
 
@@ -21,11 +20,13 @@ def main() -> None:
         import gc
         import signal
 
-        # What modules make stays, so looking through it for garbage is in vain: an eighth of a scan with nothing to do.
-        gc.set_threshold(GARBAGE_AFTER)
+        # What modules make stays, and to look through it for garbage is an eighth of a scan with nothing to do.
+        gc.disable()
         _import_without_unused_parts()
         from collector.cli import run
 
+        gc.freeze()
+        gc.enable()
         code = run()
     except KeyboardInterrupt:  # while modules were loading
         os.write(2, b"collector: Interrupted.\n")

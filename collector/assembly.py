@@ -9,25 +9,18 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from collector import settings as configuration
 from collector.agents.format import AgentFormat
 from collector.agents.registry import AGENTS
-from collector.delivery.channel import Channel
-from collector.delivery.credentials import bearer, credentials_now
-from collector.delivery.dry_run import DrySink, transport_to_nowhere
-from collector.delivery.gather import BatchLimits
-from collector.delivery.settle import Policy
-from collector.delivery.sink import SinkType
+from collector.delivery.credentials import credentials_now
 from collector.delivery.sinks.registry import SINKS
-from collector.delivery.transport import Transport
 from collector.delivery.waiting import Uniform
-from collector.delivery.window import Deliverer
 from collector.errors import ConfigurationError
 from collector.flow.batch import Batch
 from collector.flow.capture import Capture, captured
@@ -40,7 +33,6 @@ from collector.keeping.commit import Committer
 from collector.keeping.installation import Installation, load_installation
 from collector.keeping.lock import lock
 from collector.keeping.parked import told
-from collector.keeping.pause import before_each_request
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
@@ -48,12 +40,13 @@ from collector.log import get_logger
 from collector.pipeline import Flow
 from collector.reading.roots import doubt
 from collector.reading.scope import Scope
-from collector.redact import Options, Redactor, names_of, seal
 from collector.settings import Settings
-from collector.store.limits import Keeping
+from collector.settings.options import RedactionSettings
+
+if TYPE_CHECKING:
+    from collector.way_out import WayOut
 
 log = get_logger()
-_one_at_a_time = threading.Lock()  # several sinks start at once: the first compiles the rules, the others find them
 
 
 @contextlib.contextmanager
@@ -113,27 +106,32 @@ def flow_on(
             log.warning("not a root", reason=said)
     with contextlib.ExitStack() as stack:
         installation = installation_of(settings, may_write=not is_dry_run)
-        redactor = make_redactor(settings, installation.key, observer.preparing)
-        policy = policy_of(settings, uniform=uniform)
-        channel = stack.enter_context(open_channel(settings, redactor, is_dry_run=is_dry_run))
-        limits = channel.sink.limits
+
+        @cache
+        def way_out() -> WayOut:
+            from collector.way_out import opened  # here: a scan that finds nothing new does without
+
+            way = opened(
+                settings,
+                installation.key,
+                is_dry_run=is_dry_run,
+                interrupt=interrupt,
+                observer=observer,
+                uniform=uniform,
+            )
+            return stack.enter_context(way)
+
+        # What somebody has set is checked at every start, and not only when there is something to send.
+        if settings.redaction != RedactionSettings():
+            way_out()
+        elif not is_dry_run and SINKS[settings.sink_type].needs_url:
+            credentials_now(settings.sink)
         yield Flow(
             scope=scope,
             frame=frame_of(settings, installation),
             capture=capture_of(settings, installation),
             state=state,
-            redactor=redactor,
-            limits=BatchLimits(
-                settings.batch.max_events, lesser(settings.batch.max_bytes, limits.body), settings.batch.linger
-            ),
-            max_event_bytes=lesser(settings.batch.max_event_bytes, limits.event),
-            deliverer=Deliverer(
-                channel,
-                policy,
-                shutdown_timeout=settings.run.shutdown_timeout,
-                interrupt=interrupt,
-                observer=observer,
-            ),
+            way_out=way_out,
             committer=committer_of(state, settings, is_dry_run=is_dry_run),
             held=held_of(settings, is_dry_run=is_dry_run, alive=observer.alive),
             observer=observer,
@@ -141,46 +139,13 @@ def flow_on(
         )
 
 
-def policy_of(
-    settings: Settings,
-    *,
-    may_halt: bool = True,
-    uniform: Uniform = random.uniform,
-) -> Policy:
-    """How hard to try."""
-    return Policy(
-        settings.retry,
-        max_wait=settings.retry.max_wait,
-        window=settings.sink.window,
-        may_halt=may_halt,
-        uniform=uniform,
-    )
-
-
-@contextlib.contextmanager
-def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = False) -> Iterator[Channel]:
-    """The channel to the sink that these settings describe."""
-    chosen = SINKS[settings.sink_type]
-    sink = chosen.sink(settings)
-    with _transport(settings, chosen, is_dry_run=is_dry_run) as transport:
-        yield Channel(
-            DrySink(sink) if is_dry_run else sink,
-            transport,
-            address=chosen.address(settings),
-            clean=lambda text: redactor.text(text)[:500],
-            max_rate=settings.sink.max_rate,
-            standstill=(lambda: None) if is_dry_run else before_each_request(settings),
-        )
-
-
-def lesser(configured: int, limit: int | None) -> int:
-    """The configured size, or the receiver's limit where that is smaller."""
-    return configured if limit is None else min(configured, limit)
-
-
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
     """Sends quarantined events again, one by one; yields each entry with `taken`, `refused`, `not an event`,
     `of another sink`, or `excluded` if its project has been excluded since."""
+    from collector.delivery.window import Deliverer
+    from collector.redact import seal
+    from collector.way_out import lesser, make_redactor, open_channel, policy_of
+
     scope, sink = scope_of(settings), sink_of(settings)
     installation = installation_of(settings)
     redactor, capture = make_redactor(settings, installation.key), capture_of(settings, installation)
@@ -250,67 +215,8 @@ def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[],
 def capture_of(settings: Settings, installation: Installation) -> Capture:
     """What may leave of an event; names become pseudonyms by the key of the redaction markers."""
     chosen = settings.capture
-    key = _key_in_force(settings, installation.key)
+    key = settings.redaction_key(installation.key)
     return Capture(chosen.level, chosen.off, has_pseudonyms=chosen.names == "pseudonym", key=key)
-
-
-def _key_in_force(settings: Settings, key: bytes) -> bytes:
-    """The fleet's key, where there is one, else the installation's."""
-    path = settings.redaction.key_file
-    return key if path is None else configuration.read_secret(path, "redaction.key_file").encode()
-
-
-def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
-    """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
-    chosen = settings.redaction
-    with _one_at_a_time:
-        return Redactor(
-            Options(
-                key=_key_in_force(settings, key),
-                engine=chosen.engine,
-                disabled=frozenset(chosen.disable),
-                rules=tuple(chosen.rules),
-                personal=tuple(chosen.personal),
-                fields=tuple(chosen.fields),
-                identity=chosen.identity,
-                names=_names_here(settings) if chosen.identity else (),
-                cache_dir=configuration.cache_directory(),
-                preparing=preparing,
-            )
-        )
-
-
-def _names_here(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """What this machine is called, and whoever commits on it."""
-    person, address = configuration.git_identity(configuration.home())
-    return names_of(settings.host_name, person, address)
-
-
-@contextlib.contextmanager
-def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -> Iterator[Transport]:
-    """The transport: over the network, to the embedded store, or to nowhere at all."""
-    with contextlib.ExitStack() as stack:
-        if is_dry_run:
-            transport = transport_to_nowhere(settings.sink)
-        elif chosen.place is not None:
-            from collector.store import EmbeddedStore
-
-            keeping = Keeping(settings.store.prices, settings.store.retention_days)
-            store = stack.enter_context(EmbeddedStore(chosen.place(settings), keeping))
-            # Nothing is gained by packing what this process unpacks again.
-            unpacked = settings.sink.model_copy(update={"compression": "none"})
-            transport = Transport(unpacked, store.url, bearer(store.token))
-        else:
-            sink, scheme = settings.sink, chosen.scheme
-            transport = Transport(
-                sink,
-                str(sink.url),
-                credentials_now(sink, scheme),
-                renewed=lambda: credentials_now(sink, scheme),
-                sign=chosen.sign(settings),
-            )
-        stack.callback(transport.close)
-        yield transport
 
 
 def installation_of(settings: Settings, *, may_write: bool = False) -> Installation:

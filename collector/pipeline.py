@@ -11,11 +11,12 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.sink import Follower
-from collector.delivery.window import Deliverer
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
 from collector.flow.capture import Capture, captured
@@ -24,6 +25,7 @@ from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Item, Outcome, Skip
+from collector.flow.receipt import Receipt
 from collector.flow.source import Position, Source
 from collector.keeping.commit import Committer
 from collector.keeping.pause import done_leaving_out, is_asked_to_leave_out
@@ -36,23 +38,28 @@ from collector.reading.ends import position_at_end
 from collector.reading.projects import Judge
 from collector.reading.scope import Scope
 from collector.reading.select import select
-from collector.redact import Redactor, seal, to_quarantine
+
+if TYPE_CHECKING:
+    from collector.delivery.window import Deliverer
+    from collector.redact import Redactor
+    from collector.way_out import WayOut
 
 log = get_logger()
 
 
 @dataclass(slots=True)
 class Flow:
-    """The parts that a pass runs through."""
+    """The parts that a pass runs through.
+
+    `way_out` makes its parts when it is first called, and gives the same from then on: a pass that finds nothing new
+    needs neither them nor the modules that they take, which would be a third of what a scan with nothing to do costs.
+    """
 
     scope: Scope
     frame: Frame
     capture: Capture
     state: State
-    redactor: Redactor
-    limits: BatchLimits
-    max_event_bytes: int
-    deliverer: Deliverer
+    way_out: Callable[[], WayOut]
     committer: Committer
     held: HeldFiles
     observer: Observer = UNOBSERVED
@@ -60,29 +67,48 @@ class Flow:
     # Which programs, in which versions, wrote what was read; for the heartbeat.
     writers: set[tuple[str, str]] = field(default_factory=set)
 
+    @property
+    def redactor(self) -> Redactor:
+        """What takes secrets out."""
+        return self.way_out().redactor
+
+    @property
+    def limits(self) -> BatchLimits:
+        """How large a batch may be."""
+        return self.way_out().limits
+
+    @property
+    def deliverer(self) -> Deliverer:
+        """What sends batches."""
+        return self.way_out().deliverer
+
 
 def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
     """Says how much waits for a sink that was never sent anything; leaves that out if `from_now`.
 
     One that is known is left as it is: the flag may stand in a unit file, and a restart must leave nothing out.
     """
-    sink = flow.deliverer.channel.address
     if not flow.committer.is_dry_run and is_asked_to_leave_out(flow.state.path):
         leave_out_unsent(flow)
         return
+    if not (flow.state.is_new_sink or from_now):
+        return
     if not flow.state.is_new_sink:
-        if from_now:
-            log.info("nothing is left out, because this sink has been sent to before", sink=sink)
+        address = flow.deliverer.channel.address
+        log.info("nothing is left out, because this sink has been sent to before", sink=address)
         return
     sources = _unsent(flow)
+    if not (sources or from_now):
+        return
+    sink = flow.deliverer.channel.address
     unsent = sum(map(flow.state.lag_of, sources))
     if from_now:
         flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
         log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
-    elif sources and flow.state.parked:
+    elif flow.state.parked:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
         log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
-    elif sources:
+    else:
         advice = "--from-now leaves it out"
         log.info("all history so far is sent", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
 
@@ -130,10 +156,10 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     """Everything after discover. The findings may come from a glance; then only what they name is looked at."""
     sources = _begin(flow, ledger, found)
     ledger.lag = ledger.lag_at_start = sum(map(flow.state.lag_of, found.files))
-    made = batches(_items(sources, flow, ledger), flow.limits)
     try:
         # Hold what is unsent at the first failure: the pass may keep trying for a minute, and files may go meanwhile.
-        for receipt in flow.deliverer.deliver(made, when_failing=lambda: flow.held.hold(found.files, flow.state)):
+        hold = partial(flow.held.hold, found.files, flow.state)
+        for receipt in _sent(sources, flow, ledger, hold) if sources else ():
             flow.committer.commit(receipt, ledger)
             flow.observer.receipt(ledger)
     except (SinkError, Stopped) as error:
@@ -151,6 +177,10 @@ def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
     # Last, and only after a successful save: a held file may be the only copy, so its offset must be on disk first.
     if is_saved and not flow.committer.problem:
         flow.held.let_go(flow.state)
+
+
+def _sent(sources: Sequence[Source], flow: Flow, ledger: Ledger, hold: Callable[[], None]) -> Iterator[Receipt]:
+    return flow.deliverer.deliver(batches(_items(sources, flow, ledger), flow.limits), when_failing=hold)
 
 
 def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
@@ -265,8 +295,9 @@ def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End
 
 
 def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -> Outcome:
+    way = flow.way_out()
     if line.record is None:
-        return to_quarantine(line, flow.redactor)
+        return way.to_quarantine(line)
     try:
         made = normalize(line)
     except MemoryError:  # not the record's fault: it is read again when there is room
@@ -275,11 +306,12 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -
         log.error(
             "record not understood", source=line.reading.source.key, offset=line.offset, error=type(error).__name__
         )
-        return to_quarantine(line._replace(problem=reasons.NOT_UNDERSTOOD.because(type(error).__name__)), flow.redactor)
+        problem = reasons.NOT_UNDERSTOOD.because(type(error).__name__)
+        return way.to_quarantine(line._replace(problem=problem))
     if isinstance(made, Skip):
         return made
     made = captured(made, form.vocabulary, flow.capture)
     writer = made["client"]
     if "version" in writer:
         flow.writers.add((writer["name"], writer["version"]))
-    return seal(made, flow.redactor, flow.max_event_bytes, form.shapes)
+    return way.seal(made, form.shapes)

@@ -34,12 +34,13 @@ ROOMS: dict[str, set[str]] = {
     "delivery": FLOW | {"settings"},
     "keeping": FLOW | {"reading.opened", "settings"},
     "store": FLOW,
-    "pipeline": WORKING,
-    "assembly": WORKING | {"pipeline"},
+    "way_out": WORKING,
+    "pipeline": WORKING | {"way_out"},
+    "assembly": WORKING | {"pipeline", "way_out"},
     "service": WORKING | {"pipeline", "assembly"},
-    "inspection": WORKING | {"pipeline", "assembly", "service"},
+    "inspection": WORKING | {"pipeline", "assembly", "way_out", "service"},
     "install": set(),
-    "cli": WORKING | {"pipeline", "assembly", "service", "inspection", "install"},
+    "cli": WORKING | {"pipeline", "assembly", "way_out", "service", "inspection", "install"},
     "__main__": {"cli"},
 }
 READS_THE_ENVIRONMENT = {"settings"}

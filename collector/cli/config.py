@@ -64,7 +64,8 @@ def check(
 
     Example: collector config check --config collector.toml
     """
-    from collector.assembly import make_redactor, scope_of
+    from collector.assembly import scope_of
+    from collector.way_out import make_redactor
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     make_redactor(chosen, b"check")

@@ -41,7 +41,8 @@ def redact(
 
     Example: collector redact --explain notes.txt
     """
-    from collector.assembly import installation_of, make_redactor
+    from collector.assembly import installation_of
+    from collector.way_out import make_redactor
 
     chosen = settings.load(config, sinks=SINKS)
     installation = installation_of(chosen)

@@ -156,7 +156,6 @@ class OnePass:
         """Sends everything new; raises if the sink or the state stands in the way."""
         from collector.assembly import assembled
         from collector.pipeline import meet_sink, run_pass
-        from collector.service.heartbeat import after_scan
 
         chosen, started = self.chosen, time.monotonic()
         parts = assembled(chosen, "scan", is_dry_run=self.is_dry_run, interrupt=interrupt, observer=observer)
@@ -167,6 +166,8 @@ class OnePass:
             for path, reason in found.errors.items():
                 log.get_logger().warning("a directory cannot be listed", path=path, reason=reason)
             if chosen.heartbeat.interval and not (self.is_dry_run or SINKS[chosen.sink_type].place):
+                from collector.service.heartbeat import after_scan
+
                 took, every = time.monotonic() - started, chosen.heartbeat.interval
                 after_scan(flow, self.ledger, settings.fingerprint(chosen), took=took, interval=every)
 

@@ -17,7 +17,6 @@ from collector import settings as configuration
 from collector.agents.registry import AGENTS
 from collector.assembly import (
     installation_of,
-    make_redactor,
     quarantine_of,
     roots_of,
     scope_of,
@@ -36,6 +35,7 @@ from collector.redact.scan import rule_cache
 from collector.service import watch_limits
 from collector.service.status_file import in_words, read_status
 from collector.settings import Settings
+from collector.way_out import make_redactor
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 OTHERS, WRITABLE = 0o077, 0o022

@@ -20,9 +20,6 @@ from collector.assembly import (
     capture_of,
     frame_of,
     installation_of,
-    make_redactor,
-    open_channel,
-    policy_of,
 )
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
@@ -42,6 +39,7 @@ from collector.service.heartbeat import canary
 from collector.service.status_file import in_words
 from collector.settings import Settings
 from collector.settings.options import is_loopback
+from collector.way_out import make_redactor, open_channel, policy_of
 
 CLOCK_SKEW_SECONDS = 300
 DAY = 86_400

@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from posixpath import normpath
 from typing import NamedTuple
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 from collector.agents.format import AgentFormat
 from collector.errors import ConfigurationError
 
@@ -215,6 +213,8 @@ def _escaped(text: str) -> str:
 
 def _regex(line: str) -> str | None:
     """What git makes of a line, as a regular expression over `directory/`; None where that is nothing."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # here: most people filter nothing
+
     regex: str | None = GitIgnoreSpecPattern.pattern_to_regex(f"/{line.strip('/')}" if _DRIVE.match(line) else line)[0]
     return regex
 

@@ -22,7 +22,6 @@ from collector.flow.event import SCHEMA
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.pipeline import Flow
-from collector.redact import seal
 from collector.service.figures import Totals
 
 NAMES = ("lag", "lines", "delivered", "skipped", "quarantined", "batches", "bytes", "capture_level", "last_error")
@@ -89,7 +88,7 @@ def standing(flow: Flow, configuration: str) -> dict[str, Any]:
 
 def send(made: dict[str, Any], flow: Flow, seconds: float, *, is_last: bool = False) -> Verdict | None:
     """Sends a heartbeat, once. One that does not arrive is not made up for later; None if there was no answer."""
-    sealed = seal(captured_sender(made, flow.capture), flow.redactor, flow.max_event_bytes)
+    sealed = flow.way_out().seal(captured_sender(made, flow.capture))
     posted = flow.deliverer.ask_within(sealed, seconds, after_stop=is_last)
     return posted.verdict if posted else None
 

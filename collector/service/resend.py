@@ -25,7 +25,6 @@ from collector.flow.line import Line, Reading
 from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Root, Source, SourceKind, Stamp
 from collector.pipeline import Flow
-from collector.redact import seal
 from collector.settings import state_key
 from collector.store.outgoing import Stored, stored_events
 
@@ -70,4 +69,4 @@ def _outcome(flow: Flow, event: dict[str, Any]) -> Outcome:
     if not flow.scope.takes_event(event):
         return Skip(reasons.LINE_OF_A_PROJECT.name)
     form = form_of(event)
-    return seal(captured(event, form.vocabulary, flow.capture), flow.redactor, flow.max_event_bytes, form.shapes)
+    return flow.way_out().seal(captured(event, form.vocabulary, flow.capture), form.shapes)

@@ -10,7 +10,6 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 import platformdirs
 
@@ -109,6 +108,9 @@ class Proxy(NamedTuple):
 def proxy_of(url: str) -> Proxy | None:
     """The proxy through which requests to a URL go; None if they go straight there."""
     parts = urlsplit(url)
+    # Here, for whoever sends: it brings in the modules of HTTP.
+    from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
+
     named = getproxies_environment()
     kind = next((kind for kind in (parts.scheme.lower(), "all") if named.get(kind)), "")
     if not kind or proxy_bypass_environment(parts.hostname or "", named):

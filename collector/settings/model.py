@@ -184,6 +184,11 @@ class Settings(BaseSettings):
         path = token_path(self.sink)
         return read_secret(path, "sink.token_file") if path else None
 
+    def redaction_key(self, own: bytes) -> bytes:
+        """The fleet's key of markers and pseudonyms, where there is one, else the installation's own."""
+        path = self.redaction.key_file
+        return own if path is None else read_secret(path, "redaction.key_file").encode()
+
 
 def token_path(sink: SinkSettings) -> Path | None:
     """The file with the secret that a sink asks for; None where it asks for none."""

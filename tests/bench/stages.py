@@ -113,7 +113,7 @@ def stages_of(flow: Flow) -> dict[str, Callable[[], object]]:
     options = Options(key=b"a key for measuring only", cache_dir=settings.cache_directory())
     book = KeyBook(frozenset(word for rule in flow.redactor.rules for word in rule.keywords))
     blind, silent = Redactor(options, Silent()), Redactor(options, Silent(flow.redactor._engine))
-    most, redactor = flow.max_event_bytes, flow.redactor
+    most, redactor = flow.way_out().max_event_bytes, flow.redactor
     return {
         "find the files": lambda: discover(flow.scope),
         "read, parse": lambda: read_all(flow),

@@ -82,7 +82,7 @@ def test_a_place_that_may_not_be_reached_is_named(agent: Agent) -> None:
 
 
 def test_ctrl_c_while_it_loads_is_no_traceback(agent: Agent, tmp_path: Path) -> None:
-    (tmp_path / "httpx.py").write_text("raise KeyboardInterrupt\n")
+    (tmp_path / "structlog.py").write_text("raise KeyboardInterrupt\n")
     result = agent.run("status", env={"PYTHONPATH": f"{tmp_path}:{agent.environment['PYTHONPATH']}"})
     assert (result.code, result.stdout, result.stderr) == (130, "", "collector: Interrupted.\n")
 

@@ -245,7 +245,7 @@ def test_ten_thousand_small_files_in_one_pass(world: World) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(record(number))
     flow = world.flow()
-    flow.limits = flow.limits._replace(max_events=1000)
+    flow.way_out().limits = flow.limits._replace(max_events=1000)
     ledger = Ledger()
     run_pass(flow, ledger)
     assert ledger.as_dict()["delivered"] == 10_000

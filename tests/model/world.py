@@ -38,6 +38,7 @@ from collector.reading.scope import Scope
 from collector.redact import Options, Redactor
 from collector.redact.all_rules import RULES
 from collector.settings.options import RetrySettings, SinkSettings, SweptSettings
+from collector.way_out import WayOut
 from tests.scopes import FORM, root_of
 from tests.scopes import scope as scope_of
 
@@ -187,15 +188,18 @@ class World:
         mock = httpx.MockTransport(answer or self.sink)
         channel = Channel(HttpSink(), Transport(self.sink_settings, "http://localhost/", None, mock))
         retry = RetrySettings(initial_interval=0.0001, max_interval=0.0002, poison_tries=2)
+        way_out = WayOut(
+            redactor=self.redactor,
+            limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),
+            max_event_bytes=50_000,
+            deliverer=Deliverer(channel, Policy(retry, window=WINDOW, max_wait=0.0)),
+        )
         return Flow(
             scope=scope or scope_of(root_of(self.root, "claude"), home=self.home),
             frame=Frame({"id": "h", "name": "h"}, "u"),
             capture=Capture(),
             state=state,
-            redactor=self.redactor,
-            limits=BatchLimits(BATCH_EVENTS, 100_000, 60.0),
-            max_event_bytes=50_000,
-            deliverer=Deliverer(channel, Policy(retry, window=WINDOW, max_wait=0.0)),
+            way_out=lambda: way_out,
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
             held=HeldFiles(self.state_path.with_name("state.held"), SweptSettings(), companion_of=FORM.companion),
             observer=observer,

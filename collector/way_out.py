@@ -1,0 +1,168 @@
+"""The way out: the parts that an event passes through when it leaves, from the redactor to the connection.
+
+In: settings. Out: those parts, to use inside a `with` block. They are apart from the others because a scan that finds
+nothing new needs none of them: assembly.py imports this when there is an event, and with it half of all modules.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from collector import settings as configuration
+from collector.delivery.channel import Channel
+from collector.delivery.credentials import bearer, credentials_now
+from collector.delivery.dry_run import DrySink, transport_to_nowhere
+from collector.delivery.gather import BatchLimits
+from collector.delivery.settle import Policy
+from collector.delivery.sink import SinkType
+from collector.delivery.sinks.registry import SINKS
+from collector.delivery.transport import Transport
+from collector.delivery.waiting import Uniform
+from collector.delivery.window import Deliverer
+from collector.flow.interrupt import Interrupt
+from collector.flow.line import Line
+from collector.flow.observer import UNOBSERVED, Observer
+from collector.flow.outcome import Quarantined, Sealed
+from collector.keeping.pause import before_each_request
+from collector.redact import Options, Redactor, names_of, seal, to_quarantine
+from collector.settings import Settings
+from collector.store.limits import Keeping
+
+_one_at_a_time = threading.Lock()  # several sinks start at once: the first compiles the rules, the others find them
+
+
+@dataclass(slots=True)
+class WayOut:
+    """What a pass that reads something needs beyond a Flow."""
+
+    redactor: Redactor
+    limits: BatchLimits
+    max_event_bytes: int
+    deliverer: Deliverer
+
+    def seal(self, event: dict[str, Any], shapes: Mapping[str, re.Pattern[str]] | None = None) -> Sealed:
+        """An event as it leaves: redacted, cut to size, and serialized."""
+        return seal(event, self.redactor, self.max_event_bytes, shapes)
+
+    def to_quarantine(self, line: Line) -> Quarantined:
+        """A line that could not be understood, redacted."""
+        return to_quarantine(line, self.redactor)
+
+
+@contextlib.contextmanager
+def opened(
+    settings: Settings,
+    key: bytes,
+    *,
+    is_dry_run: bool = False,
+    interrupt: Interrupt | None = None,
+    observer: Observer = UNOBSERVED,
+    uniform: Uniform = random.uniform,
+) -> Iterator[WayOut]:
+    """The way out that these settings describe; `key` is the installation's."""
+    redactor = make_redactor(settings, key, observer.preparing)
+    policy, timeout = policy_of(settings, uniform=uniform), settings.run.shutdown_timeout
+    with open_channel(settings, redactor, is_dry_run=is_dry_run) as channel:
+        batch, limits = settings.batch, channel.sink.limits
+        yield WayOut(
+            redactor=redactor,
+            limits=BatchLimits(batch.max_events, lesser(batch.max_bytes, limits.body), batch.linger),
+            max_event_bytes=lesser(batch.max_event_bytes, limits.event),
+            deliverer=Deliverer(channel, policy, shutdown_timeout=timeout, interrupt=interrupt, observer=observer),
+        )
+
+
+def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
+    """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
+    chosen = settings.redaction
+    with _one_at_a_time:
+        return Redactor(
+            Options(
+                key=settings.redaction_key(key),
+                engine=chosen.engine,
+                disabled=frozenset(chosen.disable),
+                rules=tuple(chosen.rules),
+                personal=tuple(chosen.personal),
+                fields=tuple(chosen.fields),
+                identity=chosen.identity,
+                names=_names_here(settings) if chosen.identity else (),
+                cache_dir=configuration.cache_directory(),
+                preparing=preparing,
+            )
+        )
+
+
+def _names_here(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """What this machine is called, and whoever commits on it."""
+    person, address = configuration.git_identity(configuration.home())
+    return names_of(settings.host_name, person, address)
+
+
+def policy_of(
+    settings: Settings,
+    *,
+    may_halt: bool = True,
+    uniform: Uniform = random.uniform,
+) -> Policy:
+    """How hard to try."""
+    return Policy(
+        settings.retry,
+        max_wait=settings.retry.max_wait,
+        window=settings.sink.window,
+        may_halt=may_halt,
+        uniform=uniform,
+    )
+
+
+@contextlib.contextmanager
+def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = False) -> Iterator[Channel]:
+    """The channel to the sink that these settings describe."""
+    chosen = SINKS[settings.sink_type]
+    sink = chosen.sink(settings)
+    with _transport(settings, chosen, is_dry_run=is_dry_run) as transport:
+        yield Channel(
+            DrySink(sink) if is_dry_run else sink,
+            transport,
+            address=chosen.address(settings),
+            clean=lambda text: redactor.text(text)[:500],
+            max_rate=settings.sink.max_rate,
+            standstill=(lambda: None) if is_dry_run else before_each_request(settings),
+        )
+
+
+def lesser(configured: int, limit: int | None) -> int:
+    """The configured size, or the receiver's limit where that is smaller."""
+    return configured if limit is None else min(configured, limit)
+
+
+@contextlib.contextmanager
+def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -> Iterator[Transport]:
+    """The transport: over the network, to the embedded store, or to nowhere at all."""
+    with contextlib.ExitStack() as stack:
+        if is_dry_run:
+            transport = transport_to_nowhere(settings.sink)
+        elif chosen.place is not None:
+            from collector.store import EmbeddedStore  # here: a sink elsewhere does without a server
+
+            keeping = Keeping(settings.store.prices, settings.store.retention_days)
+            store = stack.enter_context(EmbeddedStore(chosen.place(settings), keeping))
+            # Nothing is gained by packing what this process unpacks again.
+            unpacked = settings.sink.model_copy(update={"compression": "none"})
+            transport = Transport(unpacked, store.url, bearer(store.token))
+        else:
+            sink, scheme = settings.sink, chosen.scheme
+            transport = Transport(
+                sink,
+                str(sink.url),
+                credentials_now(sink, scheme),
+                renewed=lambda: credentials_now(sink, scheme),
+                sign=chosen.sign(settings),
+            )
+        stack.callback(transport.close)
+        yield transport

@@ -1,0 +1,63 @@
+"""What a command loads: with nothing to do, it does without all that only an event needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.build import Home
+
+SCANS = """
+import json, sys
+from collector.__main__ import main
+for arguments in ARGUMENTS:
+    sys.argv[1:] = arguments
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+    print(json.dumps(sorted(sys.modules)), flush=True)
+"""
+# What brings in the rest of redaction, delivery, the embedded store, and what they are made of.
+ONLY_FOR_EVENTS = {
+    *("collector.redact", "collector.delivery.transport", "collector.delivery.window", "collector.store.server"),
+    *(
+        "collector.service.heartbeat",
+        "hyperscan",
+        "httpcore",
+        "tenacity",
+        "pathspec",
+        "sqlite3",
+        "uvicorn",
+        "starlette",
+    ),
+    *("rich.console", "click", "jinja2"),
+}
+
+
+def scans(*arguments: list[str]) -> list[tuple[int, set[str]]]:
+    """Runs these in one process; returns how many files each read, and which modules were loaded by then."""
+    program = SCANS.replace("ARGUMENTS", repr(arguments))
+    environment = {**os.environ, "COLLECTOR_HEARTBEAT__INTERVAL": "0"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return [(ledger["files"]["read"], set(modules)) for ledger, modules in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def test_a_scan_with_nothing_to_do_loads_nothing_that_only_an_event_needs(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.session().prompt("hello")
+    (tmp_path / "empty" / "projects").mkdir(parents=True)
+    root, state = ["--root", str(home.root)], ["--state", str(tmp_path / "other.json")]
+    elsewhere = ["--root", str(tmp_path / "empty"), "--sink-url", "http://127.0.0.1:9/"]
+    [(read, modules)] = scans(["scan", "--json", *root])
+    assert read == 1
+    # Else any name in the table could be misspelt.
+    assert ONLY_FOR_EVENTS - modules == {"pathspec", "rich.console", "jinja2", "collector.service.heartbeat"}
+    (read, without_url), (_, with_url) = scans(["scan", "--json", *root], ["scan", "--json", *elsewhere, *state])
+    assert (read, without_url & (ONLY_FOR_EVENTS | {"httpx"})) == (0, set())
+    assert with_url & ONLY_FOR_EVENTS == set()
