@@ -130,4 +130,5 @@ def test_a_save_of_100_000_sources_costs_no_more_than_one_of_ten(tmp_path: Path)
         state.advance_offsets({f"~/.claude/projects/-home-someone-work/{number:036x}.jsonl": entry(number + 1)})
         state.save()
     assert (time.process_time() - started) / 20 < 0.01
-    assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
+    loaded = State(tmp_path / "state.json", FORM.name).load()
+    assert list(loaded.entries.written()) == list(state.entries.written())

@@ -9,7 +9,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rule": set(),
     "marker": set(),
     "words": set(),
-    "formats": {"rule", "words.drawn"},
+    "formats": {"rule", "words.drawn", "words.letter_pairs"},
     "structures": {"rule", "marker", "words", "formats.shapes"},
     "all_rules": {"rule", "formats", "structures"},
     "scan": {"rule", "marker", "words.described", "words.names", "words.placeholders"},

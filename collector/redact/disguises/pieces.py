@@ -145,8 +145,8 @@ def _wrapped(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _continues(line: bytes, *, is_first: bool) -> bool:
-    """Whether a line may be part of a token: no token of its own, no words."""
-    if _long_beginning.match(line):
+    """Whether a line may be part of a token: no token of its own, no words, no name with its own value."""
+    if _long_beginning.match(line) or b"=" in line.rstrip(b"="):
         return False
     decoded = line.decode("latin-1")
     if is_first or len(decoded) >= 12:

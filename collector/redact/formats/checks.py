@@ -9,10 +9,10 @@ import re
 from base64 import b64decode
 
 from collector.redact.rule import Spans
-from collector.redact.words.code import chain
 from collector.redact.words.drawn import has_digit, has_digit_and_letter, is_mixed
 from collector.redact.words.letter_pairs import share_of_words
 
+_attribute = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)+")
 _escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}m|%[0-9A-Fa-f]{2}")
 
 
@@ -43,7 +43,7 @@ def is_no_test(secret: str) -> bool:
 
 def is_npm_credential(secret: str) -> bool:
     """Neither a word nor an attribute: `self.registry2_password`."""
-    return has_digit_and_letter(secret) and not (secret.islower() and chain.match(secret))
+    return has_digit_and_letter(secret) and not _attribute.fullmatch(secret)
 
 
 def is_user_and_password(secret: str) -> bool:

@@ -32,7 +32,7 @@ _SETTING = (
 )
 # What types into whatever has the focus, or into a field of which only a number is said.
 _BLIND = (
-    r"(?:(?:xdotool[ ]type|input[ ]text|keystroke|send-keys)[ ](?:-+[a-z]{1,12}[ =][a-z0-9.:-]{1,20}[ ]){0,3}"
+    r"(?:(?:xdotool[ ]type|input[ ]text|keystroke|send-keys)[ ](?:-{1,2}[a-z]{1,12}[ =][a-z0-9.:-]{1,20}[ ]){0,3}"
     r"|send_?keys\(|send_?line\(|type_?write\(|spawn\.write\(|send[ ](?:--[ ])?|(?:fill|type)[ ]@?e[0-9]{1,4}[ ]"
     rf"|{_QUOTE}(?:uid|ref|target|element_?id|index){_QUOTE}:[ ]?{_QUOTE}?[a-z0-9_@\#.-]{{1,24}}{_QUOTE}?,[ ]?"
     rf"{_QUOTE}(?:value|text|content){_QUOTE}:[ ]?)"

@@ -29,6 +29,16 @@ def test_a_secret_is_found_where_people_meet_it(redactor: Redactor, met: str) ->
     assert survived == []
 
 
+def test_each_line_of_settings_keeps_its_name(redactor: Redactor) -> None:
+    values = {
+        name: secret("drawn", seed) for seed, name in enumerate(("API_KEY", "DB_PASSWORD", "TOKEN_B", "APP_TOKEN2"))
+    }
+    text = "\n".join(f"{name}={value}" for name, value in values.items())
+    after = redactor.text(text).split("\n")
+    assert [line.partition("=")[0] for line in after] == list(values)
+    assert all(value not in line for value, line in zip(values.values(), after, strict=True))
+
+
 def test_a_secret_broken_over_lines_is_found(redactor: Redactor) -> None:
     survived = []
     for name, templates in LONG.items():
