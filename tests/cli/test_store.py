@@ -147,7 +147,7 @@ def test_prices_of_ones_own_take_the_place_of_ours(tmp_path: Path, capsys: pytes
 
 def test_info_says_what_the_store_holds(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(Told(capsys, "store", "info", "--json", "--database", store).out)
-    assert (found["events"], found["sessions"], found["version"]) == (len(EVENTS), 10, 2)
+    assert (found["events"], found["sessions"], found["version"]) == (len(EVENTS), 10, 3)
     assert 0 < found["bytes_of_bodies"] < found["bytes_sent"] / 2
     told = Told(capsys, "store", "info", "--database", store)
     assert f"{len(EVENTS)} in 10 sessions" in told.out
