@@ -154,7 +154,7 @@ def _costed(
     text = f"""
 WITH usage AS MATERIALIZED (
     SELECT {shown}, {", ".join(PRICED_BY)}, {", ".join(f"sum({name}) AS {name}" for name in SUMMED)}
-    FROM {_source("usage", tuple(name for name in dimensions if name not in places), chosen)}
+    FROM {_source("usage", tuple(name for name in dimensions if name not in places), chosen, has_place=bool(places))}
     WHERE {chosen.where(has_model=True)}
     GROUP BY {", ".join([*keys, "period", *PRICED_BY])}
 ),
@@ -172,14 +172,18 @@ costed AS (
     return text, edges
 
 
-def _source(what: str, dimensions: tuple[str, ...], chosen: Selection) -> str:
-    """The smallest totals that can answer: by day and place, else by hour and context; `hour` is a day in the first."""
+def _source(what: str, dimensions: tuple[str, ...], chosen: Selection, *, has_place: bool = False) -> str:
+    """The smallest totals that can answer: by day, by day and place, else by hour and context; `hour` is a day in the
+    first two. `has_place`: the number of the place is asked for, and not its names."""
     if chosen.session is not None or not set(dimensions) <= BY_DAY:
         return f"{what}_totals JOIN contexts ON contexts.number = {what}_totals.context"
-    days = f"(SELECT {what}_days.day AS hour, {what}_days.* FROM {what}_days) AS {what}_days"  # noqa: S608
     if set(dimensions) <= {*SAYS_WHEN, "model"} and not any((chosen.project, chosen.host, chosen.user, chosen.agent)):
-        return days
-    return f"{days} JOIN places ON places.number = {what}_days.place"
+        return _days("model_days" if what == "usage" and not has_place else f"{what}_days")
+    return f"{_days(f'{what}_days')} JOIN places ON places.number = {what}_days.place"
+
+
+def _days(table: str) -> str:
+    return f"(SELECT day AS hour, * FROM {table}) AS {table}"  # noqa: S608
 
 
 def _shown(dimensions: tuple[str, ...]) -> str:

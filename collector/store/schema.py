@@ -115,6 +115,7 @@ def _from_version_2(connection: sqlite3.Connection) -> None:
     _run(connection, "003.sql")
     totals.add_up_sessions(connection)
     totals.add_up_calls(connection)
+    totals.add_up_models(connection)
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

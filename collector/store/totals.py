@@ -125,7 +125,7 @@ ON CONFLICT DO UPDATE SET events = events + excluded.events
 """  # noqa: S608
     for sign in "-+"
 )
-# And by triggers, usage_days, activity_days and session_days.
+# And by triggers, usage_days, model_days, activity_days and session_days.
 REBUILT = ("usage_totals", "call_totals", "call_days", "activity_totals", "kind_totals")
 
 
@@ -191,6 +191,15 @@ def rebuild(connection: sqlite3.Connection) -> None:
 def add_up_calls(connection: sqlite3.Connection) -> None:
     """Makes the calls by day from the single ones; there are none yet."""
     connection.execute(ADD_CALLS_OF_DAYS.replace(f"WHERE call.call_id {TOUCHED}", ""))
+
+
+def add_up_models(connection: sqlite3.Connection) -> None:
+    """Makes the tokens by day and model from those by day and place; there are none yet."""
+    keys = ", ".join(("day", *KEY[2:]))
+    sums = ", ".join(f"sum({name})" for name in SUMMED)
+    connection.execute(
+        f"INSERT INTO model_days ({keys}, {', '.join(SUMMED)}) SELECT {keys}, {sums} FROM usage_days GROUP BY {keys}"  # noqa: S608
+    )
 
 
 def add_up_sessions(connection: sqlite3.Connection) -> None:

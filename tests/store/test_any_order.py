@@ -24,7 +24,7 @@ from tests.store.samples import Event, row_of
 
 MODELS = ("claude-opus-4-5", "claude-sonnet-4-6", "claude-haiku-5-5", "someone-elses-model")
 KINDS = ("assistant_response", "tool_call", "tool_result", "user_prompt", "session_cost")
-BY_DAY = ("usage_days", "activity_days", "session_days", "call_days")
+BY_DAY = ("usage_days", "model_days", "activity_days", "session_days", "call_days")
 DERIVED = ("usage_totals", "activity_totals", "kind_totals", "call_totals", *BY_DAY)
 NUMBERS = {"context", "place"}  # given in the order of arrival
 CONTEXT_OF = dict.fromkeys(("kind_totals", *BY_DAY), "NULL")

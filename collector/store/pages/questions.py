@@ -57,7 +57,7 @@ def values_of_filters(connection: sqlite3.Connection) -> dict[str, list[str]]:
     for name in ("project", "host", "user", "agent"):
         text = f"SELECT DISTINCT {DIMENSIONS[name]} AS value FROM places ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
         found[name] = [row["value"] for row in ask(connection, text) if row["value"]]
-    text = f"SELECT DISTINCT model AS value FROM usage_days ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
+    text = f"SELECT DISTINCT model AS value FROM model_days ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
     found["model"] = [row["value"] for row in ask(connection, text) if row["value"]]
     return found
 

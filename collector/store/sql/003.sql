@@ -1,4 +1,5 @@
--- Version 3 of the store: which session was at work on which day, and what tool calls come to by day, are kept ready too.
+-- Version 3 of the store: which session was at work on which day, and what tool calls and models come to by day, are kept
+-- ready too.
 
 -- Sessions by place and day, so that they can be counted: how many rows of activity_totals say that it did something,
 -- and how many rows of usage_totals it has. They follow from these: the triggers note which of them come and go.
@@ -65,3 +66,84 @@ CREATE TABLE call_days (
 CREATE INDEX call_days_used_up ON call_days (calls) WHERE calls = 0;
 -- How often each tool was called, for the overview.
 CREATE INDEX call_days_by_name ON call_days (name, day, calls);
+
+-- Tokens by day and model, wherever: what the overview asks first, of a tenth of the rows. They follow from usage_days.
+CREATE TABLE model_days (
+    day TEXT NOT NULL,
+    model TEXT NOT NULL,
+    speed TEXT NOT NULL,
+    percent INTEGER NOT NULL,
+    prompt_over INTEGER NOT NULL,
+    is_reported INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cache_read_tokens INTEGER NOT NULL,
+    cache_creation_tokens INTEGER NOT NULL,
+    cache_creation_5m_tokens INTEGER NOT NULL,
+    cache_creation_1h_tokens INTEGER NOT NULL,
+    thinking_tokens INTEGER NOT NULL,
+    web_search_requests INTEGER NOT NULL,
+    web_fetch_requests INTEGER NOT NULL,
+    unknown_output INTEGER NOT NULL,
+    reported_cost INTEGER NOT NULL,
+    PRIMARY KEY (day, model, speed, percent, prompt_over, is_reported)
+) WITHOUT ROWID;
+CREATE TRIGGER model_come AFTER INSERT ON usage_days BEGIN
+    INSERT INTO model_days (
+        day, model, speed, percent, prompt_over, is_reported, messages, input_tokens, output_tokens,
+        cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens,
+        thinking_tokens, web_search_requests, web_fetch_requests, unknown_output, reported_cost
+    ) VALUES (
+        new.day, new.model, new.speed, new.percent, new.prompt_over, new.is_reported, new.messages, new.input_tokens,
+        new.output_tokens, new.cache_read_tokens, new.cache_creation_tokens, new.cache_creation_5m_tokens,
+        new.cache_creation_1h_tokens, new.thinking_tokens, new.web_search_requests, new.web_fetch_requests,
+        new.unknown_output, new.reported_cost
+    ) ON CONFLICT DO UPDATE SET
+        messages = messages + excluded.messages, input_tokens = input_tokens + excluded.input_tokens,
+        output_tokens = output_tokens + excluded.output_tokens,
+        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+        cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
+        cache_creation_5m_tokens = cache_creation_5m_tokens + excluded.cache_creation_5m_tokens,
+        cache_creation_1h_tokens = cache_creation_1h_tokens + excluded.cache_creation_1h_tokens,
+        thinking_tokens = thinking_tokens + excluded.thinking_tokens,
+        web_search_requests = web_search_requests + excluded.web_search_requests,
+        web_fetch_requests = web_fetch_requests + excluded.web_fetch_requests,
+        unknown_output = unknown_output + excluded.unknown_output,
+        reported_cost = reported_cost + excluded.reported_cost;
+END;
+CREATE TRIGGER model_change AFTER UPDATE ON usage_days BEGIN
+    INSERT INTO model_days (
+        day, model, speed, percent, prompt_over, is_reported, messages, input_tokens, output_tokens,
+        cache_read_tokens, cache_creation_tokens, cache_creation_5m_tokens, cache_creation_1h_tokens,
+        thinking_tokens, web_search_requests, web_fetch_requests, unknown_output, reported_cost
+    ) VALUES (
+        new.day, new.model, new.speed, new.percent, new.prompt_over, new.is_reported, new.messages - old.messages,
+        new.input_tokens - old.input_tokens, new.output_tokens - old.output_tokens,
+        new.cache_read_tokens - old.cache_read_tokens, new.cache_creation_tokens - old.cache_creation_tokens,
+        new.cache_creation_5m_tokens - old.cache_creation_5m_tokens,
+        new.cache_creation_1h_tokens - old.cache_creation_1h_tokens, new.thinking_tokens - old.thinking_tokens,
+        new.web_search_requests - old.web_search_requests, new.web_fetch_requests - old.web_fetch_requests,
+        new.unknown_output - old.unknown_output, new.reported_cost - old.reported_cost
+    ) ON CONFLICT DO UPDATE SET
+        messages = messages + excluded.messages, input_tokens = input_tokens + excluded.input_tokens,
+        output_tokens = output_tokens + excluded.output_tokens,
+        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+        cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens,
+        cache_creation_5m_tokens = cache_creation_5m_tokens + excluded.cache_creation_5m_tokens,
+        cache_creation_1h_tokens = cache_creation_1h_tokens + excluded.cache_creation_1h_tokens,
+        thinking_tokens = thinking_tokens + excluded.thinking_tokens,
+        web_search_requests = web_search_requests + excluded.web_search_requests,
+        web_fetch_requests = web_fetch_requests + excluded.web_fetch_requests,
+        unknown_output = unknown_output + excluded.unknown_output,
+        reported_cost = reported_cost + excluded.reported_cost;
+END;
+CREATE TRIGGER model_go AFTER DELETE ON usage_days BEGIN
+    DELETE FROM model_days
+    WHERE day = old.day AND model = old.model AND speed = old.speed AND percent = old.percent
+        AND prompt_over = old.prompt_over AND is_reported = old.is_reported
+        AND messages = 0 AND input_tokens = 0 AND output_tokens = 0 AND cache_read_tokens = 0
+        AND cache_creation_tokens = 0 AND cache_creation_5m_tokens = 0 AND cache_creation_1h_tokens = 0
+        AND thinking_tokens = 0 AND web_search_requests = 0 AND web_fetch_requests = 0 AND unknown_output = 0
+        AND reported_cost = 0;
+END;
