@@ -28,10 +28,9 @@ _hides = re.compile(r"(?i)type\s?=\s?[\"']?password")
 
 def fields_for_secrets(text: str) -> Iterator[str]:
     """The numbers of the fields in the description of a page that a secret is typed into."""
-    if "uid=" not in text and "ref" not in text and "<input" not in text:
-        return
-    # `ref` is part of many words, and `_field` takes 70 us: one of these stands wherever it matches.
-    if not any(sign in text for sign in ("uid=", 'box "', 'input "', 'textfield "', "<input")):
+    # `_field` takes 70 us: one of these stands wherever it matches.
+    is_page = "uid=" in text or 'box "' in text or 'textfield "' in text
+    if not is_page and ("input" not in text or ("<input" not in text and 'input "' not in text)):
         return
     for number, field in enumerate(_field.finditer(text)):
         if number >= MOST_DESCRIBED:
