@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import plistlib
 import re
 import sys
@@ -263,6 +264,6 @@ def test_a_launch_agent_is_started_and_stopped(verb: str, last: str, manager: Se
 
 def test_every_command_of_the_service_has_an_example_and_a_summary_that_fits() -> None:
     for command in app.registered_commands:
-        said = str(command.callback.__doc__)
-        assert "\n    Example: " in said
+        said = inspect.cleandoc(str(command.callback.__doc__))  # Python 3.13 does so by itself
+        assert "\nExample: " in said
         assert len(said.partition("\n")[0]) <= 65
