@@ -120,7 +120,7 @@ def report(
     elif as_csv:
         _print_csv(rows)
     elif by is None:
-        _overview(summary, _console(), is_cost=cost)
+        _overview(summary, _console(), limit, is_cost=cost)
     else:
         _table_by(by, names, rows, _console(), limit, is_cost=cost)
 
@@ -164,16 +164,17 @@ def _table_by(
         console.print(note, soft_wrap=True)
 
 
-def _overview(summary: dict[str, Any], console: Console, *, is_cost: bool) -> None:
+def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost: bool) -> None:
     if not summary["events"]:
         period = summary["since"] or summary["until"]
         console.print("The store holds no events" + (" in this period." if period else " yet."))
         return
     columns = (*TOKENS, COST) if is_cost else TOKENS
     labels = (Column("day", "day", 0, "text"), Column("model", "model", 0, "text"))
-    notes = shown(
-        console, (*labels, *columns), summary["tokens"], title="Tokens by day and model", totals=summary["totals"]
-    )
+    earlier = summary["tokens"][:-limit] if limit else []
+    rows = summary["tokens"][len(earlier) :]
+    notes = shown(console, (*labels, *columns), rows, title="Tokens by day and model", totals=summary["totals"])
+    notes += [f"{len(earlier):,} earlier rows are in the total, and not shown; --limit 0 shows all."] if earlier else []
     if len(summary["projects"]) > 1:
         rows, left = summary["projects"][:OVERVIEW_ROWS], summary["projects"][OVERVIEW_ROWS:]
         notes += shown(console, (Column("project", "project", 0, "text"), *columns), rows, title="Tokens by project")

@@ -143,10 +143,11 @@ def _costed(
     because a price is the same for all that is added up. Of the days, only those matter on which some price changed."""
     found = connection.execute("SELECT DISTINCT starts FROM prices WHERE starts <> '' ORDER BY starts DESC")
     edges = {f"edge_{number}": day for number, (day,) in enumerate(found)}
-    since = "".join(f"WHEN {DAY} >= :{name} THEN :{name} " for name in edges)
+    is_by_day = chosen.session is None and set(dimensions) <= BY_DAY
+    day = "hour" if is_by_day else DAY
+    since = "".join(f"WHEN {day} >= :{name} THEN :{name} " for name in edges)
     period = f"CASE {since}ELSE '' END" if edges else "''"
     # Where places are all that is asked for besides days, their numbers are sorted instead of their names.
-    is_by_day = chosen.session is None and set(dimensions) <= BY_DAY
     places = [name for name in dimensions if name in OF_PLACE and is_by_day]
     keys = {f"by_{name}": DIMENSIONS[name] for name in dimensions if name not in places}
     keys |= {"place": "place"} if places else {}
