@@ -184,7 +184,9 @@ def test_the_report_is_readable(database: Path) -> None:
 
 
 def test_the_overview_shows_the_newest_days_and_adds_up_all(database: Path) -> None:
-    fill(database, *[reply(f"msg-{n}", 100, time=f"2026-{3 + n // 28:02}-{1 + n % 28:02}T08:00:00Z") for n in range(40)])
+    fill(
+        database, *[reply(f"msg-{n}", 100, time=f"2026-{3 + n // 28:02}-{1 + n % 28:02}T08:00:00Z") for n in range(40)]
+    )
     shown = run("report", "--database", database).stdout
     assert ("2026-03-10" in shown, "2026-03-11" in shown) == (False, True)
     assert "10 earlier rows are in the total, and not shown; --limit 0 shows all." in shown
