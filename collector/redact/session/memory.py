@@ -61,23 +61,24 @@ class Session:
 
     def note_calls(self, event: dict[str, Any]) -> None:
         """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into."""
-        for block in _blocks(event, "tool_call"):
-            if (call := block.get("call_id")) and _asks_for_a_secret(block):
+        for block in _blocks(event):
+            kind = block.get("type")
+            if kind == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
                 _put(self._calls, call, None, CALLS)
-        for block in _blocks(event, "tool_result"):
-            if isinstance(text := block.get("text"), str):
+            elif kind == "tool_result" and isinstance(text := block.get("text"), str):
                 for number in fields_for_secrets(text):
                     _put(self._fields, number, None, FIELDS)
 
     def answers(self, event: dict[str, Any]) -> list[dict[str, Any]]:
         """The results in an event that answer such a call, and the inputs that type into such a field, as the objects
         that hold their text."""
-        calls = _blocks(event, "tool_call") if self._fields else ()
+        calls = [block for block in _blocks(event) if block.get("type") == "tool_call"] if self._fields else []
         typed = [part for block in calls for part in typing_into(block.get("input"), self._fields)]
         return [*typed, *self._answered(event)] if self._calls else typed
 
     def _answered(self, event: dict[str, Any]) -> list[dict[str, Any]]:
-        answered = [block for block in _blocks(event, "tool_result") if block.get("call_id") in self._calls]
+        results = [block for block in _blocks(event) if block.get("type") == "tool_result"]
+        answered = [block for block in results if block.get("call_id") in self._calls]
         tool = event.get("tool")
         if isinstance(tool, dict) and tool.get("call_id") in self._calls and event.get("kind") != "tool_call":
             answered.append(event)
@@ -163,11 +164,9 @@ def _asks_for_a_secret(block: dict[str, Any]) -> bool:
     return any(map(prints_a_secret, texts))
 
 
-def _blocks(event: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+def _blocks(event: dict[str, Any]) -> list[dict[str, Any]]:
     blocks = event.get("blocks")
-    if not isinstance(blocks, list):
-        return []
-    return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
+    return [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
 
 
 def _put(kept: dict[str, Any], key: str, value: Any, most: int) -> None:
