@@ -20,6 +20,7 @@ import pytest
 
 from tests.agent import Agent
 from tests.build import Home
+from tests.conftest import CLEARED_PREFIXES
 from tests.web.example_home import fill
 from tests.web.hostile import hostile_events
 from tests.web.pages import stored
@@ -76,8 +77,11 @@ class Visit:
 
 @pytest.fixture(scope="module", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A scratch home for what lives longer than one test: the browser, and a server."""
+    """A scratch home for what lives longer than one test, and for which nothing has cleaned the environment: the
+    browser, and a server."""
     with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(CLEARED_PREFIXES)]:
+            patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
 
