@@ -126,6 +126,26 @@ def test_what_was_swept_survives_a_power_cut(tmp_path: Path, is_copied: bool, mo
             machine.start_after(moment, left, without=swept)
 
 
+@pytest.mark.parametrize("journal_from", [1 << 20, 1], ids=["whole", "journal"])
+def test_what_a_save_has_written_survives_a_power_cut(tmp_path: Path, journal_from: int) -> None:
+    """Names too: one that is not on disk takes with it what was written under it."""
+    path, saved = tmp_path / "state" / "state.json", [0]
+    path.parent.mkdir()
+    state = State(path, FORM.name, journal_from=journal_from)
+    for number in range(30):  # a journal is used as long as it is shorter than the state
+        state.set_offset(f"before {number}", Position(number, "h", "t"))
+    with Disk(path.parent, lambda: saved[0]) as disk:
+        for number in range(1, 40):
+            state.advance_offsets({"s": Position(number, "h", "t")})
+            state.save()
+            saved[0] = number
+    for moment in disk.moments:
+        for left in moment.left():
+            left.restore(path.parent)
+            kept = State(path, FORM.name, journal_from=journal_from).load().entries.get("s")
+            assert (kept.position.offset if kept else 0) >= moment.noted, moment.what
+
+
 def test_a_journal_does_not_go_on_after_a_line_that_a_full_disk_cut_short(tmp_path: Path) -> None:
     """Whatever followed the half line would be passed over with it."""
     path = tmp_path / "state.json"
