@@ -259,11 +259,6 @@ class State:
         offset = entry.position.offset
         return source.stamp.size - offset if offset <= source.stamp.size else source.stamp.size
 
-    def stamp_of(self, key: str) -> Stamp | None:
-        """The stamp of a source when it was last read to its end."""
-        entry = self.entries.get(key)
-        return entry.position.stamp if entry else None
-
     def is_read(self, source: Source) -> bool:
         """Whether a source is unchanged since it was last read to its end, so that it need not be opened."""
         entry = self.entries.get(source.key)

@@ -307,24 +307,6 @@ WHERE host_id = :host_id AND session_id IS NOT NULL AND events > mentions
     return [row["session_id"] for row in asked(connection, text, EVERYTHING, host_id=host_id)]
 
 
-def session_events(connection: sqlite3.Connection, session: str, *, limit: int = 500, offset: int = 0) -> Rows:
-    """The events of a session in their order, with their bodies as JSON."""
-    text = """
-SELECT row.number, lower(hex(row.id)) AS id, row.kind, row.time, context.agent_id, context.agent_type, body
-FROM contexts AS context
-JOIN event_rows AS row ON row.context = context.number
-JOIN bodies ON bodies.number = row.number
-WHERE context.session_id = :session
-ORDER BY coalesce(row.time, ''), row.number LIMIT :limit OFFSET :offset
-"""
-    return asked(connection, text, Selection(session=session), limit=limit, offset=offset)
-
-
-def session_costs(connection: sqlite3.Connection) -> Rows:
-    """What each session cost, with Claude Code's own total beside it; see the view."""
-    return asked(connection, "SELECT * FROM session_costs ORDER BY session_id", EVERYTHING)
-
-
 def redactions(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
     """How many secrets were replaced, by rule."""
     text = f"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -230,12 +229,3 @@ def test_activity_and_tokens_are_known_by_hour_of_the_week(database: Path) -> No
         (activity,) = queries.activity_by(connection, ("hour_of_week",))
     assert (tokens["hour_of_week"], tokens["output_tokens"]) == ("0 10", 5)
     assert (activity["hour_of_week"], activity["prompts"], activity["sessions"]) == ("0 10", 1, 1)
-
-
-def test_the_events_of_a_session_come_in_their_order_with_their_bodies(database: Path) -> None:
-    sent = [event(text=str(second), time=f"2026-03-01T10:00:0{second}.000Z", session_id="a") for second in (3, 1, 2)]
-    asked(database, "SELECT 1", *sent, event(session_id="b"))
-    with asking(database) as connection:
-        found = queries.session_events(connection, "a")
-        assert len(queries.session_events(connection, "a", limit=1, offset=2)) == 1
-    assert [json.loads(row["body"])["text"] for row in found] == ["1", "2", "3"]
