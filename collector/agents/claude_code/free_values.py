@@ -48,7 +48,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if depth >= MAX_DEPTH:
         return one_string(value)
     if kind is dict:
-        key = binary_key(value)
+        key = binary_key(value) if "base64" in value or "data" in value else ""
         if key:
             found = binary(value[key])
             if found is not None:
