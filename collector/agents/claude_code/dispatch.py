@@ -136,7 +136,7 @@ def envelope(line: Line, record: Record, taken: Places, context: Context) -> tup
             rest[key] = value
     made["id"] = identity(record, line.anchor, context.names_file)
     # Copies, because redaction changes events in place and these are shared by all of them.
-    made["host"] = context.frame.host.copy()
+    made["host"] = context.host.copy()
     made["client"] = client = made["client"].copy()
     made["source"] = provenance(line)
     stamp = record.get("timestamp")

@@ -28,6 +28,7 @@ COPIES = frozenset(
 NUMBERS = {"durationMs": 1, "totalDurationMs": 1, "durationSeconds": 1000, "duration_ms": 1}
 STRINGS = {"filePath": "file", "agentId": "agent_id", "notebook_path": "file"}
 OUTPUTS = frozenset({"stdout", "stderr", "output", "content", "result", "text"})
+TEXT_ONLY = frozenset({str})
 SHORT = 80
 MAX_PATCH = 50_000
 MAX_DEPTH = 8
@@ -80,10 +81,10 @@ def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, A
     details: dict[str, Any] = {}
     for key, value in result.items():
         kind = type(value)
-        if value is None or value == "":
+        if value is None or value is False or value == "":
             continue
         if kind is bool or kind is int or kind is float:
-            if value is not False and not put_number(tool, key, value):
+            if not put_number(tool, key, value):
                 details[name_of(key)] = value
         elif key in COPIES or (key == "content" and "filePath" in result) or (key == "stdout" and is_image(result)):
             omit(event, name_of(key), value)
@@ -190,7 +191,7 @@ def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth
         kept = {name: part for name, part in kept.items() if part is not None}
         return None if not kept or kept == {"type": "text"} else kept
     if kind is list:
-        if value and all(type(part) is str for part in value) and are_told(value, told):
+        if value and set(map(type, value)) <= TEXT_ONLY and are_told(value, told):
             omit(event, "tool_use_result", value)
             return None
         parts = [without_copies(event, part, told, key, depth + 1) for part in value]
@@ -211,13 +212,14 @@ def put_patch(event: dict[str, Any], tool: dict[str, Any], hunks: Any) -> bool:
         return False
     for hunk in hunks:
         body = hunk.get("lines") if type(hunk) is dict else None
-        if type(body) is not list or not all(type(line) is str for line in body):
+        if type(body) is not list or not set(map(type, body)) <= TEXT_ONLY:
             return False
         places = [hunk.get(key) for key in ("oldStart", "oldLines", "newStart", "newLines")]
         lines.append("@@ -{},{} +{},{} @@".format(*(place if type(place) is int else "?" for place in places)))
         lines += body
-        added += sum(line.startswith("+") for line in body)
-        removed += sum(line.startswith("-") for line in body)
+        signs = [line[:1] for line in body]
+        added += signs.count("+")
+        removed += signs.count("-")
     patch = "\n".join(lines)
     if patch:
         tool["lines_added"], tool["lines_removed"] = added, removed

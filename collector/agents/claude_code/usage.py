@@ -90,7 +90,7 @@ def flag_usage(event: dict[str, Any], usage: Any) -> None:
 
     Only the rows of a message together tell, and they straddle batches: that is for the receiver (docs/events.md).
     """
-    if "usage" in event and "stop_reason" not in event and event.get("model") != SYNTHETIC:
+    if "stop_reason" not in event and event.get("model") != SYNTHETIC:
         calls = usage.get("iterations") if type(usage) is dict else None
         if type(calls) is not list or not calls:
             event["quality"] = ["output_tokens_unknown"]
