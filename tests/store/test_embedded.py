@@ -13,12 +13,15 @@ from pathlib import Path
 import httpx
 import pytest
 
+from collector import settings
+from collector.delivery.sinks.registry import SINKS
 from collector.store import inside
 from collector.store.database import StoreError
 from collector.store.limits import ReceiverLimits
 from collector.store.report import asking, summarize
 from collector.store.server import prepared, running
 from collector.store.writer import Writer
+from collector.way_out import policy_of
 from tests.agent import Agent
 from tests.build import Home
 from tests.service.process import wait_until
@@ -86,6 +89,14 @@ def test_a_sender_that_has_waited_for_too_long_sends_again_and_nothing_is_stored
             client.post(inside.URL, content=sent, headers={"Content-Type": NDJSON}, timeout=0.05)
         assert client.post(inside.URL, content=sent, headers={"Content-Type": NDJSON}).status_code == 200
     assert summarize(path)["events"] == 1
+
+
+def test_reading_waits_for_it_and_for_no_other_sink() -> None:
+    windows = [
+        policy_of(settings.load(None, {"sink": {"url": url, "window": 3}}, sinks=SINKS)).window
+        for url in (None, "http://127.0.0.1:9/")
+    ]
+    assert windows == [1, 3]
 
 
 def test_kill_9_loses_nothing_that_a_saved_offset_is_past(tmp_path: Path) -> None:
