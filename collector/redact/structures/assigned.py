@@ -142,52 +142,64 @@ _SETTERS = word_set(
 
 
 def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The spans of the secrets beside the telling name of a match."""
-    begin, first, separator = match.start("name"), match.start("first"), match["sep"]
-    name = whole_name(text, begin, match.end("name"), start)
+    """The spans of the secrets beside the telling name of a match. Nearly all values are no secret whatever stands
+    around them, and known as such at once: so they are judged first, and only then what else may speak against them."""
+    begin, last = match.span("name")
+    name = whole_name(text, begin, last, start)
     promised = promise(with_word_before(text, begin, start, name))
-    if name.lower() == "key" and text[begin : begin + 1] in b"?&":
-        promised = Promise.OWNED
-    if promised is Promise.NOTHING or is_no_name(text, match, len(name)):
+    if promised is Promise.NOTHING:
         return []
+    if text[begin] in b"?&" and name.lower() == "key":
+        promised = Promise.OWNED
     if promised is Promise.COOKIE:
-        return cookie_spans(text, first, min(stop, first + 4096))
-    if match["open"]:
-        return _quoted(text, match, stop, name, promised)
+        first = match.start("first")
+        spans = cookie_spans(text, first, min(stop, first + 4096))
+    elif match["open"]:
+        spans = _quoted(text, match, stop, name, promised)
+    else:
+        spans = _bare(text, match, stop, name, promised)
+    return [] if spans and is_no_name(text, match, len(name)) else spans
+
+
+def _bare(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
+    """What stands beside a name without quotes."""
+    separator, first = match["sep"], match.start("first")
     if b"==" in separator or b"!=" in separator:
         return []
-    if is_of_a_template(text, match, begin, len(name)):
-        return []
     if separator.isspace():
-        return _adjacent(text, first, stop, promised, name)
-    if separator.startswith(b">"):
-        return _in_element(text, first, stop, promised)
-    if text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name):
-        return []
-    if several := several_words(text, first, stop, promised, name):
-        return several
+        spans = _adjacent(text, first, stop, promised, name)
+    elif separator.startswith(b">"):
+        spans = _in_element(text, first, stop, promised)
+    else:
+        spans = several_words(text, first, stop, promised, name) or _assigned(text, match, stop, name, promised)
+        if spans and (text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name)):
+            return []
+    return [] if spans and is_of_a_template(text, match, match.start("name"), len(name)) else spans
+
+
+def _assigned(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
+    """The one value behind a sign, if it is a secret."""
+    separator, first = match["sep"], match.start("first")
+    sign = separator.strip()
     notation = _notation(text, name, match, stop)
     promised = _lessened(text, match, name, promised)
-    escaped = _escaped_quote.match(text, first, stop)
-    first = escaped.end() if escaped else first
-    scheme = _scheme.match(text, first, stop)
-    first = scheme.end() if scheme else first
-    promised = max(promised, Promise.KEY) if scheme else promised
+    if text[first] in b"&%\\" and (escaped := _escaped_quote.match(text, first, stop)):
+        first = escaped.end()
+    if scheme := _scheme.match(text, first, stop):
+        first, promised = scheme.end(), max(promised, Promise.KEY)
     first, last = bare_span(text, first, stop)
-    if is_code_or_prose(text, match, first, last, notation):
-        return []
     is_list_of_names = separator.endswith(b"- ") and b":" in separator
     is_alternative = separator == b"|"  # in a pattern; a table has blanks there
-    if is_list_of_names or is_alternative or text[begin : begin + 1] == b"/":
+    is_argument = sign == b"(" and not _in_brackets.fullmatch(text[first:last])
+    if is_list_of_names or is_alternative or is_argument or text[match.start("name")] == 0x2F:
         promised = min(promised, Promise.KEY)
-    if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
-        promised = min(promised, Promise.KEY)
-    return _judge(text, first, last, promised, notation, stop, name)
+    spans = _judge(text, first, last, promised, notation, stop, name)
+    return [] if spans and is_code_or_prose(text, match, first, last, notation) else spans
 
 
 def _lessened(text: bytes, match: re.Match[bytes], name: str, promised: Promise) -> Promise:
     """What a name says where it may be something else: a line that a diff takes out, or the result of a test."""
-    if is_report(text, match, name):
+    if name == "PASS" and is_report(text, match, name):
         return min(promised, Promise.OWNED)
     return min(promised, Promise.KEY) if is_taken_out(text, match) else promised
 
@@ -232,33 +244,29 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
 
 
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
-    separator, first = match["sep"], match.end("open")
-    end = quoted_end(text, first, stop, match["open"].rstrip())
+    separator, first, quote = match["sep"], match.end("open"), match["open"].rstrip()
+    end = quoted_end(text, first, stop, quote)
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
-    if closes_a_string(text, match, stop) or (separator[:1] == b">" and b"\n" in separator):
+    sign = separator.strip()
+    is_call = sign.startswith(b"(")
+    if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
+        promised = min(promised, Promise.KEY)
+    is_choice = sign in (b"|", b":") and separator[:1] == b" " and is_one_of_several(text, match, name)
+    is_vague = is_choice or is_call or bool(_vague.search(separator)) or (sign in _VAGUE_ALONE and separator != b"")
+    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop, name)
+    if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
+        last = quoted_end(text, change.end(), stop, quote)
+        is_near = 0 <= last <= first + WIDEST_VALUE
+        spans += _judge(text, change.end(), last, promised, Notation.QUOTED) if is_near else []
+    if not spans or closes_a_string(text, match, stop) or (separator[:1] == b">" and b"\n" in separator):
         return []
     if b"\n" in separator and _key_follows.match(text, end, stop):
         return []
-    is_call = separator.strip().startswith(b"(")
-    if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
-        promised = min(promised, Promise.KEY)
-    is_choice = separator.strip() in (b"|", b":") and separator[:1] == b" " and is_one_of_several(text, match, name)
-    is_vague = (
-        is_choice
-        or is_call
-        or bool(_vague.search(separator))
-        or (separator.strip() in _VAGUE_ALONE and separator != b"")
-    )
     if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
-    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop, name)
-    if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
-        last = quoted_end(text, change.end(), stop, match["open"].rstrip())
-        is_near = 0 <= last <= first + WIDEST_VALUE
-        spans += _judge(text, change.end(), last, promised, Notation.QUOTED) if is_near else []
-    if spans and b"[" in separator:
-        for further, last in listed(text, end, stop, match["open"].rstrip()):
+    if b"[" in separator:
+        for further, last in listed(text, end, stop, quote):
             spans += _judge(text, further, last, promised, Notation.QUOTED)
     return spans
 
@@ -292,7 +300,7 @@ def _judge(
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if is_shielded(text, first, end) or is_its_own_name(value, name) or not is_secret(value, promised, notation):
+    if not is_secret(value, promised, notation) or is_shielded(text, first, end) or is_its_own_name(value, name):
         return []
     if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []
@@ -301,21 +309,24 @@ def _judge(
 
 def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Notation:
     """How a bare value stands beside its name."""
-    separator, first = match["sep"], match.start("first")
-    if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
+    separator, last = match["sep"], match.end("name")
+    sign = separator.strip()
+    if separator in (b"", b">") or sign.lower().endswith((b"value:", b"value=", b"default=")):
         return Notation.ENVIRONMENT
-    if text[match.end("name") : match.end("name") + 1] in (b"`", b"]"):  # in a document, or a key that is computed
+    if text[last] in b"`]":  # in a document, or a key that is computed
         return Notation.BARE
     is_constant = name.upper() == name
     if separator == b"=":
-        at = match.end("name") - len(name)
+        at = last - len(name)
         before = text[at - 1 : at] if at else b""
-        is_parameter = before in (b";", b"?", b"&") or name.startswith("-") or (before == b":" and name[0] == "_")
-        limit = min(stop, first + WIDEST_VALUE)
-        is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, first, limit)
-        return Notation.ENVIRONMENT if is_constant or is_parameter or is_line else Notation.BARE
-    is_compound = bool(_compound.search(name)) and b"=" not in separator
-    is_setting = (is_constant or is_compound) and separator.strip() in (b":", b"=")
+        if is_constant or before in (b";", b"?", b"&") or name.startswith("-") or (before == b":" and name[0] == "_"):
+            return Notation.ENVIRONMENT
+        first = match.start("first")
+        is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(
+            text, first, min(stop, first + WIDEST_VALUE)
+        )
+        return Notation.ENVIRONMENT if is_line else Notation.BARE
+    is_setting = (sign == b":" and (is_constant or bool(_compound.search(name)))) or (sign == b"=" and is_constant)
     return Notation.CONFIGURATION if is_setting else Notation.BARE
 
 

@@ -16,6 +16,7 @@ WIDEST_VALUE = 768
 MOST_LISTED = 50
 
 _phrase_name = re.compile("(?i)phrase|mnemonic|seed")
+_two_words = re.compile(rb"[a-z]{3,8}[ -][a-z]{3}")  # what both begin with
 _phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _bare = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91]*")
 _SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # the first of what may end a bare value
@@ -101,6 +102,8 @@ def listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
 
 def several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
     """A password of four times four letters, or a phrase of words that stands for a key."""
+    if not _two_words.match(text, first, stop):
+        return []
     if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
         return [groups]
     phrase = _phrase.match(text, first, stop) if _phrase_name.search(name) else None

@@ -16,12 +16,15 @@ def whole_name(text: bytes, begin: int, last: int, start: int) -> str:
     """The whole name of which the telling word is a part."""
     if text[begin] in b"?&\"'(,/ \n":
         return text[begin + 1 : last].decode("latin-1")
-    low = max(start, begin - 64)
-    at = low + len(text[low:begin].rstrip(_NAME))
-    if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
-        at += 1  # the n of an escaped newline
-    if at == begin and text[at - 1 : at] == b" " and (spaced := _spaced_name.search(text[low:begin])):
-        at = low + spaced.start()
+    at, low = begin, max(start, begin - 64)
+    before = text[begin - 1] if begin > start else 0
+    if before == 0x20:
+        spaced = _spaced_name.search(text[low:begin])
+        at = low + spaced.start() if spaced else begin
+    elif before == 0x5C or before in _NAME:
+        at = low + len(text[low:begin].rstrip(_NAME))
+        if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
+            at += 1  # the n of an escaped newline
     return text[at:last].decode("latin-1")
 
 
