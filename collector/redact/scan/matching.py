@@ -126,9 +126,9 @@ class Matcher:
         match_at, accept = self.match, self.accept
         if high > stop:
             high = stop
-        limit = min(stop, high + self.widest + 1)
+        limit, narrow = min(stop, high + self.widest + 1), min(NARROW, self.widest // 3)
         while at <= high:
-            if high - at > NARROW:
+            if high - at > narrow:
                 match = self.search(searched, at, limit)
                 if match is None or match.start() > high:
                     return high + 1
