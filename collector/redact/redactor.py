@@ -27,7 +27,7 @@ from collector.redact.marker import MARKER, outside_markers, shielded
 from collector.redact.own_rules.load import Described, user_rules
 from collector.redact.personal import PERSONAL_RULES
 from collector.redact.rule import Rule
-from collector.redact.scan.engines import MARKERS, Engine, make_engine
+from collector.redact.scan.engines import FIELDS, MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
 from collector.redact.session.memory import Found, Known, Sessions
@@ -71,12 +71,14 @@ class Options:
 
 
 class Scanned(NamedTuple):
-    """The strings of an event, the text that rules see, where they may match, and whether a string is disguised."""
+    """The strings of an event, the text that rules see, where they may match, whether a string is disguised, and
+    whether one may describe the fields of a page."""
 
     texts: list[str]
     text: bytes
     zones: dict[int, Zones]
     is_disguised: bool
+    may_describe: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class Redactor:
         if session:
             known = session.standing_in(scanned.text)
             answers = session.answers(event) if PRINTED_RULE not in self._options.disabled else []
-            session.note_calls(event)
+            session.note_calls(event, may_describe=scanned.may_describe)
         if not (scanned.zones or scanned.is_disguised or self._has_fields or known or answers):
             return {}
         told = Told(known, {id(answer) for answer in answers})
@@ -181,7 +183,8 @@ class Redactor:
             text = shielded(text)
             zones = self._engine.zones(text)
             zones.pop(MARKERS, None)
-        return Scanned(texts, text, zones, is_disguised(text, beyond))
+        may_describe = zones.pop(FIELDS, None) is not None
+        return Scanned(texts, text, zones, is_disguised(text, beyond), may_describe)
 
     def _redact(self, event: Any, scanned: Scanned, told: Told) -> list[Finding]:
         """Redacts until nothing more is found, so that doing it twice changes nothing."""
@@ -210,7 +213,7 @@ class Redactor:
 
     def _marks(self, scanned: Scanned, deadline: float) -> dict[int, list[Mark]]:
         """The spans to replace, per segment of the text."""
-        texts, text, zones, _ = scanned
+        texts, text, zones = scanned[:3]
         starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0))
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
@@ -240,7 +243,7 @@ class Redactor:
 
     def _views(self, scanned: Scanned, deadline: float) -> list[View]:
         """The strings of an event that are disguised, without their disguise."""
-        texts, text, zones, is_any_written = scanned
+        texts, text, zones, is_any_written, _ = scanned
         views: list[View | None] = []
         if is_any_written:
             views += [plain_view(index, one) for index, one in enumerate(texts)]

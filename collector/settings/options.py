@@ -147,7 +147,7 @@ class SinkSettings(Section):
     compression: Literal["gzip", "zstd", "none"] = Field(default="gzip", description="of request bodies")
     timeout: Seconds = Field(default=30.0, gt=0, description="seconds to wait for an answer")
     connect_timeout: Seconds = Field(default=10.0, gt=0, description="seconds to wait for a connection")
-    window: int = Field(default=4, ge=1, le=32, description="requests in flight at once")
+    window: int = Field(default=4, ge=1, le=32, description="requests in flight at once; one for the embedded store")
     ca_file: FilePath | None = Field(
         default=None,
         examples=["/etc/collector/ca.pem"],

@@ -22,6 +22,11 @@ VERSION = schema.VERSION
 BUSY_SECONDS = 5.0
 SOON, LATER = 2, 30  # seconds after which a sender should try again
 
+for plain in (type(None), bytes):
+    # sqlite3 looks for an adapter of these too, and if it finds none, an AttributeError is made and dropped: with 20 of
+    # them in a row, that took as long as SQLite needs to insert it.
+    sqlite3.register_adapter(plain, lambda value: value)
+
 
 class StoreError(CollectorError):
     """The store cannot be opened or read."""

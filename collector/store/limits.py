@@ -25,3 +25,6 @@ class Keeping(NamedTuple):
 
     own_prices: Path | None = None
     retention_days: int | None = None
+
+
+KEEP_ALL = Keeping()

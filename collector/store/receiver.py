@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import traceback
 from importlib import resources
-from typing import Any
 
-import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -25,11 +22,12 @@ from starlette.types import ASGIApp
 from collector import __version__
 from collector.log import get_logger
 from collector.store import body
+from collector.store.answers import Answers, Reply
 from collector.store.body import Form, Refusal
 from collector.store.database import StoreUnavailable
 from collector.store.limits import ReceiverLimits
 from collector.store.removing import Choice
-from collector.store.worker import Worker
+from collector.store.worker import Outcome, Worker
 
 log = get_logger()
 
@@ -60,25 +58,18 @@ class Receiver:
         self._expected = b"Bearer " + token.encode() if token else None
         self._limits = limits
         self._waiting_bytes = 0
-        self._trouble = ""
+        self._answers = Answers()
 
     async def take(self, request: Request) -> Response:
         """POST /v1/events."""
         try:
             self._authorize(request)
             form = body.form_of(request.headers)
-            return answer(200, await self._take(request, form))
-        except Refusal as refusal:
-            return answer(refusal.status, {"error": refusal.reason}, refusal.headers)
-        except StoreUnavailable as error:
-            self._note_trouble(str(error))
-            reason = "The store cannot take events now; the receiver's log says why."
-            return answer(503, {"error": reason}, {"retry-after": str(error.retry_after)})
+            return _response(self._answers.stored(await self._take(request, form)))
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         except Exception as error:  # noqa: BLE001 - whatever happens, the client gets an answer, not a traceback
-            self._note_trouble(_place(error))
-            return answer(500, {"error": "The receiver failed; its log says why."})
+            return _response(self._answers.failed(error))
 
     async def forget(self, request: Request) -> Response:
         """DELETE /v1/sessions/{session_id}: removes all events of a session."""
@@ -86,20 +77,16 @@ class Receiver:
             self._authorize(request)
             choice = Choice(session=request.path_params["session_id"])
             removed = await asyncio.wrap_future(self._worker.remove(choice))
-        except Refusal as refusal:
-            return answer(refusal.status, {"error": refusal.reason}, refusal.headers)
-        except StoreUnavailable as error:
-            self._note_trouble(str(error))
-            reason = "The store cannot remove events now; the receiver's log says why."
-            return answer(503, {"error": reason}, {"retry-after": str(error.retry_after)})
+        except (Refusal, StoreUnavailable) as error:
+            return _response(self._answers.failed(error, "remove"))
         log.info("events removed", reason="asked for over HTTP", events=removed.events)
-        return answer(200, {"removed": removed.events})
+        return _response(Reply(200, {"removed": removed.events}))
 
     async def health(self, _: Request) -> Response:
         """GET /health."""
-        if self._trouble:
-            return answer(503, {"status": "failing", "version": __version__})
-        return answer(200, {"status": "ok", "version": __version__})
+        if self._answers.trouble:
+            return _response(Reply(503, {"status": "failing", "version": __version__}))
+        return _response(Reply(200, {"status": "ok", "version": __version__}))
 
     def _authorize(self, request: Request) -> None:
         """Raises Refusal for a request without the token, and for a browser's: no web page has any business here."""
@@ -109,21 +96,13 @@ class Receiver:
         if "origin" in request.headers:
             raise Refusal(403, "Requests from web pages are not accepted.")
 
-    async def _take(self, request: Request, form: Form) -> dict[str, Any]:
+    async def _take(self, request: Request, form: Form) -> Outcome:
         waiting = [0]
         try:
             data = await self._read(request, waiting)
-            outcome = await asyncio.wrap_future(self._worker.submit(data, form))
+            return await asyncio.wrap_future(self._worker.submit(data, form))
         finally:
             self._waiting_bytes -= waiting[0]
-        if self._trouble:
-            self._trouble = ""
-            log.info("store recovered")
-        return {
-            "accepted": outcome.stored.accepted,
-            "duplicate": outcome.stored.duplicate,
-            "rejected": [{"id": item.id, "reason": item.reason} for item in outcome.rejected],
-        }
 
     async def _read(self, request: Request, waiting: list[int]) -> bytes:
         """The body as it came. Adds to `waiting` how much of the memory that all requests share it takes."""
@@ -151,22 +130,9 @@ class Receiver:
         waiting[0] += count
         self._waiting_bytes += count
 
-    def _note_trouble(self, reason: str) -> None:
-        if reason != self._trouble:
-            log.error("store failing", reason=reason)
-        self._trouble = reason
 
-
-def answer(status: int, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
-    """An answer in JSON."""
-    return Response(orjson.dumps(content), status, headers, media_type="application/json")
-
-
-def _place(error: Exception) -> str:
-    """What went wrong, and where. The error's own message may quote an event, so it is not logged."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
-    return f"{type(error).__name__} at {where}"
+def _response(reply: Reply) -> Response:
+    return Response(reply.body, reply.status, reply.headers, media_type="application/json")
 
 
 async def describe(_: Request) -> Response:
@@ -178,4 +144,4 @@ async def describe(_: Request) -> Response:
 async def _explain(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
-    return answer(status, {"error": HINTS.get(status, "The request was not understood.")}, headers)
+    return _response(Reply(status, {"error": HINTS.get(status, "The request was not understood.")}, headers))

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -19,16 +19,14 @@ from starlette.types import ASGIApp
 from collector.log import get_logger, place_of
 from collector.store.connection import bounded
 from collector.store.database import StoreError
-from collector.store.limits import Keeping, ReceiverLimits
+from collector.store.limits import KEEP_ALL, Keeping, ReceiverLimits
 from collector.store.receiver import application
-from collector.store.worker import Worker
-from collector.store.writer import Writer
+from collector.store.worker import working
 
 log = get_logger()
 
 MAX_HEADER_BYTES = 32 * 1024
 STOP_SECONDS = 5
-KEEP_ALL = Keeping()
 
 
 class Server(uvicorn.Server):
@@ -56,10 +54,7 @@ def prepared(
 ) -> Iterator[Server]:
     """A server that is ready to run, with its database open for as long as the block lasts. `make_pages` is called once
     the database is there."""
-    with (
-        closing(Writer(database, limits.busy_seconds, keeping.own_prices)) as writer,
-        Worker(writer, limits, keeping.retention_days) as worker,
-    ):
+    with working(database, limits, keeping) as worker:
         pages = None if make_pages is None else make_pages()
         yield serving(application(worker, token, limits, pages), limits, certificate, key)
 

@@ -13,14 +13,16 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from collector.store import body
 from collector.store.body import Form
 from collector.store.database import StoreUnavailable
-from collector.store.limits import ReceiverLimits
+from collector.store.limits import KEEP_ALL, Keeping, ReceiverLimits
 from collector.store.removing import Choice, Removed, remove, remove_old
 from collector.store.rows import Rejected, Row
 from collector.store.writer import Writer
@@ -82,6 +84,7 @@ class Worker:
         self._turn: float | None = None  # when that came which is being worked on
         self._pace = 0.0  # seconds for a body, of late
         self._promised = 0.0  # until when the writer is spoken for
+        self._is_over = False
         self._jobs: queue.SimpleQueue[Job | Removal | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="collector-store", daemon=True)
 
@@ -103,6 +106,8 @@ class Worker:
             raise body.too_busy(self.come_back())
         future: Future[Outcome] = Future()
         self._jobs.put(Job(data, form, future, now))
+        if self._is_over:
+            self._turn_away_rest()
         return future
 
     def come_back(self) -> float:
@@ -142,6 +147,17 @@ class Worker:
                 self._remove(jobs[-1])
             elif is_open:
                 self._remove_old()
+        # In this order: whoever submits after this has looked for the last time sees that it is over.
+        self._is_over = True
+        self._turn_away_rest()
+
+    def _turn_away_rest(self) -> None:
+        """Fails what came too late, so that nobody waits for it."""
+        with suppress(queue.Empty):
+            while True:
+                job = self._jobs.get_nowait()
+                if job is not None and job.future.set_running_or_notify_cancel():
+                    job.future.set_exception(body.too_busy(SHORTEST_WAIT))
 
     def _remove(self, removal: Removal) -> None:
         if removal.future.set_running_or_notify_cancel():
@@ -192,3 +208,13 @@ class Worker:
 def _size(job: Job | Removal | None) -> int:
     """The bytes of a body, and at least one; 0 for anything else, which nothing waits together with."""
     return max(1, len(job.data)) if isinstance(job, Job) else 0
+
+
+@contextmanager
+def working(database: Path, limits: ReceiverLimits, keeping: Keeping = KEEP_ALL) -> Iterator[Worker]:
+    """A worker with its database, which is open for as long as the block lasts."""
+    with (
+        closing(Writer(database, limits.busy_seconds, keeping.own_prices)) as writer,
+        Worker(writer, limits, keeping.retention_days) as worker,
+    ):
+        yield worker

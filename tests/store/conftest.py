@@ -1,4 +1,4 @@
-"""A running embedded store and a client for it."""
+"""A receiver that runs, and a client of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.store import EmbeddedStore
-from tests.store.samples import Client
+from tests.store.samples import Client, serving
 
 
 @pytest.fixture
@@ -19,8 +18,6 @@ def database(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(database: Path) -> Iterator[Client]:
-    """A client of a store that runs for this test."""
-    with EmbeddedStore(database) as store:
-        client = Client.of(store, database)
-        with client.http:
-            yield client
+    """A client of a receiver that runs for this test, and wants a token."""
+    with serving(database, "a token") as client:
+        yield client

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from collector.store import EmbeddedStore
 from collector.store.limits import ReceiverLimits
 from collector.store.report import summarize
 from collector.store.rows import Row, from_value
@@ -69,11 +68,6 @@ class Client:
         self.database = database
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.http = httpx.Client(headers=self.headers, timeout=20)
-
-    @classmethod
-    def of(cls, store: EmbeddedStore, database: Path) -> Client:
-        """A client of an embedded store."""
-        return cls(store.url, store.token, database)
 
     def post(self, body: bytes, content_type: str = NDJSON, encoding: str = "", **headers: str) -> httpx.Response:
         """One request as it stands."""

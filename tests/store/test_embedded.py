@@ -1,60 +1,141 @@
-"""The embedded store starts and stops inside another program and leaves nothing behind."""
+"""The embedded store answers as a receiver would, starts and stops inside a program, and leaves nothing behind."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import socket
-import subprocess
-import sys
 import threading
-import time
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
-from collector.store import EmbeddedStore
+from collector import settings
+from collector.delivery.sinks.registry import SINKS
+from collector.store import inside
 from collector.store.database import StoreError
 from collector.store.limits import ReceiverLimits
+from collector.store.report import asking, summarize
 from collector.store.server import prepared, running
-from tests.store.samples import Client, event
+from collector.store.writer import Writer
+from collector.way_out import policy_of
+from tests.agent import Agent
+from tests.build import Home
+from tests.service.process import wait_until
+from tests.store.samples import NDJSON, event, lines, serving
+
+LIMITS = ReceiverLimits()
+FIRST, SECOND = event(), event()
+REQUESTS: dict[str, tuple[bytes, dict[str, str]]] = {
+    "events": (lines([FIRST, SECOND]), {"Content-Type": NDJSON}),
+    "a repeat": (lines([FIRST, SECOND]), {"Content-Type": NDJSON}),
+    "one that cannot be stored": (lines([event(), event(kind="")]), {"Content-Type": NDJSON}),
+    "nothing": (b"", {"Content-Type": NDJSON}),
+    "an array": (json.dumps([event()]).encode(), {"Content-Type": "application/json"}),
+    "no JSON": (b"nonsense\n", {"Content-Type": NDJSON}),
+    "an unknown type": (b"", {"Content-Type": "text/csv"}),
+    "an unknown encoding": (b"", {"Content-Type": NDJSON, "Content-Encoding": "br"}),
+    "too large": (b" " * (LIMITS.body_bytes + 1), {"Content-Type": NDJSON}),
+}
 
 
 def descriptors() -> int:
     return len(os.listdir("/dev/fd"))
 
 
-def test_it_can_be_started_and_stopped_again_and_again(database: Path) -> None:
+def test_it_answers_every_request_as_a_receiver_would(tmp_path: Path) -> None:
+    here, there = tmp_path / "here.db", tmp_path / "there.db"
+    with inside.opened(here) as store, httpx.Client(transport=store) as near, serving(there) as far:
+        answers = {
+            name: [
+                client.post(url, content=data, headers=headers)
+                for client, url in ((near, inside.URL), (far.http, far.url))
+            ]
+            for name, (data, headers) in REQUESTS.items()
+        }
+    for name, (one, other) in answers.items():
+        assert (name, one.status_code, one.json()) == (name, other.status_code, other.json())
+        assert dict(other.headers).items() >= dict(one.headers).items(), name
+    assert {one.status_code for one, _ in answers.values()} == {200, 400, 413, 415}
+    assert summarize(here)["events"] == summarize(there)["events"] == 4
+
+
+def test_it_can_be_started_and_stopped_again_and_again(tmp_path: Path) -> None:
     threads, open_files = threading.active_count(), descriptors()
     for number in range(1, 6):
-        with EmbeddedStore(database) as store:
-            client = Client.of(store, database)
-            with client.http:
-                client.send(event())
-                assert client.report()["events"] == number
+        with inside.opened(tmp_path / "events.db") as store, httpx.Client(transport=store) as client:
+            client.post(inside.URL, content=lines([event()]), headers={"Content-Type": NDJSON})
+        assert summarize(tmp_path / "events.db")["events"] == number
+        assert client.is_closed
     assert threading.active_count() <= threads  # what an earlier test left may have been ending
     assert descriptors() <= open_files
 
 
-def test_a_client_that_keeps_its_connection_does_not_hold_up_the_stop(database: Path) -> None:
-    started = time.monotonic()
-    with EmbeddedStore(database) as store:
-        client = Client.of(store, database)
-        client.send(event())
-    assert time.monotonic() - started < 3
-    with pytest.raises(httpx.ConnectError):
-        client.send(event())
-    client.http.close()
+def test_what_comes_after_its_end_is_turned_away_at_once(tmp_path: Path) -> None:
+    with inside.opened(tmp_path / "events.db") as store:
+        pass
+    answer = httpx.Client(transport=store).post(inside.URL, content=lines([event()]), headers={"Content-Type": NDJSON})
+    assert answer.status_code == 503
+    assert summarize(tmp_path / "events.db")["events"] == 0
 
 
-def test_it_stops_when_the_program_around_it_fails(database: Path) -> None:
+def test_a_sender_that_has_waited_for_too_long_sends_again_and_nothing_is_stored_twice(tmp_path: Path) -> None:
+    path, sent = tmp_path / "events.db", lines([event()])
+    with inside.opened(path) as store, closing(Writer(path)) as other, httpx.Client(transport=store) as client:
+        with other.changing(), pytest.raises(httpx.ReadTimeout):
+            client.post(inside.URL, content=sent, headers={"Content-Type": NDJSON}, timeout=0.05)
+        assert client.post(inside.URL, content=sent, headers={"Content-Type": NDJSON}).status_code == 200
+    assert summarize(path)["events"] == 1
+
+
+def test_reading_waits_for_it_and_for_no_other_sink() -> None:
+    windows = [
+        policy_of(settings.load(None, {"sink": {"url": url, "window": 3}}, sinks=SINKS)).window
+        for url in (None, "http://127.0.0.1:9/")
+    ]
+    assert windows == [1, 3]
+
+
+def test_kill_9_loses_nothing_that_a_saved_offset_is_past(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    session = home.session()
+    for number in range(300):
+        session.prompt(f"prompt {number}")
+    starts = [0, *itertools.accumulate(map(len, session.lines))][:-1]
+    agent = Agent(home, None, {"COLLECTOR_BATCH__MAX_EVENTS": "2"})
+    database = home.path / ".local" / "share" / "collector" / "events.db"
+
+    def stored() -> set[int]:
+        try:
+            with asking(database) as connection:
+                return {place for (place,) in connection.execute("SELECT body ->> '$.source.offset' FROM bodies")}
+        except StoreError:  # not there yet
+            return set()
+
+    for at_least in (20, 120):
+        with agent.start(command="scan") as run:
+            wait_until(lambda: run.process.poll() is not None or len(stored()) >= at_least)  # noqa: B023
+            assert run.process.poll() is None
+            run.kill()
+        [offset] = agent.offsets().values()
+        assert offset
+        assert stored() >= {line for line in starts if line < offset}
+    again = agent.scan().assert_balanced()
+    assert stored() == set(starts)
+    assert again.ledger["delivered"] < 300
+
+
+def test_it_stops_when_the_program_around_it_fails(tmp_path: Path) -> None:
     threads = threading.active_count()
-    with pytest.raises(KeyError), EmbeddedStore(database):
+    with pytest.raises(KeyError), inside.opened(tmp_path / "events.db"):
         raise KeyError
     assert threading.active_count() <= threads
 
 
-def test_an_interrupt_while_it_starts_leaves_no_thread_behind(database: Path) -> None:
+def test_an_interrupt_while_a_server_starts_leaves_no_thread_behind(database: Path) -> None:
     made: list[threading.Thread] = []
 
     class Interrupted(threading.Thread):
@@ -64,7 +145,7 @@ def test_an_interrupt_while_it_starts_leaves_no_thread_behind(database: Path) ->
             raise KeyboardInterrupt
 
     with (
-        prepared(database, None, ReceiverLimits()) as server,
+        prepared(database, None, LIMITS) as server,
         socket.create_server(("127.0.0.1", 0)) as listener,
         pytest.raises(KeyboardInterrupt),
         running(server, listener, Interrupted),
@@ -75,23 +156,6 @@ def test_an_interrupt_while_it_starts_leaves_no_thread_behind(database: Path) ->
 
 def test_a_database_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
     threads = threading.active_count()
-    with pytest.raises(StoreError), EmbeddedStore(tmp_path):
+    with pytest.raises(StoreError), inside.opened(tmp_path):
         pytest.fail("it started")
     assert threading.active_count() <= threads
-
-
-def test_only_this_program_may_write_to_it(client: Client) -> None:
-    assert client.url.startswith("http://127.0.0.1:")
-    assert httpx.post(client.url, content=b"").status_code == 401
-
-
-def test_two_stores_of_one_program_have_tokens_of_their_own(tmp_path: Path) -> None:
-    with EmbeddedStore(tmp_path / "a.db") as one, EmbeddedStore(tmp_path / "b.db") as other:
-        assert one.token != other.token
-        assert one.url != other.url
-
-
-def test_naming_it_does_not_load_the_web_server() -> None:
-    program = "import sys, collector.store; print({'starlette', 'uvicorn', 'sqlite3'} & set(sys.modules))"
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "set()"

@@ -22,9 +22,11 @@ from collector.redact.scan.compiling import WITH_BEGIN, compile_patterns, compil
 from collector.redact.scan.literals import needles
 from collector.redact.scan.matching import Zones, scan_pattern, scan_patterns, scan_widths, stretches
 from collector.redact.scan.segments import KEY_END
+from collector.redact.session.fields import FIELDS_OF_PAGES
 
 End = tuple[int, int, int]  # a pattern, where it begins if the scanner can say so, and where it ends
-MARKERS = -1
+MARKERS, FIELDS = -1, -2  # signs: not of a rule, but of markers, and of fields that a page describes
+_SIGNS = {MARKERS: re.escape(OPENING.decode()), FIELDS: FIELDS_OF_PAGES}
 CANARIES = 8  # that a cached database must report before it is used
 MOST_ENDS = 500  # that one scan may report, and one more for every 256 characters; few texts have so many
 _key_end = KEY_END.encode("latin-1")
@@ -32,7 +34,7 @@ _key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])") 
 
 
 class Engine(Protocol):
-    """Says where rules may match: {index of the rule: zones}; MARKERS is among them where markers may be."""
+    """Says where rules may match: {index of the rule: zones}; signs are among them, with no zones."""
 
     name: str
 
@@ -57,8 +59,8 @@ class Hyperscan:
                 continue
             for pattern in scan_patterns(rule):
                 self._sharing.setdefault(pattern, []).append(index)
-        # Markers cost a scan nothing; a look of its own would be 0.5 us.
-        self._sharing.setdefault(re.escape(OPENING.decode()), []).append(MARKERS)
+        for sign, pattern in _SIGNS.items():  # they cost a scan nothing; a look of its own would be 0.5 us
+            self._sharing.setdefault(pattern, []).append(sign)
         self._indexes = list(self._sharing.values())
         self._with_begin = {at for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)}
         self._database = _database(list(self._sharing), rules, cache_dir, preparing)
@@ -120,7 +122,7 @@ class Hyperscan:
         return zones
 
     def _zones_of(self, rule: int, found: Zones) -> Zones:
-        if rule == MARKERS:
+        if rule < 0:
             return []
         if rule not in self._widths:
             self._widths[rule] = scan_widths(self._rules[rule])
@@ -170,6 +172,7 @@ class Python:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._at_keys = _rules_at_keys(rules)
+        self._signs = {sign: re.compile(pattern.encode()) for sign, pattern in _SIGNS.items()}
         self._everywhere: list[int] = []  # the rules of which no literal is known
         self._exact: dict[bytes, list[int]] = {}
         self._folded: dict[bytes, list[int]] = {}
@@ -186,8 +189,7 @@ class Python:
         """The whole text, for every rule that cannot be ruled out by its literals."""
         everywhere = [(0, len(text))]
         zones = dict.fromkeys(self._everywhere, everywhere)
-        if OPENING in text:
-            zones[MARKERS] = []
+        zones |= {sign: [] for sign, pattern in self._signs.items() if pattern.search(text)}
         for searched, known in ((text, self._exact), (text.lower(), self._folded)):
             for literal, rules in known.items():
                 if literal in searched:
@@ -234,7 +236,7 @@ def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None
 def _canaries(patterns: list[str], rules: Sequence[Rule]) -> list[rule_cache.Canary]:
     """Texts in which a sound database reports a pattern: a marker, and samples of rules from across the table."""
     plain = [rule for rule in rules if rule.examples and not rule.keywords and rule.trigger != AT_KEYS]
-    texts = {re.escape(OPENING.decode()): OPENING}
+    texts = {_SIGNS[MARKERS]: OPENING}
     for rule in plain[:: len(plain) // CANARIES + 1]:
         texts[scan_pattern(rule)] = sample(rule.examples[0], 0).encode("latin-1", "replace")
     return [(text, patterns.index(pattern)) for pattern, text in texts.items()]

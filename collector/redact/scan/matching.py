@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from time import monotonic
 
-from collector.redact.rule import Rule, Spans, width
+from collector.redact.rule import Locate, Rule, Spans, width
 from collector.redact.scan.compiling import WITH_BEGIN
 from collector.redact.words.placeholders import is_filler
 
@@ -72,6 +72,7 @@ class Matcher:
         """The secrets of this rule in the zones. `starts` are where the segments of the text begin; `folded` is the
         text in lower case."""
         texts = (text, folded if self.folds else text)
+        widest = STRETCH if len(zones) <= FEW or not self.rule.locate else -1
         found: Spans = []
         read: _Read = {}
         at = 0
@@ -79,16 +80,16 @@ class Matcher:
             at = max(at, low)
             index = bisect_right(starts, at) - 1
             while index < len(starts) and starts[index] <= high:
-                stop = (starts[index + 1] if index + 1 < len(starts) else len(text) + 1) - 1
-                segment = (starts[index], stop)
-                at = max(at, starts[index])
-                if high - at > STRETCH or (len(zones) > FEW and self.rule.locate):
-                    for last in stretches(text, at, min(high, stop)):
-                        at = self._in_stretch(texts, at, last, segment, found, read)
-                        _check_time(deadline, self.rule.id)
-                else:
-                    at = self._in_segment(texts, at, high, segment, found)
+                start = starts[index]
                 index += 1
+                stop = (starts[index] if index < len(starts) else len(text) + 1) - 1
+                at = max(at, start)
+                if high - at <= widest:
+                    at = self._in_segment(texts, at, high, start, stop, found)
+                    continue
+                for last in stretches(text, at, min(high, stop)):
+                    at = self._in_stretch(texts, at, last, (start, stop), found, read)
+                    _check_time(deadline, self.rule.id)
             _check_time(deadline, self.rule.id)
         return found
 
@@ -104,7 +105,7 @@ class Matcher:
         """Part of a zone. If it equals one that was read before, in itself and in all that is looked at around it, it
         holds the same: a text that repeats itself a thousand times is read once."""
         if not self.rule.sight or at > last:
-            return self._in_segment(texts, at, last, segment, found)
+            return self._in_segment(texts, at, last, *segment, found)
         before, after = self.rule.sight
         low = max(segment[0], at - before)
         seen = (at - low, last - at, texts[0][low : min(segment[1], last + after)])
@@ -113,34 +114,39 @@ class Matcher:
             found += [(last + low, last + high) for low, high in spans]
             return last + end
         known = len(found)
-        end = self._in_segment(texts, at, last, segment, found)
+        end = self._in_segment(texts, at, last, *segment, found)
         spans = [(low - last, high - last) for low, high in found[known:]]
         if end + self.rule.beyond <= last + after:
             read[seen] = (end - last, spans)
         return end
 
-    def _in_segment(
-        self, texts: tuple[bytes, bytes], at: int, high: int, segment: tuple[int, int], found: Spans
-    ) -> int:
+    def _in_segment(self, texts: tuple[bytes, bytes], at: int, high: int, start: int, stop: int, found: Spans) -> int:
+        """Adds what is found in matches that begin between two places; returns the place to go on at."""
         text, searched = texts
-        start, stop = segment
-        limit = min(stop, high + self.widest + 1)
-        while at <= high and (match := self._next(searched, at, high, limit)) and match.start() <= high:
-            if spans := self._accept(text, match, start, stop):
+        match_at, accept = self.match, self.accept
+        if high > stop:
+            high = stop
+        limit, narrow = min(stop, high + self.widest + 1), min(NARROW, self.widest // 3)
+        while at <= high:
+            if high - at > narrow:
+                match = self.search(searched, at, limit)
+                if match is None or match.start() > high:
+                    return high + 1
+            elif not (match := match_at(searched, at, limit)):  # a search would read on to `limit`
+                at += 1
+                continue
+            if spans := accept(text, match, start, stop):
+                at = spans[-1][1] if len(spans) == 1 else max(end for _, end in spans)
                 found += [span for span in spans if span[0] < span[1]]
-                at = max(end for _, end in spans)
             else:  # go on inside of what was refused: the next match may begin there
                 at = max(match.start() + 1, match.start("first") if self.has_first else 0)
-        return max(at, min(high, stop) + 1)
+        return at
 
-    def _next(self, searched: bytes, at: int, high: int, limit: int) -> re.Match[bytes] | None:
-        """The next match from a place onwards. A search would read on to `limit`, far beyond where one may begin."""
-        if high - at > NARROW:
-            return self.search(searched, at, limit)
-        for place in range(at, high + 1):
-            if match := self.match(searched, place, limit):
-                return match
-        return None
+    @cached_property
+    def accept(self) -> Locate:
+        """Which spans of a match are secret."""
+        is_sure = not self.rule.before and not self.rule.keywords
+        return self.rule.locate if is_sure and self.rule.locate else self._accept
 
     def _accept(self, text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         if self.before and match.start() > start and not self.before(text, match.start()):

@@ -59,13 +59,14 @@ class Session:
         self._values: dict[str, Known] = {}
         self._fields: dict[str, None] = {}
 
-    def note_calls(self, event: dict[str, Any]) -> None:
-        """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into."""
+    def note_calls(self, event: dict[str, Any], *, may_describe: bool) -> None:
+        """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into;
+        `may_describe`: whether its text has the sign of such fields (fields.FIELDS_OF_PAGES)."""
         for block in _blocks(event):
             kind = block.get("type")
             if kind == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
                 _put(self._calls, call, None, CALLS)
-            elif kind == "tool_result" and isinstance(text := block.get("text"), str):
+            elif may_describe and kind == "tool_result" and isinstance(text := block.get("text"), str):
                 for number in fields_for_secrets(text):
                     _put(self._fields, number, None, FIELDS)
 

@@ -23,6 +23,7 @@ from collector.redact.structures.not_a_name import (
     is_report,
     is_taken_out,
 )
+from collector.redact.structures.notation import Sign, notation_of, read_sign
 from collector.redact.structures.value_end import (
     WIDEST_VALUE,
     bare_span,
@@ -32,7 +33,7 @@ from collector.redact.structures.value_end import (
     several_words,
     whole_end,
 )
-from collector.redact.structures.whole_name import whole_name, with_word_before
+from collector.redact.structures.whole_name import Name, whole_name
 from collector.redact.words.code import is_name_in_code
 from collector.redact.words.labels import is_camel, is_joined, is_result
 from collector.redact.words.letter_pairs import reads_like_words
@@ -117,10 +118,10 @@ _FLAG = (
     rf"""["'`]?(?:[ \t]|\\t){{1,4}}(?P<sep>)(?P<open>{_QUOTE})?(?P<first>[^\s\x91\x90-])"""
 )
 
-_scheme = re.compile(
-    rb"(?i)(?:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]\s{0,60}"
-)
-_whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
+_SCHEMES = rb"(?i:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]"
+_scheme = re.compile(_SCHEMES + rb"\s{0,60}")
+# What a bare value begins with where more follows than one: a scheme, an escaped quote, several words.
+_begins_more = re.compile(_SCHEMES + rb"|[&%\\-]|[a-z]{3,8}[ -][a-z]{3}")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
 _escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\\((?:aq|dq)")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
@@ -129,10 +130,7 @@ _parts = re.compile(rb"[^\x8f\x90\x91]+")
 _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _key_follows = re.compile(rb"[\"']\s?:")
-_VAGUE_ALONE = frozenset([b"", b",", b"("])
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
-_vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
-_compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
 _SETTERS = word_set(
     """
@@ -142,54 +140,63 @@ _SETTERS = word_set(
 
 
 def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The spans of the secrets beside the telling name of a match."""
-    begin, first, separator = match.start("name"), match.start("first"), match["sep"]
-    name = whole_name(text, begin, match.end("name"), start)
-    promised = promise(with_word_before(text, begin, start, name))
-    if name.lower() == "key" and text[begin : begin + 1] in b"?&":
-        promised = Promise.OWNED
-    if promised is Promise.NOTHING or is_no_name(text, match, len(name)):
+    """The spans of the secrets beside the telling name of a match. Nearly all values are no secret whatever stands
+    around them, and known as such at once: so they are judged first, and only then what else may speak against them."""
+    begin, last = match.span("name")
+    name = whole_name(text, begin, last, start)
+    if name.promised is Promise.NOTHING:
         return []
-    if promised is Promise.COOKIE:
-        return cookie_spans(text, first, min(stop, first + 4096))
-    if match["open"]:
-        return _quoted(text, match, stop, name, promised)
-    if b"==" in separator or b"!=" in separator:
+    if name.promised is Promise.COOKIE:
+        first = match.start("first")
+        spans = cookie_spans(text, first, min(stop, first + 4096))
+    elif match["open"]:
+        spans = _quoted(text, match, stop, name.text, name.promised)
+    else:
+        spans = _bare(text, match, stop, name)
+    return [] if spans and is_no_name(text, match, len(name.text)) else spans
+
+
+def _bare(text: bytes, match: re.Match[bytes], stop: int, name: Name) -> Spans:
+    """What stands beside a name without quotes."""
+    sign, first = read_sign(match["sep"]), match.start("first")
+    if sign.is_comparison:
         return []
-    if is_of_a_template(text, match, begin, len(name)):
-        return []
-    if separator.isspace():
-        return _adjacent(text, first, stop, promised, name)
-    if separator.startswith(b">"):
-        return _in_element(text, first, stop, promised)
-    if text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name):
-        return []
-    if several := several_words(text, first, stop, promised, name):
+    if sign.is_blank:
+        spans = _adjacent(text, first, stop, name.promised, name.text)
+    elif sign.opens_element:
+        spans = _in_element(text, first, stop, name.promised)
+    else:
+        spans = _assigned(text, match, stop, name, sign)
+        if spans and (text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name.text)):
+            return []
+    return [] if spans and is_of_a_template(text, match, match.start("name"), len(name.text)) else spans
+
+
+def _assigned(text: bytes, match: re.Match[bytes], stop: int, name: Name, sign: Sign) -> Spans:
+    """The value behind a sign, if it is a secret."""
+    first, promised = match.start("first"), name.promised
+    is_alone = not _begins_more.match(text, first, stop)
+    if not is_alone and (several := several_words(text, first, stop, promised, name.text)):
         return several
-    notation = _notation(text, name, match, stop)
-    promised = _lessened(text, match, name, promised)
-    escaped = _escaped_quote.match(text, first, stop)
-    first = escaped.end() if escaped else first
-    scheme = _scheme.match(text, first, stop)
-    first = scheme.end() if scheme else first
-    promised = max(promised, Promise.KEY) if scheme else promised
+    notation = notation_of(text, match, stop, name, sign)
+    if name.text == "PASS" and is_report(text, match, name.text):
+        promised = min(promised, Promise.OWNED)
+    elif not sign.trimmed and is_taken_out(text, match):
+        promised = min(promised, Promise.KEY)
+    if not is_alone:
+        escaped = _escaped_quote.match(text, first, stop)
+        first = escaped.end() if escaped else first
+        scheme = _scheme.match(text, first, stop)
+        first = scheme.end() if scheme else first
+        promised = max(promised, Promise.KEY) if scheme else promised
     first, last = bare_span(text, first, stop)
-    if is_code_or_prose(text, match, first, last, notation):
+    is_argument = sign.trimmed == b"(" and not _in_brackets.fullmatch(text[first:last])
+    if is_argument or sign.is_vague or text[match.start("name")] == 0x2F:
+        promised = min(promised, Promise.KEY)
+    if is_alone and not is_secret(text[first:last].decode("latin-1"), promised, notation):
         return []
-    is_list_of_names = separator.endswith(b"- ") and b":" in separator
-    is_alternative = separator == b"|"  # in a pattern; a table has blanks there
-    if is_list_of_names or is_alternative or text[begin : begin + 1] == b"/":
-        promised = min(promised, Promise.KEY)
-    if separator.strip() == b"(" and not _in_brackets.fullmatch(text[first:last]):
-        promised = min(promised, Promise.KEY)
-    return _judge(text, first, last, promised, notation, stop, name)
-
-
-def _lessened(text: bytes, match: re.Match[bytes], name: str, promised: Promise) -> Promise:
-    """What a name says where it may be something else: a line that a diff takes out, or the result of a test."""
-    if is_report(text, match, name):
-        return min(promised, Promise.OWNED)
-    return min(promised, Promise.KEY) if is_taken_out(text, match) else promised
+    spans = _judge(text, first, last, promised, notation, stop, name.text)
+    return [] if spans and is_code_or_prose(text, match, first, last, notation) else spans
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
@@ -232,33 +239,27 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
 
 
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
-    separator, first = match["sep"], match.end("open")
-    end = quoted_end(text, first, stop, match["open"].rstrip())
+    separator, first, quote = match["sep"], match.end("open"), match["open"].rstrip()
+    end = quoted_end(text, first, stop, quote)
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
         return []
-    if closes_a_string(text, match, stop) or (separator[:1] == b">" and b"\n" in separator):
+    sign = read_sign(separator)
+    if sign.is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
+        promised = min(promised, Promise.KEY)
+    is_vague = sign.is_vague_before_string or (sign.may_be_choice and is_one_of_several(text, match, name))
+    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop, name)
+    if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
+        last = quoted_end(text, change.end(), stop, quote)
+        is_near = 0 <= last <= first + WIDEST_VALUE
+        spans += _judge(text, change.end(), last, promised, Notation.QUOTED) if is_near else []
+    if not spans or closes_a_string(text, match, stop) or (separator[:1] == b">" and b"\n" in separator):
         return []
     if b"\n" in separator and _key_follows.match(text, end, stop):
         return []
-    is_call = separator.strip().startswith(b"(")
-    if is_call and split_name(name.rpartition(".")[2])[0] not in _SETTERS:
-        promised = min(promised, Promise.KEY)
-    is_choice = separator.strip() in (b"|", b":") and separator[:1] == b" " and is_one_of_several(text, match, name)
-    is_vague = (
-        is_choice
-        or is_call
-        or bool(_vague.search(separator))
-        or (separator.strip() in _VAGUE_ALONE and separator != b"")
-    )
     if is_vague and _stands_for_itself(text[first:end], name, promised):
         return []
-    spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop, name)
-    if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
-        last = quoted_end(text, change.end(), stop, match["open"].rstrip())
-        is_near = 0 <= last <= first + WIDEST_VALUE
-        spans += _judge(text, change.end(), last, promised, Notation.QUOTED) if is_near else []
-    if spans and b"[" in separator:
-        for further, last in listed(text, end, stop, match["open"].rstrip()):
+    if b"[" in separator:
+        for further, last in listed(text, end, stop, quote):
             spans += _judge(text, further, last, promised, Notation.QUOTED)
     return spans
 
@@ -292,31 +293,11 @@ def _judge(
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if is_shielded(text, first, end) or is_its_own_name(value, name) or not is_secret(value, promised, notation):
+    if not is_secret(value, promised, notation) or is_shielded(text, first, end) or is_its_own_name(value, name):
         return []
     if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []
     return [(first, whole_end(text, first, end, stop))]
-
-
-def _notation(text: bytes, name: str, match: re.Match[bytes], stop: int) -> Notation:
-    """How a bare value stands beside its name."""
-    separator, first = match["sep"], match.start("first")
-    if separator in (b"", b">") or separator.strip().lower().endswith((b"value:", b"value=", b"default=")):
-        return Notation.ENVIRONMENT
-    if text[match.end("name") : match.end("name") + 1] in (b"`", b"]"):  # in a document, or a key that is computed
-        return Notation.BARE
-    is_constant = name.upper() == name
-    if separator == b"=":
-        at = match.end("name") - len(name)
-        before = text[at - 1 : at] if at else b""
-        is_parameter = before in (b";", b"?", b"&") or name.startswith("-") or (before == b":" and name[0] == "_")
-        limit = min(stop, first + WIDEST_VALUE)
-        is_line = before in (b"", b"\n", b"\r", b"\x90") and _whole_line.match(text, first, limit)
-        return Notation.ENVIRONMENT if is_constant or is_parameter or is_line else Notation.BARE
-    is_compound = bool(_compound.search(name)) and b"=" not in separator
-    is_setting = (is_constant or is_compound) and separator.strip() in (b":", b"=")
-    return Notation.CONFIGURATION if is_setting else Notation.BARE
 
 
 ASSIGNED_RULES = (

@@ -159,7 +159,7 @@ CREDENTIAL_RULES = (
     Rule(
         id="url-password",
         provider="structure",
-        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30}):\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\x91\x90?#]{0,100}(?:@[A-Za-z0-9.-]{1,60})?):(?P<secret>[^\s@/\"'`<>\\\x91\x90][^\s\"'`<>\\\x91\x90]{0,255}?)@",
+        pattern=r"(?i:[a-z][a-z0-9+.-]{1,30})(?P<first>:)\\{0,3}/\\{0,3}/(?P<user>[^\s:/@\"'`<>\\\x91\x90?#]{0,100}(?:@[A-Za-z0-9.-]{1,60})?):(?P<secret>[^\s@/\"'`<>\\\x91\x90][^\s\"'`<>\\\x91\x90]{0,255}?)@",
         locate=_url_password,
         around=600,
         before="",

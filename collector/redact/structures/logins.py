@@ -7,6 +7,7 @@ a path or a question for the next. What follows a program that is not known must
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.structures.credentials import BARE
@@ -29,11 +30,12 @@ _program = re.compile(rb"(?:^|[\s(/\"'+>$?])([A-Za-z][\w.-]*)")
 
 # The programs that take a password, and how: behind which flags, glued to them or not.
 _APART, _GLUED, _EITHER = "{}[ =]", "{}", "{}[ =]?"
+_LOG_IN = "docker|podman|az|oc|nerdctl|helm registry|buildah|skopeo|oras|crane auth".replace("|", " login|") + " login"
 _PROGRAMS: tuple[tuple[str, str, str], ...] = (
     (r"mysql(?:dump|admin|import|check)?|mariadb(?:-dump|-admin)?|mycli", "-p", _GLUED),
     ("sshpass", "-p", _EITHER),
     ("redis-cli", "-a|--pass", _APART),
-    (r"(?:docker|podman|az|oc|nerdctl|helm registry|buildah|skopeo|oras|crane auth) login", "-p|--password", _APART),
+    (_LOG_IN, "-p|--password", _APART),
     ("mongo(?:sh|dump|restore|import|export)?", "-p", _APART),
     ("sqlcmd|bcp|ipmitool|tsql|isql", "-P", _EITHER),
     ("ldap(?:search|add|modify|whoami|passwd|delete)", "-w", _EITHER),
@@ -51,7 +53,7 @@ _PROGRAMS: tuple[tuple[str, str, str], ...] = (
     ("security add-(?:generic|internet)-password", "-w|-p", _APART),
     ("net use", r"/user:\S{1,60}", _APART),
 )
-_TOOLS = "|".join(f"(?:{names})" for names, _, _ in _PROGRAMS)
+_TOOLS = "|".join(names for names, _, _ in _PROGRAMS)  # without groups, so that `re` can skip to a first letter
 _FLAGS = "|".join(f"(?:{flags})" for _, flags, _ in _PROGRAMS)
 _SECRET = rf"\\{{0,3}}[\"']?(?P<secret>{BARE}{{4,100}})"
 _arguments = tuple(
@@ -64,12 +66,11 @@ _flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?")
 def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
     """The password of `-u user:password`, judged by the program that is given it."""
     value = match["secret"].decode("latin-1").rstrip(",;)")
-    if is_placeholder(value) or value.startswith("%"):
+    is_chosen = is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
+    is_drawn = is_secret(value, Promise.KEY, Notation.BARE) and len(value) >= 10 and not is_joined(value)
+    if not (is_chosen or is_drawn) or is_placeholder(value) or value.startswith("%"):
         return []
-    if _logs_in(text, match, start):
-        is_one = is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
-    else:
-        is_one = len(value) >= 10 and is_secret(value, Promise.KEY, Notation.BARE) and not is_joined(value)
+    is_one = is_chosen if _logs_in(text, match, start) else is_drawn
     first = match.start("secret")
     return [(first, first + len(value))] if is_one else []
 
@@ -79,25 +80,34 @@ def _logs_in(text: bytes, match: re.Match[bytes], start: int) -> bool:
     if match[0].startswith(_TELLING_FLAGS):
         return True
     before = text[max(start, match.start() - _BEFORE) : match.start()]
-    if _log_in.search(_boundary.split(before)[-1]):
+    command = _boundary.split(before)[-1]
+    if _log_in.search(command):
         return True
-    command = _boundary.split(_quoted.sub(b"Q", before))[-1]
-    return bool(_log_in.search(command)) or not _program.search(command)
+    if b'"' in before or b"'" in before:
+        command = _boundary.split(_quoted.sub(b"Q", before))[-1]
+        if _log_in.search(command):
+            return True
+    return not _program.search(command)
 
 
 def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
     """What follows the flag with which just this program takes a password."""
-    tool = match["tool"]
-    arguments = next(arguments for names, arguments in _arguments if names.match(tool))
     line_end = min(stop, match.end("tool") + _LINE)
     newline = text.find(b"\n", match.end("tool"), line_end)
     spans: Spans = []
-    for argument in arguments.finditer(text, match.end("tool"), newline if newline >= 0 else line_end):
+    for argument in _arguments_of(match["tool"]).finditer(
+        text, match.end("tool"), newline if newline >= 0 else line_end
+    ):
         value = argument["secret"].decode("latin-1")
         is_flag = _flag_or_hint.fullmatch(value)
         if not is_flag and is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT):
             spans.append(argument.span("secret"))
     return spans
+
+
+@lru_cache(maxsize=200)
+def _arguments_of(tool: bytes) -> re.Pattern[bytes]:
+    return next(arguments for names, arguments in _arguments if names.match(tool))
 
 
 LOGIN_RULES = (

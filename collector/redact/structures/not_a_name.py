@@ -52,10 +52,10 @@ def _is_scope(text: bytes, match: re.Match[bytes], length: int) -> bool:
 
 def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
     """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
-    if length > len(match["name"]) and b" " in text[match.end("name") - length : match.start("name")]:
+    begin = match.end("name") - length
+    if text[begin - 1 : begin] != b":" or b" " in text[begin : match.start("name")]:
         return False
-    before = text[max(0, match.end("name") - length - 2) : match.end("name") - length]
-    return before == b"::" or (before[-1:] == b":" and match["sep"] in (b":", b":["))
+    return text[begin - 2 : begin] == b"::" or match["sep"] in (b":", b":[")
 
 
 def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:

@@ -24,9 +24,11 @@ _HEADS = (
 _break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
 _line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _rule_line = re.compile(rb"[\s+|=?:-]{3,}")
-_apart = {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # boxes of Unicode are question marks here
+_apart = {sign: re.compile(re.escape(sign)) for sign in (b"|", b",", b"\t", b";")}
+_apart |= {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # boxes of Unicode are question marks here
 _AROUND_A_CELL = b' "`*'
 _cell_text = re.compile(r"[\w .-]{1,60}")
+_in_no_heading = re.compile(rb"[(){}\[\]<>=:/\\'$@&!+%#^~]")  # neither in its cells nor around them
 _odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 
 
@@ -48,7 +50,7 @@ def _cells(text: bytes, first: int, last: int, delimiter: bytes) -> list[tuple[i
     line = text[first:last].rstrip(b" ") if delimiter == b"  " else text[first:last]
     cells: list[tuple[int, int]] = []
     at = 0
-    parts = (_apart.get(delimiter) or re.compile(re.escape(delimiter))).finditer(line)
+    parts = _apart[delimiter].finditer(line)
     for start, end in [*(part.span() for part in parts), (len(line), len(line))]:
         cell = line[at:start]
         left = len(cell) - len(cell.lstrip(_AROUND_A_CELL))
@@ -59,13 +61,13 @@ def _cells(text: bytes, first: int, last: int, delimiter: bytes) -> list[tuple[i
 
 def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
     """The cells below a heading."""
-    head = max(start, match.start() - WIDEST_LINE)
-    breaks = list(_break.finditer(text, head, match.start() + 2))
-    head = breaks[-1].end() if breaks else head
-    lines = _lines(text, head, min(stop, match.start() + AROUND))
     delimiter = _delimiter(text, match)
+    if not delimiter:
+        return []
+    head = _line_begin(text, max(start, match.start() - WIDEST_LINE), match.start() + 2)
+    lines = _lines(text, head, min(stop, match.start() + AROUND))
     heading = next(lines, None)
-    if not heading or not delimiter:
+    if not heading or _in_no_heading.search(text, *heading):
         return []
     headings = _cells(text, *heading, delimiter)
     names = [text[first:last].decode("latin-1").strip() for first, last in headings]
@@ -86,6 +88,14 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
         for index, said in promised.items():
             spans += _of_cell(text, *cells[index], said)
     return [*spans, (at, at)] if spans else []
+
+
+def _line_begin(text: bytes, start: int, stop: int) -> int:
+    """Where the last line begins that begins before `stop`."""
+    start = max(start, text.rfind(b"\n", start, stop) + 1)
+    if text.find(b"\\", start, stop) < 0:  # no escaped break, as nearly everywhere
+        return start
+    return max((found.end() for found in _break.finditer(text, start, stop)), default=start)
 
 
 def _is_heading(text: bytes, first: int, last: int) -> bool:

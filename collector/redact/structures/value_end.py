@@ -18,7 +18,7 @@ MOST_LISTED = 50
 _phrase_name = re.compile("(?i)phrase|mnemonic|seed")
 _phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _bare = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91]*")
-_SIGNS = (b"\\", b"&", b";", b",", b"%", b"\x1b")  # the first of what may end a bare value
+_SIGNS = b"\\&;,%\x1b"  # the first of what may end a bare value
 _bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|\((?:aq|dq)|f[A-Z]|u00(?:0a|0d|22|27|26|3c|3e))"
@@ -56,22 +56,18 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
     if text[first : first + 1] == b",":
         return first, first
     limit = min(stop, first + WIDEST_VALUE)
-    end = _run(_bare_without_signs, text, first, limit)
-    if text[end : end + 1] in _SIGNS:
-        sign, end = end, _run(_bare, text, end, limit)
+    run = _bare_without_signs.match(text, first, limit)
+    end = run.end() if run else first
+    if end < limit and text[end] in _SIGNS:
+        whole = _bare.match(text, end, limit)
+        sign, end = end, whole.end() if whole else end
         cut = _bare_end.search(text, sign, end + 1)
         end = cut.start() if cut else end
     if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
         return first + 1, end - 1  # ${NAME:-default}
     while end > first and text[end - 1] in b",;.)]}:|?\\":
         end -= 1
-    return first, end - 2 if text[max(first, end - 2) : end] == b"{{" else end  # what a template adds
-
-
-def _run(pattern: re.Pattern[bytes], text: bytes, first: int, limit: int) -> int:
-    """Where a run of characters, perhaps an empty one, ends."""
-    found = pattern.match(text, first, limit)
-    return found.end() if found else first
+    return first, end - 2 if text.endswith(b"{{", first, end) else end  # what a template adds
 
 
 def cut_end(text: bytes, first: int, stop: int) -> int:

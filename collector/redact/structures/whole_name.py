@@ -1,33 +1,65 @@
 """The whole name of which a telling word is a part: `db_password` for `password`, `cache key` for `key`.
 
-In: a text, and where in it the telling word stands. Out: the name, as it is written.
+In: a text, and where in it the telling word stands. Out: the name as it is written, and what it promises. The same few
+names come again and again, so each is looked at once.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from collector.redact.words.names import Promise, promise
 
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
-_spaced_name = re.compile(rb"(?i)(?:api|access|secret|auth|private|account|client|bot|master|encryption|signing) $")
+_OPENING = b"?&\"'(,/ \n"  # what the telling words of some names begin with, and no name does
+_IN_FRONT = tuple(b"api access secret auth private account client bot master encryption signing".split())
+_SPACED = tuple(word + b" " for word in _IN_FRONT)
+_WIDEST_SPACED = max(map(len, _SPACED))
 _word_before = re.compile(rb"([A-Za-z]{2,20})[ \t]$")
+_compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 
 
-def whole_name(text: bytes, begin: int, last: int, start: int) -> str:
+class Name(NamedTuple):
+    """A name, and what it says about the value beside it."""
+
+    text: str
+    promised: Promise
+    is_constant: bool  # DB_PASSWORD
+    is_compound: bool  # db_password, db.password
+
+
+def whole_name(text: bytes, begin: int, last: int, start: int) -> Name:
     """The whole name of which the telling word is a part."""
-    if text[begin] in b"?&\"'(,/ \n":
-        return text[begin + 1 : last].decode("latin-1")
-    low = max(start, begin - 64)
-    at = low + len(text[low:begin].rstrip(_NAME))
-    if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
-        at += 1  # the n of an escaped newline
-    if at == begin and text[at - 1 : at] == b" " and (spaced := _spaced_name.search(text[low:begin])):
-        at = low + spaced.start()
-    return text[at:last].decode("latin-1")
+    opening = text[begin]
+    if opening in _OPENING:
+        name = _said(text[begin + 1 : last])
+        is_parameter = opening in b"?&" and name.text.lower() == "key"
+        return name._replace(promised=Promise.OWNED) if is_parameter else _with_word_before(text, begin, start, name)
+    at = begin
+    before = text[begin - 1] if begin > start else 0
+    if before == 0x20:
+        said = text[max(start, begin - _WIDEST_SPACED) : begin].lower()
+        if said.endswith(_SPACED):
+            at -= next(len(word) for word in _SPACED if said.endswith(word))
+    elif before == 0x5C or before in _NAME:
+        low = max(start, begin - 64)
+        at = low + len(text[low:begin].rstrip(_NAME))
+        if at > low and text[at - 1] == 0x5C and text[at : at + 1] in (b"n", b"r", b"t"):
+            at += 1  # the n of an escaped newline
+    return _with_word_before(text, begin, start, _said(text[at:last]))
 
 
-def with_word_before(text: bytes, begin: int, start: int, name: str) -> str:
-    """`key` alone says too little, as a `cache key` opens nothing: the word before is part of the name."""
-    if name.lower() not in ("key", "keys"):
+@lru_cache(maxsize=5_000)
+def _said(name: bytes) -> Name:
+    text = name.decode("latin-1")
+    return Name(text, promise(text), text.upper() == text, bool(_compound.search(text)))
+
+
+def _with_word_before(text: bytes, begin: int, start: int, name: Name) -> Name:
+    """`key` alone says too little, as a `cache key` opens nothing: what it promises depends on the word before."""
+    if len(name.text) > 4 or name.text.lower() not in ("key", "keys"):
         return name
     word = _word_before.search(text[max(start, begin - 24) : begin])
-    return f"{word[1].decode('latin-1')} {name}" if word else name
+    return name._replace(promised=promise(f"{word[1].decode('latin-1')} {name.text}")) if word else name

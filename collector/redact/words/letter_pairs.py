@@ -7,6 +7,7 @@ identifiers do not.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _FOLLOWING = {
     "a": "bcdgilmnprstuy", "b": "aeilou", "c": "aehiklortu", "d": "adeilos", "e": "acdefglmnpqrstvwxy",
@@ -16,7 +17,7 @@ _FOLLOWING = {
     "o": "abcdgiklmnoprstuvw", "p": "aeiloprtu", "q": "u", "r": "acdeilmnorstuvy", "s": "acehiopstu",
     "t": "acehiorstuy", "u": "beilmnprst", "v": "aei", "w": "aeio", "x": "pt", "y": "p", "z": "e",
 }  # fmt: skip
-_COMMON = frozenset(first + second for first, seconds in _FOLLOWING.items() for second in seconds)
+_COMMON = frozenset((first, second) for first, seconds in _FOLLOWING.items() for second in seconds)
 _chunk = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]{2}|[A-Z]{4,}")
 
 
@@ -35,4 +36,4 @@ def reads_like_words(letters: str, in_five: float = 3) -> bool:
     """Whether at least three (or so many) in five pairs of letters are common in words."""
     lower = letters[:64].lower()
     pairs = len(lower) - 1
-    return pairs < 1 or sum(lower[at : at + 2] in _COMMON for at in range(pairs)) * 5 >= pairs * in_five
+    return pairs < 1 or sum(map(_COMMON.__contains__, pairwise(lower))) * 5 >= pairs * in_five

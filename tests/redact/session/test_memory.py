@@ -113,7 +113,7 @@ def test_what_a_weak_name_gave_away_is_not_certain() -> None:
 def test_the_memory_is_bounded(fresh: Redactor) -> None:
     session = Session()
     for number in range(CALLS + 10):
-        session.note_calls(call("s", f"toolu_{number}", "gh auth token"))
+        session.note_calls(call("s", f"toolu_{number}", "gh auth token"), may_describe=False)
     session.note_values(Found("github-token", f"{secret('drawn', seed)}", "") for seed in range(VALUES + 10))
     assert len(session._calls) == CALLS
     assert len(session._values) == VALUES

@@ -1,0 +1,76 @@
+"""How a bare value stands beside its name: what the sign between them says, and where the two stand in their line.
+
+In: a match of `assigned`, the whole name. Out: the notation, from which `values` knows how much to expect.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from collector.redact.structures.value_end import WIDEST_VALUE
+from collector.redact.structures.whole_name import Name
+from collector.redact.words.values import Notation
+
+_whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
+_vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
+_LINE_BEGINS = (b"", b"\n", b"\r", b"\x90")
+_PARAMETER_BEGINS = (b";", b"?", b"&")
+
+
+class Sign(NamedTuple):
+    """What stands between a name and its value. There are few, so each is looked at once."""
+
+    trimmed: bytes
+    is_comparison: bool
+    is_blank: bool
+    opens_element: bool
+    tells_value: bool  # a flag has none, and others say `value` themselves
+    is_vague: bool  # of a list of names or a pattern: only what looks like a key counts
+    is_call: bool
+    may_be_choice: bool  # between two strings
+    is_vague_before_string: bool  # the string may just be the next one
+
+
+@lru_cache(maxsize=1_000)
+def read_sign(separator: bytes) -> Sign:
+    """What a separator says."""
+    trimmed = separator.strip()
+    return Sign(
+        trimmed=trimmed,
+        is_comparison=b"==" in separator or b"!=" in separator,
+        is_blank=separator.isspace(),
+        opens_element=separator.startswith(b">"),
+        tells_value=not separator or trimmed.lower().endswith((b"value:", b"value=", b"default=")),
+        # In a table there are blanks around the bar.
+        is_vague=separator == b"|" or (separator.endswith(b"- ") and b":" in separator),
+        is_call=trimmed.startswith(b"("),
+        may_be_choice=trimmed in (b"|", b":") and separator[:1] == b" ",
+        is_vague_before_string=trimmed.startswith(b"(")
+        or bool(_vague.search(separator))
+        or (trimmed in (b"", b",") and separator != b""),
+    )
+
+
+def notation_of(text: bytes, match: re.Match[bytes], stop: int, name: Name, sign: Sign) -> Notation:
+    """How a bare value stands beside its name."""
+    last = match.end("name")
+    if sign.tells_value:
+        return Notation.ENVIRONMENT
+    if text[last] in b"`]":  # in a document, or a key that is computed
+        return Notation.BARE
+    if sign.trimmed == b":":
+        return Notation.CONFIGURATION if name.is_constant or name.is_compound else Notation.BARE
+    if sign.trimmed != b"=":
+        return Notation.BARE
+    if len(match["sep"]) > 1:  # blanks around it
+        return Notation.CONFIGURATION if name.is_constant else Notation.BARE
+    at = last - len(name.text)
+    before = text[at - 1 : at] if at else b""
+    is_parameter = before in _PARAMETER_BEGINS or name.text[0] == "-" or (before == b":" and name.text[0] == "_")
+    if name.is_constant or is_parameter:
+        return Notation.ENVIRONMENT
+    first = match.start("first")
+    is_line = before in _LINE_BEGINS and _whole_line.match(text, first, min(stop, first + WIDEST_VALUE))
+    return Notation.ENVIRONMENT if is_line else Notation.BARE

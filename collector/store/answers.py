@@ -1,0 +1,72 @@
+"""Answers: what a sender is told, whether its request came over HTTP or from inside this process.
+
+In: what became of the events of a request, or what went wrong. Out: a reply. Invariant: the log says what is wrong with
+the store once, not for every request, and says when it is over.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from collector.log import get_logger
+from collector.store.body import Refusal
+from collector.store.database import StoreUnavailable
+from collector.store.worker import Outcome
+
+log = get_logger()
+
+
+class Reply(NamedTuple):
+    """A status, JSON, and headers besides its Content-Type."""
+
+    status: int
+    content: Mapping[str, Any]
+    headers: Mapping[str, str] = {}
+
+    @property
+    def body(self) -> bytes:
+        """The JSON."""
+        return orjson.dumps(self.content)
+
+
+class Answers:
+    """What the requests to one store are answered. `trouble` says what is wrong with it; nothing, if it is empty."""
+
+    def __init__(self) -> None:
+        self.trouble = ""
+
+    def stored(self, outcome: Outcome) -> Reply:
+        """The receipt."""
+        if self.trouble:
+            self.trouble = ""
+            log.info("store recovered")
+        rejected = [{"id": item.id, "reason": item.reason} for item in outcome.rejected]
+        counts = outcome.stored
+        return Reply(200, {"accepted": counts.accepted, "duplicate": counts.duplicate, "rejected": rejected})
+
+    def failed(self, error: Exception, meant: str = "take") -> Reply:
+        """Why nothing of a request was done."""
+        if isinstance(error, Refusal):
+            return Reply(error.status, {"error": error.reason}, error.headers)
+        if isinstance(error, StoreUnavailable):
+            self._note_trouble(str(error))
+            reason = f"The store cannot {meant} events now; the receiver's log says why."
+            return Reply(503, {"error": reason}, {"retry-after": str(error.retry_after)})
+        self._note_trouble(_place(error))
+        return Reply(500, {"error": "The receiver failed; its log says why."})
+
+    def _note_trouble(self, reason: str) -> None:
+        if reason != self.trouble:
+            log.error("store failing", reason=reason)
+        self.trouble = reason
+
+
+def _place(error: Exception) -> str:
+    """What went wrong, and where. The error's own message may quote an event, so it is not logged."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
+    return f"{type(error).__name__} at {where}"
