@@ -64,9 +64,9 @@ _DIRECT = (
 # The value is quoted, and something stands in between: a type, a comma, a bracket, a word (name: string = "x"), or
 # where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
 _LITERAL = (
-    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
+    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}+(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
     rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?"
-    r"|[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
+    r"|[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}+[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
     r"|[ \t]{0,3},(?:[ \t]do:)?[ \t]{0,16}|\s?\(\s{0,3}|[ \t]{1,3}"
     r"|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
     rf"(?={_QUOTE})"
