@@ -68,22 +68,29 @@ class Matcher:
         """The length of the longest match."""
         return self.rule.widths[1]
 
+    @cached_property
+    def narrow(self) -> int:
+        """How many places are sooner tried one by one than searched: a search reads on, for the longest match."""
+        return min(NARROW, self.widest // 3)
+
     def spans(self, text: bytes, folded: bytes, zones: Zones, starts: list[int], deadline: float) -> Spans:
         """The secrets of this rule in the zones. `starts` are where the segments of the text begin; `folded` is the
         text in lower case."""
         texts = (text, folded if self.folds else text)
         widest = STRETCH if len(zones) <= FEW or not self.rule.locate else -1
+        segments = len(starts)
         found: Spans = []
         read: _Read = {}
         at = 0
         for low, high in zones:
-            at = max(at, low)
+            if low > at:
+                at = low
             index = bisect_right(starts, at) - 1
-            while index < len(starts) and starts[index] <= high:
-                start = starts[index]
+            while index < segments and (start := starts[index]) <= high:
                 index += 1
-                stop = (starts[index] if index < len(starts) else len(text) + 1) - 1
-                at = max(at, start)
+                stop = starts[index] - 1 if index < segments else len(text)
+                if start > at:
+                    at = start
                 if high - at <= widest:
                     at = self._in_segment(texts, at, high, start, stop, found)
                     continue
@@ -123,10 +130,12 @@ class Matcher:
     def _in_segment(self, texts: tuple[bytes, bytes], at: int, high: int, start: int, stop: int, found: Spans) -> int:
         """Adds what is found in matches that begin between two places; returns the place to go on at."""
         text, searched = texts
-        match_at, accept = self.match, self.accept
+        match_at, accept, narrow = self.match, self.accept, self.narrow
         if high > stop:
             high = stop
-        limit, narrow = min(stop, high + self.widest + 1), min(NARROW, self.widest // 3)
+        limit = high + self.widest + 1
+        if limit > stop:
+            limit = stop
         while at <= high:
             if high - at > narrow:
                 match = self.search(searched, at, limit)

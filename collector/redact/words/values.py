@@ -117,7 +117,7 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
         return False
     if _is_path(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
-    return not is_placeholder(value) and not _is_something_else(value, promise, notation)
+    return not _is_something_else(value, promise, notation) and not is_placeholder(value)
 
 
 def _is_no_value(value: str) -> bool:
