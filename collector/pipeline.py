@@ -234,20 +234,19 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
     _recall(source, form, flow)
     items = _judged(_lines(source, form, flow), source, form, flow)
     if flow.follower is None or source.kind.is_document:
-        yield from items
-        return
+        return items
 
     def before(reach: int) -> Iterator[Item]:
         with contextlib.suppress(SkipSource, SourceError):  # reading the source says what is wrong with it
             if entry:
                 yield from _judged(tail.before(source, entry.position, form, reach), source, form, flow)
 
-    yield from flow.follower.follow(source.key, entry.position.offset if entry else 0, items, before)
+    return flow.follower.follow(source.key, entry.position.offset if entry else 0, items, before)
 
 
 def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow) -> Iterator[Item]:
     """Lines with what becomes of them."""
-    projects = flow.scope.filter_of(source.root)
+    projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
     for line in lines:
@@ -257,11 +256,11 @@ def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow
         if isinstance(line, End):
             if judge is not None:
                 judge.close(line)
-            yield Item(line, None)
+            yield line, None
         elif judge is not None and not judge.takes(line):
-            yield Item(line, Skip(reasons.LINE_OF_A_PROJECT.name))
+            yield line, Skip(reasons.LINE_OF_A_PROJECT.name)
         else:
-            yield Item(line, _outcome(line, normalize, form, flow))
+            yield line, _outcome(line, normalize, form, flow, way)
 
 
 def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
@@ -294,8 +293,7 @@ def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End
         yield from read(stand_in, position, form)
 
 
-def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow) -> Outcome:
-    way = flow.way_out()
+def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, way: WayOut) -> Outcome:
     if line.record is None:
         return way.to_quarantine(line)
     try:

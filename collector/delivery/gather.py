@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from collector.flow.batch import Batch
 from collector.flow.counts import Counts
-from collector.flow.line import End, Line, position_after
-from collector.flow.outcome import Item, Outcome, Sealed, Skip
+from collector.flow.line import End, position_after
+from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 
 # Past these, a batch goes out even without an event: only its receipt moves offsets, and writes what is quarantined.
 MAX_QUARANTINED = 100
@@ -30,24 +30,28 @@ class BatchLimits(NamedTuple):
 
 def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], float] = time.monotonic) -> Iterator[Batch]:
     """Cuts the stream of items into batches; the last one is what is left."""
+    max_events, max_bytes, max_age = limits
     batch, silent, opened = Batch(), 0, clock()
     for line, outcome in items:
         key = line.reading.source.key
         if isinstance(outcome, Sealed):
-            size = len(outcome.body)
-            is_full = batch.size + size >= limits.max_bytes or len(batch.events) >= limits.max_events
-            if batch.events and (is_full or clock() - opened >= limits.max_age):
+            size, events = len(outcome.body), batch.events
+            if events and (batch.size + size >= max_bytes or len(events) >= max_events or clock() - opened >= max_age):
                 yield batch
                 batch, silent = Batch(), 0
-            if not batch.events:
+                events = batch.events
+            if not events:
                 opened = clock()  # age is that of the oldest event: skips before it keep nobody waiting
-            batch.events.append(outcome)
-            batch.places.append((key, line.offset if isinstance(line, Line) else line.end))
+            events.append(outcome)
+            batch.places.append((key, line[1]))  # where the line begins
             batch.size += size + 1  # and what separates it from the next
+            counts = batch.counts.get(key) or _begun(batch, key)
+            counts.lines += 1
+            counts.delivered += 1
         else:
             silent += 1
-        if outcome is not None:
-            _count(batch, key, outcome)
+            if outcome is not None:
+                _count(batch, key, outcome)
         if isinstance(line, End):
             batch.ends[key] = position_after(line)
         elif line.is_safe:
@@ -59,14 +63,14 @@ def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], floa
         yield batch
 
 
-def _count(batch: Batch, key: str, outcome: Outcome) -> None:
-    counts = batch.counts.get(key)
-    if counts is None:
-        counts = batch.counts[key] = Counts()
-    if isinstance(outcome, Sealed):
-        counts.lines += 1
-        counts.delivered += 1
-    elif isinstance(outcome, Skip):
+def _begun(batch: Batch, key: str) -> Counts:
+    counts = batch.counts[key] = Counts()
+    return counts
+
+
+def _count(batch: Batch, key: str, outcome: Skip | Quarantined) -> None:
+    counts = batch.counts.get(key) or _begun(batch, key)
+    if isinstance(outcome, Skip):
         counts.skip(outcome.reason)
     else:
         counts.lines += 1

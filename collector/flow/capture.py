@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from collector.flow.fields import BY_BLOCK, BY_KIND, FIELDS, METADATA, NEEDED, SWITCHES, needs_of_block, needs_of_kind
@@ -31,18 +32,19 @@ OMITTED = frozenset(
 )
 
 
-class Capture(NamedTuple):
-    """The level, the switches that are off, whether names become pseudonyms or go, and the key for those."""
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """The level, the switches that are off, whether names become pseudonyms or go, and the key for those.
+    `is_whole`: everything may leave."""
 
     level: str = "content"
     off: frozenset[str] = frozenset()
     has_pseudonyms: bool = True
     key: bytes = b""
+    is_whole: bool = field(init=False)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether everything may leave."""
-        return self.level != METADATA and not self.off
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_whole", self.level != METADATA and not self.off)
 
     @property
     def left_out(self) -> list[str]:
@@ -52,9 +54,9 @@ class Capture(NamedTuple):
 
 def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     """What may leave of an event. Doing it twice changes nothing more."""
-    before = event.get("left_out", [])
-    if capture.is_whole or METADATA in before:
+    if capture.is_whole or METADATA in event.get("left_out", []):
         return event
+    before = event.get("left_out", [])
     kept = _Look(vocabulary, capture, str(event.get("kind", "")), {}, is_again=bool(before)).event(event)
     kept["left_out"] = capture.left_out
     if capture.level != METADATA:

@@ -29,10 +29,15 @@ IDENTITY = ("id", "schema", "kind", "time", "session_id", "message_id", "usage",
 
 def fit(event: dict[str, Any], max_bytes: int) -> bytes:
     """The event as JSON of at most `max_bytes` bytes, without any character that stores refuse."""
-    if _may_hold_a_giant(event, max_bytes):
+    try:  # asked of every event, so of the length of its line, and in the cheapest way
+        may_hold_a_giant = event["source"]["length"] > GIANT * max_bytes
+    except (KeyError, TypeError):
+        may_hold_a_giant = False
+    if may_hold_a_giant:
         _cut_giants(event, max_bytes)
     body = dump(event)
-    if NUL_IN_JSON in body and _replace_nul(event):  # 0.35 us for a kilobyte
+    # From the end: that takes two thirds of the 0.35 us for a kilobyte that `in` takes.
+    if body.rfind(NUL_IN_JSON) >= 0 and _replace_nul(event):
         body = dump(event)
     if len(body) <= max_bytes:
         return body
@@ -107,13 +112,6 @@ def _strings(event: dict[str, Any]) -> list[tuple[int, str, Any, Any]]:
             elif isinstance(value, dict | list):
                 nodes.append((value, name))
     return found
-
-
-def _may_hold_a_giant(event: dict[str, Any], max_bytes: int) -> bool:
-    """Whether its line was long enough to hold a string that must be cut anyway. Asked for every event, so cheap."""
-    source = event.get("source")
-    length = source.get("length") if isinstance(source, dict) else None
-    return isinstance(length, int) and length > GIANT * max_bytes
 
 
 def _cut_giants(event: dict[str, Any], max_bytes: int) -> None:

@@ -63,7 +63,7 @@ class Preview:
     @property
     def events(self) -> Iterator[Sealed]:
         """The events, in the order in which they would leave."""
-        return (item.outcome for item in self._items() if isinstance(item.outcome, Sealed))
+        return (outcome for _, outcome in self._items() if isinstance(outcome, Sealed))
 
     @property
     def requests(self) -> Iterator[bytes]:
@@ -79,8 +79,8 @@ class Preview:
         return _why_empty(self._found, self._wanted)
 
     def _items(self) -> Iterator[Item]:
-        for item in outcomes(self._flow, Ledger(), self._found):
-            match item.outcome:
+        for line, outcome in outcomes(self._flow, Ledger(), self._found):
+            match outcome:
                 case Sealed(body=body):
                     if self._wanted.since and orjson.loads(body)["time"] < self._wanted.since:
                         continue
@@ -92,7 +92,7 @@ class Preview:
                     self.skipped[reason] += 1
                 case Quarantined(reason=reason):
                     self.quarantined[reason] += 1
-            yield item
+            yield line, outcome
 
 
 @contextlib.contextmanager

@@ -62,7 +62,7 @@ def _items(flow: Flow, events: Iterator[Stored], database: Path) -> Iterator[Ite
     for number, body in events:
         # It moves no offset: a number in the store is no place in a transcript.
         line = Line(reading, number, number, None, "", b"", b"", is_safe=False)
-        yield Item(line, _outcome(flow, orjson.loads(body)))
+        yield line, _outcome(flow, orjson.loads(body))
 
 
 def _outcome(flow: Flow, event: dict[str, Any]) -> Outcome:

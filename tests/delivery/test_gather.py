@@ -26,7 +26,7 @@ def reading(key: str = "s") -> Reading:
 
 
 def item(end: int, outcome: Sealed | Skip | Quarantined | None, key: str = "s", *, is_safe: bool = True) -> Item:
-    return Item(Line(reading(key), end - 1, end, {}, "", b"", b"tail", is_safe), outcome)
+    return Line(reading(key), end - 1, end, {}, "", b"", b"tail", is_safe), outcome
 
 
 def event(name: str, size: int = 10) -> Sealed:
@@ -58,7 +58,7 @@ def test_a_skipped_line_moves_the_offset_with_its_neighbours() -> None:
 
 def test_entries_of_a_whole_file_move_nothing_before_its_end() -> None:
     entries = [item(n, event(str(n)), is_safe=False) for n in range(1, 4)]
-    end = Item(End(reading(), 100, b"tail"), None)
+    end: Item = (End(reading(), 100, b"tail"), None)
     first, second = batches([*entries, end], BatchLimits(2, 1000, 60.0))
     assert first.positions == {}
     assert (second.positions["s"].offset, second.positions["s"].stamp) == (100, STAMP)

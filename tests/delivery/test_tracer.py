@@ -58,8 +58,8 @@ def items(key: str, events: Sequence[Event | None], silent: float, start: int = 
     for number, each in enumerate(events):
         at = start + length * number
         line = Line(read, at, at + length, {}, "", b"", b"")
-        yield Item(line, Sealed(each["id"], orjson.dumps(each), {}) if each else Skip("copy"))
-    yield Item(End(read, start + length * len(events), b""), None)
+        yield line, Sealed(each["id"], orjson.dumps(each), {}) if each else Skip("copy")
+    yield End(read, start + length * len(events), b""), None
 
 
 class Followed:
@@ -75,13 +75,13 @@ class Followed:
     ) -> list[list[str]]:
         def earlier(reach: int) -> Iterator[Item]:
             self.reaches.append(reach)
-            for item in items(key, before, 0.0, length=offset // len(before)):
-                if isinstance(item.line, Line) and item.line.offset >= offset - reach:
-                    yield item
+            for line, outcome in items(key, before, 0.0, length=offset // len(before)):
+                if isinstance(line, Line) and line.offset >= offset - reach:
+                    yield line, outcome
 
         passed = list(self.tracer.follow(key, offset, items(key, events, silent, offset), earlier))
-        assert [item.line.end for item in passed] == [item.line.end for item in items(key, events, silent, offset)]
-        outcomes = [item.outcome for item in passed if isinstance(item.outcome, Sealed)]
+        assert [line.end for line, _ in passed] == [line.end for line, _ in items(key, events, silent, offset)]
+        outcomes = [outcome for _, outcome in passed if isinstance(outcome, Sealed)]
         return [[made.span.name for made in outcome.beside if isinstance(made, Completed)] for outcome in outcomes]
 
 

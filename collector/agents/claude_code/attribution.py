@@ -27,7 +27,7 @@ NAMED = ACCOUNT.keys() | PULL_REQUEST.keys() | {"context", "worktreeSession"}
 EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}[A-Za-z0-9]")
 
 # How the API of each provider begins the ids of its messages.
-MESSAGE_IDS = (("msg_bdrk_", "bedrock"), ("msg_vrtx_", "vertex"), ("msg_01", "anthropic"))
+MESSAGE_IDS = (("msg_01", "anthropic"), ("msg_bdrk_", "bedrock"), ("msg_vrtx_", "vertex"))
 # `us.anthropic.claude-...-v1:0`, an inference profile, `claude-...@20250514`.
 MODELS = (
     (re.compile(r"(?:[a-z]{2,6}(?:-[a-z]{2,5})?\.)?anthropic\.|arn:aws[a-z-]*:bedrock:"), "bedrock"),
@@ -35,12 +35,15 @@ MODELS = (
 )
 
 
+def put_provider(event: Record) -> None:
+    """Names the provider of the model, where the message says it."""
+    provider = provider_of(event)
+    if provider:
+        event["provider"] = provider
+
+
 def attribute(event: Record, rest: Record, context: Context) -> None:
-    """Moves what a record says of its account, repository and provider to its place."""
-    if "model" in event:
-        provider = provider_of(event)
-        if provider:
-            event["provider"] = provider
+    """Moves what a record says of its account and repository to its place."""
     if NAMED.isdisjoint(rest):
         return
     for holder in (rest, nested(rest, "context"), nested(rest, "worktreeSession")):

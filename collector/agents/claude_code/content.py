@@ -117,7 +117,7 @@ def call(part: dict[str, Any], kind: str, context: Context) -> dict[str, Any]:
 def answer(event: dict[str, Any], part: dict[str, Any], kind: str, context: Context, depth: int) -> dict[str, Any]:
     """A tool result, its content sorted in the same way."""
     block: dict[str, Any] = {"type": "tool_result"}
-    known = set(RESULT_KEYS)
+    known = RESULT_KEYS
     call_id, failed, content = part.get("tool_use_id"), part.get("is_error"), part.get("content")
     if type(call_id) is str:
         block["call_id"] = call_id
@@ -126,7 +126,7 @@ def answer(event: dict[str, Any], part: dict[str, Any], kind: str, context: Cont
             block["name"] = name
         context.remember("result " + call_id)
     else:
-        known.discard("tool_use_id")
+        known = RESULT_KEYS - {"tool_use_id"}
     block["ok"] = not failed
     if type(content) is str:
         if content:

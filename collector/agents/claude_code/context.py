@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from collector.agents.claude_code.identity import names_file
-from collector.agents.claude_code.places import JOURNAL
 from collector.agents.claude_code.times import rfc3339
 from collector.flow.frame import Frame
 from collector.flow.line import Reading
@@ -37,9 +36,9 @@ class Context:
     def __init__(self, reading: Reading, frame: Frame) -> None:
         source = reading.source
         self.reading = reading
-        self.kind = source.kind
-        self.is_journal = source.kind == JOURNAL
+        self.kind = source.kind.name
         self.frame = frame
+        self.host = frame.host
         self.session_id = source.session_id
         self.agent_id = source.agent_id
         self.names_file = names_file(source)

@@ -12,7 +12,7 @@ from typing import Any
 
 from collector.agents.claude_code import bookkeeping, places, request, side_files
 from collector.agents.claude_code.attachment import attachment
-from collector.agents.claude_code.attribution import attribute
+from collector.agents.claude_code.attribution import attribute, put_provider
 from collector.agents.claude_code.context import Context
 from collector.agents.claude_code.free_values import put_attributes
 from collector.agents.claude_code.identity import identity
@@ -22,10 +22,11 @@ from collector.flow import reasons
 from collector.flow.frame import provenance
 from collector.flow.line import Line
 from collector.flow.outcome import Skip
-from collector.flow.source import SourceKind
 
 Record = dict[str, Any]
 Handler = Callable[[Record, Record, Record, Context], Any]
+# Under each key that does not go to the attributes: the event's field for it; empty where something else sees to it.
+Places = dict[str, str]
 
 ENVELOPE = {
     "type": "record_type",
@@ -41,34 +42,46 @@ ENVELOPE = {
     "gitBranch": "git_branch",
     "slug": "slug",
 }
-# Taken from the record by name below, or by the handlers that know them; anything odd under them is put back.
-ALWAYS_TAKEN = frozenset({"timestamp", "version", "entrypoint", "isSidechain", "userType"})
-WITH_MESSAGE = ALWAYS_TAKEN | {"message"}
+
+
+def places_of(*taken: str) -> Places:
+    """The places of keys where some are taken by the handler; anything odd under them is put back."""
+    return ENVELOPE | dict.fromkeys(taken, "")
+
+
+# Taken from the record by name in `envelope`.
+STATISTICS = places_of("timestamp", "entrypoint", "isSidechain", "userType")
+USUAL = STATISTICS | {"version": ""}
+WITH_MESSAGE = USUAL | {"message": ""}
 
 PROGRESS_TYPES = ("agent_progress", "bash_progress", "hook_progress", "mcp_progress", "waiting_for_task")
 BARE_TYPES = ("tool_use", "tool_result", "image", "base64")
 
-HANDLERS: dict[str, tuple[Handler, frozenset[str]]] = {
-    **{kind: (handler, ALWAYS_TAKEN) for kind, handler in bookkeeping.HANDLERS.items()},
-    **dict.fromkeys(PROGRESS_TYPES, (progress, ALWAYS_TAKEN)),
-    **dict.fromkeys(BARE_TYPES, (bare_block, ALWAYS_TAKEN)),
-    "user": (user, WITH_MESSAGE | {"toolUseResult"}),
+HANDLERS: dict[str, tuple[Handler, Places]] = {
+    **{kind: (handler, USUAL) for kind, handler in bookkeeping.HANDLERS.items()},
+    **dict.fromkeys(PROGRESS_TYPES, (progress, USUAL)),
+    **dict.fromkeys(BARE_TYPES, (bare_block, USUAL)),
+    "user": (user, WITH_MESSAGE | {"toolUseResult": ""}),
     "assistant": (assistant, WITH_MESSAGE),
-    "attachment": (attachment, ALWAYS_TAKEN | {"attachment"}),
-    "progress": (progress, ALWAYS_TAKEN),
-    "api-request": (request.api_request, ALWAYS_TAKEN),
-    "api-request-shape": (request.api_request_shape, ALWAYS_TAKEN | {"shape"}),
+    "attachment": (attachment, USUAL | {"attachment": ""}),
+    "progress": (progress, USUAL),
+    "api-request": (request.api_request, USUAL),
+    "api-request-shape": (request.api_request_shape, USUAL | {"shape": ""}),
     "api-request-blob": (request.api_request_blob, WITH_MESSAGE),
 }
-UNKNOWN: tuple[Handler, frozenset[str]] = (unknown, ALWAYS_TAKEN)
-
-BY_SOURCE: dict[SourceKind, tuple[Handler, frozenset[str]]] = {
-    places.HISTORY: (side_files.history, ALWAYS_TAKEN),
-    places.SESSION_INDEX: (side_files.session_index, ALWAYS_TAKEN),
-    places.STATS: (side_files.stats, ALWAYS_TAKEN - {"version"}),
-    places.WORKFLOW: (side_files.workflow, ALWAYS_TAKEN),
-}
+UNKNOWN: tuple[Handler, Places] = (unknown, USUAL)
 JOURNAL_TYPES = frozenset({"launched", "started", "result", "failed"})
+
+# By the name of the source's kind: the handlers by the type of a record, and the one for all other records.
+Handlers = tuple[dict[str, tuple[Handler, Places]], tuple[Handler, Places]]
+TRANSCRIPT: Handlers = (HANDLERS, UNKNOWN)
+BY_SOURCE: dict[str, Handlers] = {
+    places.HISTORY.name: ({}, (side_files.history, USUAL)),
+    places.SESSION_INDEX.name: ({}, (side_files.session_index, USUAL)),
+    places.STATS.name: ({}, (side_files.stats, STATISTICS)),
+    places.WORKFLOW.name: ({}, (side_files.workflow, USUAL)),
+    places.JOURNAL.name: (HANDLERS | dict.fromkeys(JOURNAL_TYPES, (side_files.journal, USUAL)), UNKNOWN),
+}
 
 
 def event(line: Line, context: Context) -> Record | Skip:
@@ -76,32 +89,29 @@ def event(line: Line, context: Context) -> Record | Skip:
     record = line.record
     if type(record) is not dict:
         return Skip(reasons.NOT_A_RECORD.name)
-    handler, taken = handler_of(record, context)
+    by_type, otherwise = BY_SOURCE.get(context.kind, TRANSCRIPT)
+    kind = record.get("type")
+    handler, taken = by_type.get(kind, otherwise) if type(kind) is str else otherwise
     if handler is progress and is_plain_progress(record):
         return Skip(reasons.PROGRESS.name)
     made, rest = envelope(line, record, taken, context)
     skip = handler(made, record, rest, context)
     if skip is not None:
         return skip  # type: ignore[no-any-return]
-    attribute(made, rest, context)
+    if "model" in made:
+        put_provider(made)
     if rest:
+        attribute(made, rest, context)
         put_attributes(made, rest)
-    settle_session(made, context)
-    settle_time(made, line, context)
+    # Forks and compaction copy records with the session they came from, and some files hold records of two sessions.
+    own = context.session_id
+    if own and made["session_id"] != own:
+        made["file_session_id"] = own
+    if not made["record_type"]:
+        del made["record_type"]
+    if not made["time"]:
+        settle_time(made, line, context)
     return made
-
-
-def handler_of(record: Record, context: Context) -> tuple[Handler, frozenset[str]]:
-    """The handler for this record: by its source, else by its type."""
-    by_source = BY_SOURCE.get(context.kind)
-    if by_source is not None:
-        return by_source
-    kind = record.get("type")
-    if type(kind) is not str:
-        return UNKNOWN
-    if context.is_journal and kind in JOURNAL_TYPES:
-        return side_files.journal, ALWAYS_TAKEN
-    return HANDLERS.get(kind, UNKNOWN)
 
 
 def is_plain_progress(record: Record) -> bool:
@@ -110,32 +120,31 @@ def is_plain_progress(record: Record) -> bool:
     return (data if type(data) is dict else record).get("type") != "agent_progress"
 
 
-def envelope(line: Line, record: Record, taken: frozenset[str], context: Context) -> tuple[Record, Record]:
+def envelope(line: Line, record: Record, taken: Places, context: Context) -> tuple[Record, Record]:
     """The event with all that records have in common, and what is left of the record."""
     made = context.prefix.copy()
     rest: Record = {}
     for key, value in record.items():
-        if value is None:  # absent rather than null: a receiver has one case less
-            continue
-        place = ENVELOPE.get(key)
-        if place is None:
-            if key not in taken:
+        place = taken.get(key)
+        if place:
+            if type(value) is str:
+                if value:
+                    made[place] = value
+            elif value is not None:  # not what it should be, so it is kept as it came (promise 6)
                 rest[key] = value
-        elif type(value) is str:
-            if value:
-                made[place] = value
-        else:  # not what it should be, so it is kept as it came (promise 6)
+        elif place is None and value is not None:  # absent rather than null: a receiver has one case less
             rest[key] = value
     made["id"] = identity(record, line.anchor, context.names_file)
-    # A copy, because redaction changes events in place and this one is shared by all of them.
-    made["host"] = context.frame.host.copy()
+    # Copies, because redaction changes events in place and these are shared by all of them.
+    made["host"] = context.host.copy()
+    made["client"] = client = made["client"].copy()
     made["source"] = provenance(line)
     stamp = record.get("timestamp")
     if stamp is not None:
         made["time"] = moment(stamp)
         if not made["time"]:
             rest["timestamp"] = stamp
-    put_client(made, record, rest, taken)
+    put_client(client, record, rest, taken)
     is_sidechain = record.get("isSidechain")
     if is_sidechain is True:
         made["sidechain"] = True
@@ -148,9 +157,8 @@ def envelope(line: Line, record: Record, taken: frozenset[str], context: Context
     return made, rest
 
 
-def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]) -> None:
+def put_client(client: Record, record: Record, rest: Record, taken: Places) -> None:
     """Which program wrote the record; anything but a string is not believed."""
-    made["client"] = client = made["client"].copy()  # shared, as the host is
     for key in ("version", "entrypoint"):
         value = record.get(key)
         if type(value) is str:
@@ -160,22 +168,10 @@ def put_client(made: Record, record: Record, rest: Record, taken: frozenset[str]
             rest[key] = value
 
 
-def settle_session(made: Record, context: Context) -> None:
-    """Notes the file's own session when the record belongs to another; drops what turned out empty."""
-    # Forks and compaction copy records with the session they came from, and some files hold records of two sessions.
-    own = context.session_id
-    if own and made["session_id"] != own:
-        made["file_session_id"] = own
-    if not made["record_type"]:
-        del made["record_type"]
-
-
 def settle_time(made: Record, line: Line, context: Context) -> None:
     """Gives a record without a time that of the nearest one that has one, else the file's, and says which."""
     # 7.5 % of real records have neither uuid nor time; the one before is minutes away at most, while the file's time is
     # that of the newest bookkeeping, or of a rewrite.
-    if made["time"]:
-        return
     for time, origin in ((line.anchor.time, "previous_record"), (line.reading.next_time, "next_record")):
         made["time"] = moment(time)
         if made["time"]:

@@ -48,7 +48,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if depth >= MAX_DEPTH:
         return one_string(value)
     if kind is dict:
-        key = binary_key(value)
+        key = binary_key(value) if "base64" in value or "data" in value else ""
         if key:
             found = binary(value[key])
             if found is not None:
@@ -110,10 +110,13 @@ def one_string(value: Any) -> str:
 
 def omit(event: dict[str, Any], name: str, value: Any) -> None:
     """Records that a value was left out of the event, and how much text it held."""
-    size = size_of(value)
+    size = len(value) if type(value) is str else size_of(value)
     if size:
-        omitted = event.setdefault("omitted", {})
-        omitted[name] = omitted.get(name, 0) + size
+        omitted = event.get("omitted")
+        if omitted is None:
+            event["omitted"] = {name: size}
+        else:
+            omitted[name] = omitted.get(name, 0) + size
 
 
 def put_attributes(event: dict[str, Any], rest: dict[str, Any]) -> None:

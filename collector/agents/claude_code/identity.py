@@ -19,6 +19,7 @@ from collector.flow.json_leaves import leaves
 from collector.flow.source import Source
 
 MAX_UUID = 128
+_of_uuid = blake2b(b"uuid\0", digest_size=16)  # copied and gone on with: 0.25 us, a new one 0.43
 
 
 class FileName(NamedTuple):
@@ -34,7 +35,9 @@ def identity(record: dict[str, Any], anchor: Anchor, file: FileName | None) -> s
     the prompt history, from its content alone."""
     uuid = record.get("uuid")
     if type(uuid) is str and 0 < len(uuid) <= MAX_UUID:
-        return blake2b(b"uuid\0" + uuid.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        named = _of_uuid.copy()
+        named.update(uuid.encode("utf-8", "surrogatepass"))
+        return named.hexdigest()
     if file is None:
         return blake2b(b"record\0" + canonical(record), digest_size=16).hexdigest()
     mark = mark_of(anchor)

@@ -43,7 +43,8 @@ def put_message(event: Record, message: Any, rest: Record, context: Context) -> 
             put_usage(event, value)
         elif key != "type" or value != "message":
             rest[f"message_{key}" if key in rest or place or key == "type" else key] = value
-    flag_usage(event, message.get("usage"))
+    if "usage" in event:
+        flag_usage(event, message.get("usage"))
     return blocks
 
 
@@ -51,7 +52,7 @@ def user(event: Record, record: Record, rest: Record, context: Context) -> None:
     """A prompt, a tool result, or something the program says in the user's role."""
     blocks = put_message(event, record.get("message"), rest, context)
     # 72 % of the records in the user's role are answers of tools: nobody typed them.
-    answers = [block for block in blocks if block["type"] == "tool_result"]
+    answers = [block for block in blocks if block["type"] == "tool_result"] if blocks else blocks
     result = record.get("toolUseResult")
     if answers:
         if "parent_uuid" in event and rest.get("sourceToolAssistantUUID") == event["parent_uuid"]:

@@ -28,6 +28,7 @@ COPIES = frozenset(
 NUMBERS = {"durationMs": 1, "totalDurationMs": 1, "durationSeconds": 1000, "duration_ms": 1}
 STRINGS = {"filePath": "file", "agentId": "agent_id", "notebook_path": "file"}
 OUTPUTS = frozenset({"stdout", "stderr", "output", "content", "result", "text"})
+TEXT_ONLY = frozenset({str})
 SHORT = 80
 MAX_PATCH = 50_000
 MAX_DEPTH = 8
@@ -40,16 +41,19 @@ def tool_of_call(event: dict[str, Any], blocks: list[dict[str, Any]]) -> bool:
     """Puts the first call of a row into `tool`; returns whether there was one."""
     for block in blocks:
         if block["type"] == "tool_call":
-            event["tool"] = {key: block[key] for key in ("name", "call_id") if key in block}
+            event["tool"] = {"name": block["name"], "call_id": block["call_id"]} if "name" in block else {}
             return True
     return False
 
 
 def tool_of_result(event: dict[str, Any], answers: list[dict[str, Any]], result: Any) -> None:
     """Puts the facts of a result into `tool`."""
+    tool: dict[str, Any]
     first = answers[0]
-    tool: dict[str, Any] = {key: first[key] for key in ("name", "call_id", "ok") if key in first}
-    event["tool"] = tool
+    event["tool"] = tool = {}
+    for key in ("name", "call_id", "ok"):
+        if key in first:
+            tool[key] = first[key]
     told = first.get("text", "") if len(answers) == 1 else "\n".join(block.get("text", "") for block in answers)
     if not tool["ok"]:
         match = EXIT_CODE.match(told)
@@ -77,10 +81,10 @@ def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, A
     details: dict[str, Any] = {}
     for key, value in result.items():
         kind = type(value)
-        if value is None or value == "":
+        if value is None or value is False or value == "":
             continue
         if kind is bool or kind is int or kind is float:
-            if value is not False and not put_number(tool, key, value):
+            if not put_number(tool, key, value):
                 details[name_of(key)] = value
         elif key in COPIES or (key == "content" and "filePath" in result) or (key == "stdout" and is_image(result)):
             omit(event, name_of(key), value)
@@ -167,7 +171,7 @@ def is_told(content: str, told: str) -> bool:
     lines = content.strip()
     end, start = lines.find("\n"), lines.rfind("\n")
     first, last = (lines[:end], lines[start + 1 :]) if end >= 0 else (lines, lines)
-    return not told.startswith(STUB) and first in told and last in told
+    return not told.startswith(STUB) and first in told and told.rfind(last) >= 0  # at the end, as a rule
 
 
 def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth: int) -> Any:
@@ -187,7 +191,7 @@ def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth
         kept = {name: part for name, part in kept.items() if part is not None}
         return None if not kept or kept == {"type": "text"} else kept
     if kind is list:
-        if value and all(type(part) is str for part in value) and are_told(value, told):
+        if value and set(map(type, value)) <= TEXT_ONLY and are_told(value, told):
             omit(event, "tool_use_result", value)
             return None
         parts = [without_copies(event, part, told, key, depth + 1) for part in value]
@@ -208,13 +212,14 @@ def put_patch(event: dict[str, Any], tool: dict[str, Any], hunks: Any) -> bool:
         return False
     for hunk in hunks:
         body = hunk.get("lines") if type(hunk) is dict else None
-        if type(body) is not list or not all(type(line) is str for line in body):
+        if type(body) is not list or not set(map(type, body)) <= TEXT_ONLY:
             return False
         places = [hunk.get(key) for key in ("oldStart", "oldLines", "newStart", "newLines")]
         lines.append("@@ -{},{} +{},{} @@".format(*(place if type(place) is int else "?" for place in places)))
         lines += body
-        added += sum(line.startswith("+") for line in body)
-        removed += sum(line.startswith("-") for line in body)
+        signs = [line[:1] for line in body]
+        added += signs.count("+")
+        removed += signs.count("-")
     patch = "\n".join(lines)
     if patch:
         tool["lines_added"], tool["lines_removed"] = added, removed

@@ -55,12 +55,16 @@ def counts_of(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     rest: dict[str, Any] = {}
     for key, value in found.items():
         kind = type(value)
-        name = COUNTS.get(key)
-        if name is not None and kind is int and value >= 0:
-            usage[name] = value
+        if kind is int and key in COUNTS and value >= 0:
+            usage[COUNTS[key]] = value
         elif kind is dict and key in NESTED:
-            put_nested(usage, rest, key, value)
-        elif key in WORDS and kind is str:
+            names = NESTED[key]
+            for inner, count in value.items():
+                if type(count) is int and inner in names and count >= 0:
+                    usage[names[inner]] = count
+                elif count is not None:
+                    rest.setdefault(key, {})[inner] = count
+        elif kind is str and key in WORDS:
             if value not in NOTHING:
                 usage[key] = value
         elif value is not None and value != "" and key != "iterations":
@@ -81,23 +85,12 @@ def iteration_of(call: dict[str, Any]) -> dict[str, Any]:
     return iteration
 
 
-def put_nested(usage: dict[str, Any], rest: dict[str, Any], key: str, found: dict[str, Any]) -> None:
-    """One nested group of counts."""
-    places = NESTED[key]
-    for inner, value in found.items():
-        name = places.get(inner)
-        if name is not None and type(value) is int and value >= 0:
-            usage[name] = value
-        elif value is not None:
-            rest.setdefault(key, {})[inner] = value
-
-
 def flag_usage(event: dict[str, Any], usage: Any) -> None:
     """Marks a row that was written before the final output count was known: stop_reason and iterations come with it.
 
     Only the rows of a message together tell, and they straddle batches: that is for the receiver (docs/events.md).
     """
-    if "usage" in event and "stop_reason" not in event and event.get("model") != SYNTHETIC:
+    if "stop_reason" not in event and event.get("model") != SYNTHETIC:
         calls = usage.get("iterations") if type(usage) is dict else None
         if type(calls) is not list or not calls:
             event["quality"] = ["output_tokens_unknown"]

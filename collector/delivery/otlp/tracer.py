@@ -47,23 +47,24 @@ class Tracer:
         conversation: Conversation | None = None
         held: list[Item] = []  # an event, and the items after it that are none
         for item in items:
+            line, outcome = item
             if conversation is None:
-                start = item.line.offset if isinstance(item.line, Line) else item.line.end
+                start = line.offset if isinstance(line, Line) else line.end
                 conversation = self._conversation(key, offset if start >= offset else 0, before)
-            if isinstance(item.outcome, Sealed) or len(held) >= MOST_HELD:
+            if isinstance(outcome, Sealed) or len(held) >= MOST_HELD:
                 yield from held
                 held = []
-            if isinstance(item.outcome, Sealed):
-                event = fields_of(item.outcome)
+            if isinstance(outcome, Sealed):
+                event = fields_of(outcome)
                 spans = conversation.follow(event, self._machine)
                 context = conversation.context(event)
                 held.append(_with(item, [*([context] if context else ()), *self._take_late(), *spans]))
-            elif isinstance(item.line, End):
-                held = self._ended(key, conversation, item.line, held)
+            elif isinstance(line, End):
+                held = self._ended(key, conversation, line, held)
                 held.append(item)
             else:
                 held.append(item)
-            conversation.at = item.line.end
+            conversation.at = line.end
         yield from held
 
     def _conversation(self, key: str, offset: int, before: Before) -> Conversation:
@@ -82,9 +83,9 @@ class Tracer:
         reach = FIRST_REACH
         while True:
             made = Conversation()
-            for item in before(reach) if offset else ():
-                if isinstance(item.outcome, Sealed):
-                    made.follow(fields_of(item.outcome), self._machine)
+            for _, outcome in before(reach) if offset else ():
+                if isinstance(outcome, Sealed):
+                    made.follow(fields_of(outcome), self._machine)
             made.at = offset
             if made.is_certain or reach >= min(offset, LONGEST_REACH):
                 return made
@@ -98,7 +99,7 @@ class Tracer:
         silent = self._clock() - end.reading.stamp.mtime_ns / 1e9
         if silent >= (QUIET_SECONDS if turn.is_answered else GIVEN_UP_SECONDS):
             spans = conversation.close()
-            if held and isinstance(held[0].outcome, Sealed):
+            if held and isinstance(held[0][1], Sealed):
                 return [_with(held[0], spans), *held[1:]]
             self._late += spans
         elif turn.is_answered:
@@ -117,6 +118,7 @@ class Tracer:
 
 
 def _with(item: Item, spans: Sequence[Completed | Context]) -> Item:
-    if not spans or not isinstance(item.outcome, Sealed):
+    line, outcome = item
+    if not spans or not isinstance(outcome, Sealed):
         return item
-    return item._replace(outcome=item.outcome._replace(beside=(*item.outcome.beside, *spans)))
+    return line, outcome._replace(beside=(*outcome.beside, *spans))

@@ -94,7 +94,7 @@ def test_a_lone_surrogate_and_a_huge_number_have_a_stable_id() -> None:
     from collector.agents.claude_code.identity import identity
 
     assert identity(record, HEAD, None) == identity(dict(reversed(record.items())), HEAD, None)
-    assert where.kind is places.SESSION
+    assert where.kind == places.SESSION.name
 
 
 def test_content_nested_beyond_every_serializer_has_an_id() -> None:
