@@ -218,7 +218,9 @@ class Redactor:
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
         places: set[int] = set()
-        for index in sorted(index for index in zones if index < len(self.rules)):
+        for index in sorted(zones):
+            if index >= len(self.rules):  # a disguise
+                break
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, folded, zones[index], starts, deadline):
                 segment = bisect_right(starts, start) - 1

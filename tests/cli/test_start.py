@@ -57,7 +57,24 @@ def test_a_scan_with_nothing_to_do_loads_nothing_that_only_an_event_needs(tmp_pa
     # Else any name in the table could be misspelt.
     for_others = {"pathspec", "rich.console", "jinja2", "collector.service.heartbeat", "httpcore"}
     assert ONLY_FOR_EVENTS - modules == for_others
-    assert {"starlette", "uvicorn"} & modules == set()  # the way into the embedded store is no server
+    assert {"starlette", "uvicorn", "asyncio"} & modules == set()  # the way into the embedded store is no server
     (read, without_url), (_, with_url) = scans(["scan", "--json", *root], ["scan", "--json", *elsewhere, *state])
     assert (read, without_url & (ONLY_FOR_EVENTS | {"httpx"})) == (0, set())
     assert with_url & ONLY_FOR_EVENTS == set()
+
+
+def test_asyncio_is_there_for_who_asks_for_it() -> None:
+    """Packages that load it in vain are given a stand-in; one that uses it has the real one."""
+    program = """
+from collector.__main__ import _import_without_unused_parts
+_import_without_unused_parts()
+import sys, structlog
+assert "asyncio" not in sys.modules
+theirs = structlog._native.asyncio.CancelledError
+import asyncio
+assert theirs is asyncio.CancelledError
+asyncio.run(structlog.get_logger().ainfo("hello"))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "hello" in done.stdout
