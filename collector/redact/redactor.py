@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -214,7 +215,7 @@ class Redactor:
     def _marks(self, scanned: Scanned, deadline: float) -> dict[int, list[Mark]]:
         """The spans to replace, per segment of the text."""
         texts, text, zones = scanned[:3]
-        starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0))
+        starts = _starts(texts)
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
         places: set[int] = set()
@@ -250,7 +251,7 @@ class Redactor:
         if is_any_written:
             views += [plain_view(index, one) for index, one in enumerate(texts)]
         hidden = [index for index in zones if index >= len(self.rules)]
-        starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0)) if hidden else []
+        starts = _starts(texts) if hidden else []
         for index in sorted(hidden):
             disguise = DISGUISES[index - len(self.rules)]
             spans = self._matchers[index].spans(text, text.lower(), zones[index], starts, deadline)
@@ -300,6 +301,11 @@ class Redactor:
                 kept[index] = found
         values = {one.value: one.rule for one in known}
         return replace(event, segments, kept, self._options.key, check, number, values) if kept or values else []
+
+
+def _starts(texts: list[str]) -> list[int]:
+    """Where the strings begin in the text that is made of them, with one character between two."""
+    return list(map(add, accumulate(map(len, texts[:-1]), initial=0), count()))
 
 
 def _mark_answers(segments: list[Segment], marks: dict[int, list[Mark]], answers: set[int]) -> None:

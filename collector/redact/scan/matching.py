@@ -41,7 +41,7 @@ class Matcher:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.group: str | int = "secret" if "(?P<secret>" in rule.pattern else 0
-        self.has_first = "(?P<first>" in rule.pattern
+        self.first: str | int = "first" if "(?P<first>" in rule.pattern else 0
         self.folds = rule.folds
         self.keywords = tuple(word.lower().encode("latin-1") for word in rule.keywords)
 
@@ -137,7 +137,7 @@ class Matcher:
     def _in_segment(self, texts: tuple[bytes, bytes], at: int, high: int, start: int, stop: int, found: Spans) -> int:
         """Adds what is found in matches that begin between two places; returns the place to go on at."""
         text, searched = texts
-        match_at, accept, tried = self.match, self.accept, self.tried
+        match_at, accept, tried, first = self.match, self.accept, self.tried, self.first
         if high > stop:
             high = stop
         limit = high + self.widest + 1
@@ -151,7 +151,7 @@ class Matcher:
                 at = spans[-1][1] if len(spans) == 1 else max(end for _, end in spans)
                 found += [span for span in spans if span[0] < span[1]]
             else:  # go on inside of what was refused: the next match may begin there
-                at = max(match.start() + 1, match.start("first") if self.has_first else 0)
+                at = max(at + 1, match.start(first))
         return at
 
     def _next_place(self, searched: bytes, at: int, high: int, limit: int) -> int:

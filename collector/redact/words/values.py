@@ -86,6 +86,7 @@ _app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
 
+@lru_cache(maxsize=4)  # several tests ask for the same one
 def entropy(value: str) -> float:
     """Shannon's bits per character."""
     size = len(value)
@@ -275,7 +276,7 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
         return False
     if notation is Notation.BARE and (_words_joined.fullmatch(value) or call.match(value) or _sum.fullmatch(value)):
         return False
-    if promise <= Promise.OWNED and _is_no_key(value, promise, notation):
+    if promise <= Promise.OWNED and (_is_no_key(value, promise, notation) or is_label(value)):
         return False
     if notation >= Notation.CONFIGURATION and (
         is_name_in_code(value) or _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
