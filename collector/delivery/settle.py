@@ -137,14 +137,15 @@ class Settling:
 
     def _accept(self, events: list[Sealed], decision: Accepted) -> None:
         self._duplicates += decision.duplicates
-        rejected = [event for event in events if event.id in decision.rejected]
+        rejected = [event for event in events if event.id in decision.rejected] if decision.rejected else []
         for event in rejected:
             reason = reasons.REJECTED.because(decision.rejected[event.id])
             if len(rejected) < len(events):  # it accepted others in the same answer, so it is healthy
                 self._refuse(event, reason)
             else:
                 self._blame(event, reason, tolerated=SUSPICIOUS_REFUSALS)
-        self._later += [event for event in events if event.id in decision.later]
+        if decision.later:
+            self._later += [event for event in events if event.id in decision.later]
         if decision.unnamed:
             self._set_aside(events, decision)
         elif decision.remark:

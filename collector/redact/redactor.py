@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -214,11 +215,13 @@ class Redactor:
     def _marks(self, scanned: Scanned, deadline: float) -> dict[int, list[Mark]]:
         """The spans to replace, per segment of the text."""
         texts, text, zones = scanned[:3]
-        starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0))
+        starts = _starts(texts)
         folded = text.lower()
         found: dict[int, list[Mark]] = {}
         places: set[int] = set()
-        for index in sorted(index for index in zones if index < len(self.rules)):
+        for index in sorted(zones):
+            if index >= len(self.rules):  # a disguise
+                break
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, folded, zones[index], starts, deadline):
                 segment = bisect_right(starts, start) - 1
@@ -232,6 +235,8 @@ class Redactor:
 
     def _mark_disguised(self, scanned: Scanned, marks: dict[int, list[Mark]], deadline: float) -> None:
         """Adds what rules find in the strings when their disguises are taken off."""
+        if not scanned.is_disguised and max(scanned.zones, default=0) < len(self.rules):
+            return
         views = self._views(scanned, deadline)
         if not views:
             return
@@ -248,7 +253,7 @@ class Redactor:
         if is_any_written:
             views += [plain_view(index, one) for index, one in enumerate(texts)]
         hidden = [index for index in zones if index >= len(self.rules)]
-        starts = list(accumulate([len(segment) + 1 for segment in texts[:-1]], initial=0)) if hidden else []
+        starts = _starts(texts) if hidden else []
         for index in sorted(hidden):
             disguise = DISGUISES[index - len(self.rules)]
             spans = self._matchers[index].spans(text, text.lower(), zones[index], starts, deadline)
@@ -298,6 +303,11 @@ class Redactor:
                 kept[index] = found
         values = {one.value: one.rule for one in known}
         return replace(event, segments, kept, self._options.key, check, number, values) if kept or values else []
+
+
+def _starts(texts: list[str]) -> list[int]:
+    """Where the strings begin in the text that is made of them, with one character between two."""
+    return list(map(add, accumulate(map(len, texts[:-1]), initial=0), count()))
 
 
 def _mark_answers(segments: list[Segment], marks: dict[int, list[Mark]], answers: set[int]) -> None:

@@ -2,7 +2,7 @@
 
 A handler gets the event so far, the record, and `rest`: every key that the envelope did not take. It moves what it
 knows to its place; whatever it leaves in `rest` becomes `attributes`, so nothing is lost by being new (promise 6).
-No validation happens here: this runs for every line, in 5 to 10 us for an ordinary one.
+No validation happens here: this runs for every line, in 4 to 9 us for an ordinary one.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ HANDLERS: dict[str, tuple[Handler, Places]] = {
     "api-request-blob": (request.api_request_blob, WITH_MESSAGE),
 }
 UNKNOWN: tuple[Handler, Places] = (unknown, USUAL)
+PLAIN_PROGRESS = Skip(reasons.PROGRESS.name)  # one for all: it is what becomes of every seventh line
 JOURNAL_TYPES = frozenset({"launched", "started", "result", "failed"})
 
 # By the name of the source's kind: the handlers by the type of a record, and the one for all other records.
@@ -93,7 +94,7 @@ def event(line: Line, context: Context) -> Record | Skip:
     kind = record.get("type")
     handler, taken = by_type.get(kind, otherwise) if type(kind) is str else otherwise
     if handler is progress and is_plain_progress(record):
-        return Skip(reasons.PROGRESS.name)
+        return PLAIN_PROGRESS
     made, rest = envelope(line, record, taken, context)
     skip = handler(made, record, rest, context)
     if skip is not None:

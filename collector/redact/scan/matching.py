@@ -13,13 +13,15 @@ from functools import cached_property
 from time import monotonic
 
 from collector.redact.rule import Locate, Rule, Spans, width
+from collector.redact.scan.beginnings import Beginning, beginning
 from collector.redact.scan.compiling import WITH_BEGIN
 from collector.redact.words.placeholders import is_filler
 
 Zones = list[tuple[int, int]]
 _Read = dict[object, tuple[int, Spans]]  # how far a stretch was read and what it holds, both counted from its end
 STRETCH = 512  # characters of a long zone that are looked at together
-NARROW = 64  # characters of a zone that are tried one by one
+FEW_PLACES = 8  # that are tried one by one where a match begins with something short
+NARROW = 64  # and where it does not
 FEW = 50  # zones in which a rule with a `locate` may be looked for without stretches
 
 _boundary_escapes = (
@@ -39,7 +41,7 @@ class Matcher:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.group: str | int = "secret" if "(?P<secret>" in rule.pattern else 0
-        self.has_first = "(?P<first>" in rule.pattern
+        self.first: str | int = "first" if "(?P<first>" in rule.pattern else 0
         self.folds = rule.folds
         self.keywords = tuple(word.lower().encode("latin-1") for word in rule.keywords)
 
@@ -59,6 +61,16 @@ class Matcher:
         return re.compile(f"(?:{self.rule.pattern}){after}".encode("latin-1"), re.DOTALL)
 
     @cached_property
+    def beginning(self) -> Beginning | None:
+        """What every match begins with, if that can be said shortly."""
+        return beginning(self.rule.pattern)
+
+    @cached_property
+    def tried(self) -> int:
+        """How many places are sooner tried one by one than searched."""
+        return FEW_PLACES if self.beginning else NARROW
+
+    @cached_property
     def before(self) -> Callable[[bytes, int], re.Match[bytes] | None] | None:
         """Whether a match may begin at a place; None where it may anywhere."""
         return _before(self.rule.before)
@@ -73,17 +85,19 @@ class Matcher:
         text in lower case."""
         texts = (text, folded if self.folds else text)
         widest = STRETCH if len(zones) <= FEW or not self.rule.locate else -1
+        segments = len(starts)
         found: Spans = []
         read: _Read = {}
         at = 0
         for low, high in zones:
-            at = max(at, low)
+            if low > at:
+                at = low
             index = bisect_right(starts, at) - 1
-            while index < len(starts) and starts[index] <= high:
-                start = starts[index]
+            while index < segments and (start := starts[index]) <= high:
                 index += 1
-                stop = (starts[index] if index < len(starts) else len(text) + 1) - 1
-                at = max(at, start)
+                stop = starts[index] - 1 if index < segments else len(text)
+                if start > at:
+                    at = start
                 if high - at <= widest:
                     at = self._in_segment(texts, at, high, start, stop, found)
                     continue
@@ -123,24 +137,30 @@ class Matcher:
     def _in_segment(self, texts: tuple[bytes, bytes], at: int, high: int, start: int, stop: int, found: Spans) -> int:
         """Adds what is found in matches that begin between two places; returns the place to go on at."""
         text, searched = texts
-        match_at, accept = self.match, self.accept
+        match_at, accept, tried, first = self.match, self.accept, self.tried, self.first
         if high > stop:
             high = stop
-        limit, narrow = min(stop, high + self.widest + 1), min(NARROW, self.widest // 3)
+        limit = high + self.widest + 1
+        if limit > stop:
+            limit = stop
         while at <= high:
-            if high - at > narrow:
-                match = self.search(searched, at, limit)
-                if match is None or match.start() > high:
-                    return high + 1
-            elif not (match := match_at(searched, at, limit)):  # a search would read on to `limit`
-                at += 1
-                continue
-            if spans := accept(text, match, start, stop):
+            match = match_at(searched, at, limit)
+            if not match:
+                at = at + 1 if high - at < tried else self._next_place(searched, at + 1, high, limit)
+            elif spans := accept(text, match, start, stop):
                 at = spans[-1][1] if len(spans) == 1 else max(end for _, end in spans)
                 found += [span for span in spans if span[0] < span[1]]
             else:  # go on inside of what was refused: the next match may begin there
-                at = max(match.start() + 1, match.start("first") if self.has_first else 0)
+                at = max(at + 1, match.start(first))
         return at
+
+    def _next_place(self, searched: bytes, at: int, high: int, limit: int) -> int:
+        """The next place where a match may begin; beyond `high` where there is none."""
+        if self.beginning:  # a search for all of the pattern would read on to `limit`
+            found = self.beginning.pattern.search(searched, at, min(limit, high + self.beginning.widest))
+        else:
+            found = self.search(searched, at, limit)
+        return found.start() if found else high + 1
 
     @cached_property
     def accept(self) -> Locate:

@@ -64,9 +64,9 @@ _DIRECT = (
 # The value is quoted, and something stands in between: a type, a comma, a bracket, a word (name: string = "x"), or
 # where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
 _LITERAL = (
-    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
+    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}+(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
     rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?"
-    r"|[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
+    r"|[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}+[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
     r"|[ \t]{0,3},(?:[ \t]do:)?[ \t]{0,16}|\s?\(\s{0,3}|[ \t]{1,3}"
     r"|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
     rf"(?={_QUOTE})"
@@ -121,7 +121,7 @@ _FLAG = (
 _SCHEMES = rb"(?i:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]"
 _scheme = re.compile(_SCHEMES + rb"\s{0,60}")
 # What a bare value begins with where more follows than one: a scheme, an escaped quote, several words.
-_begins_more = re.compile(_SCHEMES + rb"|[&%\\-]|[a-z]{3,8}[ -][a-z]{3}")
+_begins_more = re.compile(_SCHEMES + rb"|[&%\\-]|[a-z]{4}[ -][a-z]{4}[ -]|(?:[a-z]{3,8} ){4}")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
 _escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\\((?:aq|dq)")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
@@ -166,19 +166,20 @@ def _bare(text: bytes, match: re.Match[bytes], stop: int, name: Name) -> Spans:
     elif sign.opens_element:
         spans = _in_element(text, first, stop, name.promised)
     else:
-        spans = _assigned(text, match, stop, name, sign)
+        spans = _assigned(text, match, first, stop, name, sign)
         if spans and (text.startswith((SHIELDED, b"]"), first) or is_no_assignment(text, match, name.text)):
             return []
     return [] if spans and is_of_a_template(text, match, match.start("name"), len(name.text)) else spans
 
 
-def _assigned(text: bytes, match: re.Match[bytes], stop: int, name: Name, sign: Sign) -> Spans:
+def _assigned(text: bytes, match: re.Match[bytes], first: int, stop: int, name: Name, sign: Sign) -> Spans:
     """The value behind a sign, if it is a secret."""
-    first, promised = match.start("first"), name.promised
+    begin, end = match.span("name")
+    promised = name.promised
     is_alone = not _begins_more.match(text, first, stop)
     if not is_alone and (several := several_words(text, first, stop, promised, name.text)):
         return several
-    notation = notation_of(text, match, stop, name, sign)
+    notation = notation_of(text, end, first, stop, name, sign)
     if name.text == "PASS" and is_report(text, match, name.text):
         promised = min(promised, Promise.OWNED)
     elif not sign.trimmed and is_taken_out(text, match):
@@ -191,7 +192,7 @@ def _assigned(text: bytes, match: re.Match[bytes], stop: int, name: Name, sign: 
         promised = max(promised, Promise.KEY) if scheme else promised
     first, last = bare_span(text, first, stop)
     is_argument = sign.trimmed == b"(" and not _in_brackets.fullmatch(text[first:last])
-    if is_argument or sign.is_vague or text[match.start("name")] == 0x2F:
+    if is_argument or sign.is_vague or text[begin] == 0x2F:
         promised = min(promised, Promise.KEY)
     if is_alone and not is_secret(text[first:last].decode("latin-1"), promised, notation):
         return []

@@ -67,7 +67,7 @@ def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: i
     """The password of `-u user:password`, judged by the program that is given it."""
     value = match["secret"].decode("latin-1").rstrip(",;)")
     is_chosen = is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
-    is_drawn = is_secret(value, Promise.KEY, Notation.BARE) and len(value) >= 10 and not is_joined(value)
+    is_drawn = len(value) >= 10 and is_secret(value, Promise.KEY, Notation.BARE) and not is_joined(value)
     if not (is_chosen or is_drawn) or is_placeholder(value) or value.startswith("%"):
         return []
     is_one = is_chosen if _logs_in(text, match, start) else is_drawn

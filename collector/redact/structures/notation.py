@@ -15,13 +15,12 @@ from collector.redact.words.values import Notation
 
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
-_LINE_BEGINS = (b"", b"\n", b"\r", b"\x90")
-_PARAMETER_BEGINS = (b";", b"?", b"&")
 
 
 class Sign(NamedTuple):
     """What stands between a name and its value. There are few, so each is looked at once."""
 
+    text: bytes
     trimmed: bytes
     is_comparison: bool
     is_blank: bool
@@ -38,6 +37,7 @@ def read_sign(separator: bytes) -> Sign:
     """What a separator says."""
     trimmed = separator.strip()
     return Sign(
+        text=separator,
         trimmed=trimmed,
         is_comparison=b"==" in separator or b"!=" in separator,
         is_blank=separator.isspace(),
@@ -53,9 +53,8 @@ def read_sign(separator: bytes) -> Sign:
     )
 
 
-def notation_of(text: bytes, match: re.Match[bytes], stop: int, name: Name, sign: Sign) -> Notation:
-    """How a bare value stands beside its name."""
-    last = match.end("name")
+def notation_of(text: bytes, last: int, first: int, stop: int, name: Name, sign: Sign) -> Notation:
+    """How a bare value, the `first` place of it, stands beside its name, which ends at `last`."""
     if sign.tells_value:
         return Notation.ENVIRONMENT
     if text[last] in b"`]":  # in a document, or a key that is computed
@@ -64,13 +63,13 @@ def notation_of(text: bytes, match: re.Match[bytes], stop: int, name: Name, sign
         return Notation.CONFIGURATION if name.is_constant or name.is_compound else Notation.BARE
     if sign.trimmed != b"=":
         return Notation.BARE
-    if len(match["sep"]) > 1:  # blanks around it
+    if sign.text != b"=":  # with blanks around it
         return Notation.CONFIGURATION if name.is_constant else Notation.BARE
-    at = last - len(name.text)
-    before = text[at - 1 : at] if at else b""
-    is_parameter = before in _PARAMETER_BEGINS or name.text[0] == "-" or (before == b":" and name.text[0] == "_")
-    if name.is_constant or is_parameter:
+    if name.is_constant or name.text[0] == "-":
         return Notation.ENVIRONMENT
-    first = match.start("first")
-    is_line = before in _LINE_BEGINS and _whole_line.match(text, first, min(stop, first + WIDEST_VALUE))
+    at = last - len(name.text)
+    before = text[at - 1] if at else 0x0A
+    if before in b";?&" or (before == 0x3A and name.text[0] == "_"):
+        return Notation.ENVIRONMENT
+    is_line = before in b"\n\r\x90" and _whole_line.match(text, first, min(stop, first + WIDEST_VALUE))
     return Notation.ENVIRONMENT if is_line else Notation.BARE

@@ -53,21 +53,27 @@ def quoted_end(text: bytes, first: int, stop: int, quote: bytes) -> int:
 
 def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
     """A value without quotes: it ends at a blank, a bracket, an escape or the next parameter."""
-    if text[first : first + 1] == b",":
+    opening = text[first : first + 1]
+    if opening == b",":
         return first, first
     limit = min(stop, first + WIDEST_VALUE)
     run = _bare_without_signs.match(text, first, limit)
     end = run.end() if run else first
-    if end < limit and text[end] in _SIGNS:
-        whole = _bare.match(text, end, limit)
-        sign, end = end, whole.end() if whole else end
-        cut = _bare_end.search(text, sign, end + 1)
-        end = cut.start() if cut else end
-    if text[first : first + 1] == b"-" and text[end - 1 : end] == b"}":
+    if end < limit and (sign := text[end]) in _SIGNS:
+        if sign in b",;" and text[end + 1 : end + 2].isspace():
+            end += 1
+        else:
+            whole = _bare.match(text, end, limit)
+            last = whole.end() if whole else end
+            cut = _bare_end.search(text, end, last + 1)
+            end = cut.start() if cut else last
+    if opening == b"-" and text[end - 1 : end] == b"}":
         return first + 1, end - 1  # ${NAME:-default}
     while end > first and text[end - 1] in b",;.)]}:|?\\":
         end -= 1
-    return first, end - 2 if text.endswith(b"{{", first, end) else end  # what a template adds
+    if text.endswith(b"{{", first, end):  # what a template adds
+        end -= 2
+    return first, end
 
 
 def cut_end(text: bytes, first: int, stop: int) -> int:

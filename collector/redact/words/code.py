@@ -6,9 +6,12 @@ A password may hold any sign, so nothing that looks drawn is taken for code, wha
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import word_set
+
+SHORT = 32  # letters of a word whose judgment is remembered
 
 chain = re.compile(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
@@ -96,7 +99,12 @@ def has_odd_part(value: str) -> bool:
 
 
 def is_code_word(part: str) -> bool:
-    """A word or a name in code, perhaps numbered: `e`, `value1`, `imageRuntimeJoin2`, `HTTP`, `42`."""
+    """A word or a name in code, perhaps numbered: `e`, `value1`, `imageRuntimeJoin2`, `HTTP`, `42`. Short ones are
+    looked at once: code says the same words again and again."""
+    return _is_known_code_word(part) if len(part) <= SHORT else _is_code_word(part)
+
+
+def _is_code_word(part: str) -> bool:
     if part.isdigit():
         return len(part) <= 6
     if not _code_word.fullmatch(part):
@@ -105,6 +113,9 @@ def is_code_word(part: str) -> bool:
     if len(letters) > 2 and not _regular_case.fullmatch(letters):
         return False
     return all(len(hump) <= 6 or reads_like_words(hump, in_five=2) for hump in _hump.findall(letters))
+
+
+_is_known_code_word = lru_cache(maxsize=2_048)(_is_code_word)
 
 
 def is_numbered_name(value: str) -> bool:

@@ -86,6 +86,7 @@ _app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
 
+@lru_cache(maxsize=4)  # several tests ask for the same one
 def entropy(value: str) -> float:
     """Shannon's bits per character."""
     size = len(value)
@@ -117,7 +118,7 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
         return False
     if _is_path(value) and not (promise is Promise.PASSWORD and _has_long_part(value)):
         return False
-    return not is_placeholder(value) and not _is_something_else(value, promise, notation)
+    return not _is_something_else(value, promise, notation) and not is_placeholder(value)
 
 
 def _is_no_value(value: str) -> bool:
@@ -266,41 +267,48 @@ def _looks_chosen(value: str) -> bool:
 
 
 def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
-    shortest = {Promise.KEY: 8, Promise.COOKIE: 8, Promise.OWNED: 20, Promise.WEAK: 20}[promise]
     if is_salt(value) or (promise is Promise.KEY and len(value) >= 16 and " " not in value and _is_jumble(value)):
         return True
-    if notation is Notation.BARE:
-        shortest = max(shortest, 12)
-    if promise is Promise.OWNED and notation in (Notation.QUOTED, Notation.ENVIRONMENT, Notation.CONFIGURATION):
-        shortest = 16
-    if len(value) < shortest or " " in value.strip() or "\n" in value or "%20" in value or _in_order.search(value):
+    if len(value) < _shortest_key(promise, notation) or " " in value.strip() or "\n" in value or "%20" in value:
         return False
-    if promise <= Promise.OWNED and _is_no_key(value, promise, notation):
+    has_key_letters = _key_letters.fullmatch(value) is not None
+    if notation > Notation.QUOTED and not has_key_letters:
+        return False
+    if notation is Notation.BARE and (_words_joined.fullmatch(value) or call.match(value) or _sum.fullmatch(value)):
+        return False
+    if promise <= Promise.OWNED and (_is_no_key(value, promise, notation) or is_label(value)):
+        return False
+    if notation >= Notation.CONFIGURATION and (
+        is_name_in_code(value) or _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
+    ):
         return False
     if value.isupper() and _constant.fullmatch(value) and _telling_end.search(value) and not has_random_part(value):
         return False
-    is_constant = _constant.fullmatch(value) and not has_random_part(value)
-    is_code = _names_a_type(value) or is_name_in_code(value) or is_constant
-    if notation >= Notation.CONFIGURATION and is_code:
-        return False
-    if notation is Notation.BARE and (call.match(value) or _words_joined.fullmatch(value) or _sum.fullmatch(value)):
-        return False
-    if _is_code(value, notation) or (_plain_number.match(value) and not value.isdigit()):
+    if _is_code(value, notation) or (_plain_number.match(value) and not value.isdigit()) or _in_order.search(value):
         return False
     if value.isdigit():
         return len(value) >= 16 and promise is Promise.KEY
-    if not _key_letters.fullmatch(value):
+    if not has_key_letters:
         is_odd = not is_nested(value) or (len(value) >= 32 and entropy(value) >= 4.5 and has_random_part(value))
-        return notation <= Notation.QUOTED and len(value) >= 16 and _mixes(value) and is_odd
+        return len(value) >= 16 and _mixes(value) and is_odd
     if (len(value) < 16 and _hex.fullmatch(value)) or _key_id.fullmatch(value):
         return False
     if (
         promise is Promise.WEAK
-        and entropy(value) < (3.0 if _hex.fullmatch(value) else 3.5)
         and notation not in (Notation.ENVIRONMENT, Notation.DICT_VALUE)
+        and entropy(value) < (3.0 if _hex.fullmatch(value) else 3.5)
     ):
         return False
     return looks_random(value)
+
+
+def _shortest_key(promise: Promise, notation: Notation) -> int:
+    """How long a value beside a name must be to be a key."""
+    if promise is Promise.OWNED and notation in (Notation.QUOTED, Notation.ENVIRONMENT, Notation.CONFIGURATION):
+        return 16
+    if promise <= Promise.OWNED:
+        return 20
+    return 12 if notation is Notation.BARE else 8
 
 
 def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:

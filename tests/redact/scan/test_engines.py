@@ -9,7 +9,8 @@ import threading
 from collector.redact import Redactor
 from collector.redact.all_rules import RULES
 from collector.redact.rule import AT_KEYS, WIDEST, sample, width
-from collector.redact.scan.matching import scan_patterns
+from collector.redact.scan.beginnings import beginning
+from collector.redact.scan.matching import Matcher, scan_patterns
 from tests.redact.harmless.templates import HARMLESS
 from tests.redact.secrets import secret
 from tests.redact.structures.contexts import CONTEXTS
@@ -78,3 +79,16 @@ def test_no_rule_looks_further_than_the_scanner_expects() -> None:
             is_far = widest > WIDEST + rule.reach + longest
             too_far += [rule.id] if is_far or rule.reach_back > WIDEST else []
     assert too_far == []
+
+
+def test_every_match_begins_with_what_is_searched_for_in_its_place() -> None:
+    unlike = []
+    for rule in (rule for rule in RULES if rule.provider == "structure" and beginning(rule.pattern)):
+        begins, found = beginning(rule.pattern), Matcher(rule).search
+        for text in (
+            sample(example, 5).encode("latin-1", "replace") for example in (*rule.examples, *rule.near_misses)
+        ):
+            match = found(text.lower() if rule.folds else text)
+            if match and not (begins and begins.pattern.match(match[0], 0, begins.widest)):
+                unlike.append(rule.id)
+    assert unlike == []
