@@ -235,6 +235,8 @@ class Redactor:
 
     def _mark_disguised(self, scanned: Scanned, marks: dict[int, list[Mark]], deadline: float) -> None:
         """Adds what rules find in the strings when their disguises are taken off."""
+        if not scanned.is_disguised and max(scanned.zones, default=0) < len(self.rules):
+            return
         views = self._views(scanned, deadline)
         if not views:
             return
