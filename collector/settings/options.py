@@ -221,8 +221,14 @@ class BatchSettings(Section):
     """How many events travel together."""
 
     linger: Seconds = Field(default=1.0, ge=0, description="seconds an event waits for others in `run`")
-    max_events: int = Field(default=1000, ge=1, description="events in one request")
-    max_bytes: int = Field(default=1_000_000, ge=1_000, description="bytes in one request, before compression")
+    max_events: int = Field(
+        default=1000, ge=1, description="events in one request; twice as many for the embedded store"
+    )
+    max_bytes: int = Field(
+        default=1_000_000,
+        ge=1_000,
+        description="bytes in one request, before compression; twice as many for the embedded store",
+    )
     max_event_bytes: int = Field(default=500_000, ge=1_000, description="longer events are cut to this")
 
 

@@ -155,7 +155,7 @@ class Rows:
         self._connection.executemany(
             INSERT_ROW, [(number, received, row.id, self._context(row), *row.facts) for number, row in numbered]
         )
-        self._connection.executemany(INSERT_BODY, [(number, packed(row.body)) for number, row in numbered])
+        self._connection.executemany(INSERT_BODY, ((number, packed(row.body)) for number, row in numbered))
         self._connection.executemany(INSERT_TOOL, tools)
 
     def _replace(self, better: list[tuple[Known, Row]]) -> None:

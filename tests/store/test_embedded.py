@@ -21,7 +21,7 @@ from collector.store.limits import ReceiverLimits
 from collector.store.report import asking, summarize
 from collector.store.server import prepared, running
 from collector.store.writer import Writer
-from collector.way_out import policy_of
+from collector.way_out import limits_of, policy_of
 from tests.agent import Agent
 from tests.build import Home
 from tests.service.process import wait_until
@@ -91,12 +91,15 @@ def test_a_sender_that_has_waited_for_too_long_sends_again_and_nothing_is_stored
     assert summarize(path)["events"] == 1
 
 
-def test_reading_waits_for_it_and_for_no_other_sink() -> None:
-    windows = [
-        policy_of(settings.load(None, {"sink": {"url": url, "window": 3}}, sinks=SINKS)).window
-        for url in (None, "http://127.0.0.1:9/")
-    ]
-    assert windows == [1, 3]
+def test_reading_waits_for_it_with_larger_requests_than_for_other_sinks() -> None:
+    def ways_of(url: str | None) -> tuple[int, int, int]:
+        given = {"sink": {"url": url, "window": 3}, "batch": {"max_events": 10, "max_bytes": 600_000}}
+        chosen = settings.load(None, given, sinks=SINKS)
+        limits = limits_of(chosen)
+        return policy_of(chosen).window, limits.max_events, limits.max_bytes
+
+    assert ways_of(None) == (1, 20, 1_200_000)
+    assert ways_of("http://127.0.0.1:9/") == (3, 10, 600_000)
 
 
 def test_kill_9_loses_nothing_that_a_saved_offset_is_past(tmp_path: Path) -> None:
@@ -115,14 +118,13 @@ def test_kill_9_loses_nothing_that_a_saved_offset_is_past(tmp_path: Path) -> Non
         except StoreError:  # not there yet
             return set()
 
-    for at_least in (20, 120):
-        with agent.start(command="scan") as run:
-            wait_until(lambda: run.process.poll() is not None or len(stored()) >= at_least)  # noqa: B023
-            assert run.process.poll() is None
-            run.kill()
-        [offset] = agent.offsets().values()
-        assert offset
-        assert stored() >= {line for line in starts if line < offset}
+    with agent.start(command="scan") as run:
+        wait_until(lambda: run.process.poll() is not None or len(stored()) >= 40)
+        assert run.process.poll() is None
+        run.kill()
+    [offset] = agent.offsets().values()
+    assert offset
+    assert stored() >= {line for line in starts if line < offset}
     again = agent.scan().assert_balanced()
     assert stored() == set(starts)
     assert again.ledger["delivered"] < 300
