@@ -28,9 +28,10 @@ from collector.redact.marker import MARKER, outside_markers, shielded
 from collector.redact.own_rules.load import Described, user_rules
 from collector.redact.personal import PERSONAL_RULES
 from collector.redact.rule import Rule
-from collector.redact.scan.engines import FIELDS, MARKERS, Engine, make_engine
+from collector.redact.scan.engines import MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
+from collector.redact.session.fields import FIELDS_OF_PAGES
 from collector.redact.session.memory import Found, Known, Sessions
 from collector.redact.session.printed import secret_spans
 from collector.redact.structures.identity import FIELDS as IDENTITY_FIELDS
@@ -44,6 +45,7 @@ MOST_SECONDS = 200.0  # for one event, however long: systemd ends a service that
 FIELD_RULE = "field"
 PRINTED_RULE = "printed-secret"
 OUTPUTS = frozenset({"text", "stdout", "output", "result", "content", "value", "message"})  # keys of what was printed
+SIGN_OF_A_PAGE = Rule("session", "fields-of-a-page", FIELDS_OF_PAGES)  # not a secret: only the scan looks for it
 WITHHELD = "withheld"  # seal counts under this name what no rule has found
 
 
@@ -108,9 +110,10 @@ class Redactor:
     def __init__(self, options: Options, engine: Engine | None = None) -> None:
         self._options = options
         self.rules = chosen_rules(options)
-        sought = (*self.rules, *(disguise.rule for disguise in DISGUISES))
+        sought = (*self.rules, *(disguise.rule for disguise in DISGUISES), SIGN_OF_A_PAGE)
         self._matchers = [Matcher(rule) for rule in sought]
         self._engine = engine or make_engine(options.engine, sought, options.cache_dir, options.preparing)
+        self._sign_of_a_page = len(sought) - 1
         self._fields = frozenset(name.lower() for name in options.fields)
         self._has_fields = bool(self._fields) or options.identity
         self._sessions = Sessions()
@@ -184,7 +187,7 @@ class Redactor:
             text = shielded(text)
             zones = self._engine.zones(text)
             zones.pop(MARKERS, None)
-        may_describe = zones.pop(FIELDS, None) is not None
+        may_describe = zones.pop(self._sign_of_a_page, None) is not None
         return Scanned(texts, text, zones, is_disguised(text, beyond), may_describe)
 
     def _redact(self, event: Any, scanned: Scanned, told: Told) -> list[Finding]:

@@ -16,17 +16,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from collector.redact.marker import OPENING
-from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample
+from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample, width
 from collector.redact.scan import rule_cache
 from collector.redact.scan.compiling import WITH_BEGIN, compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.scan.literals import needles
 from collector.redact.scan.matching import Zones, scan_pattern, scan_patterns, scan_widths, stretches
 from collector.redact.scan.segments import KEY_END
-from collector.redact.session.fields import FIELDS_OF_PAGES
 
 End = tuple[int, int, int]  # a pattern, where it begins if the scanner can say so, and where it ends
-MARKERS, FIELDS = -1, -2  # signs: not of a rule, but of markers, and of fields that a page describes
-_SIGNS = {MARKERS: re.escape(OPENING.decode()), FIELDS: FIELDS_OF_PAGES}
+MARKERS = -1
 CANARIES = 8  # that a cached database must report before it is used
 MOST_ENDS = 500  # that one scan may report, and one more for every 256 characters; few texts have so many
 _key_end = KEY_END.encode("latin-1")
@@ -34,7 +32,7 @@ _key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])") 
 
 
 class Engine(Protocol):
-    """Says where rules may match: {index of the rule: zones}; signs are among them, with no zones."""
+    """Says where rules may match: {index of the rule: zones}; MARKERS is among them where markers may be."""
 
     name: str
 
@@ -59,10 +57,13 @@ class Hyperscan:
                 continue
             for pattern in scan_patterns(rule):
                 self._sharing.setdefault(pattern, []).append(index)
-        for sign, pattern in _SIGNS.items():  # they cost a scan nothing; a look of its own would be 0.5 us
-            self._sharing.setdefault(pattern, []).append(sign)
+        # Markers cost a scan nothing; a look of its own would be 0.5 us.
+        self._sharing.setdefault(re.escape(OPENING.decode()), []).append(MARKERS)
         self._indexes = list(self._sharing.values())
-        self._with_begin = {at for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)}
+        # Of patterns whose begin is reported, too: how near to its end a match may begin.
+        self._with_begin = {
+            at: width(pattern)[0] for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)
+        }
         self._database = _database(list(self._sharing), rules, cache_dir, preparing)
         # How far an end can be from where the scanner, or the rule, begins. People's own rules, the ones without
         # examples, may be wider than the table's.
@@ -117,12 +118,15 @@ class Hyperscan:
         zones: dict[int, Zones] = {}
         for pattern, found in by_pattern.items():
             for rule in self._indexes[pattern]:
-                more = _joined(sorted(found)) if pattern in self._with_begin else self._zones_of(rule, found)
+                if nearest := self._with_begin.get(pattern):
+                    more = _joined(sorted((begin, end - nearest) for begin, end in found))
+                else:
+                    more = self._zones_of(rule, found)
                 zones[rule] = _joined(sorted(zones[rule] + more)) if rule in zones else more
         return zones
 
     def _zones_of(self, rule: int, found: Zones) -> Zones:
-        if rule < 0:
+        if rule == MARKERS:
             return []
         if rule not in self._widths:
             self._widths[rule] = scan_widths(self._rules[rule])
@@ -172,7 +176,6 @@ class Python:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._at_keys = _rules_at_keys(rules)
-        self._signs = {sign: re.compile(pattern.encode()) for sign, pattern in _SIGNS.items()}
         self._everywhere: list[int] = []  # the rules of which no literal is known
         self._exact: dict[bytes, list[int]] = {}
         self._folded: dict[bytes, list[int]] = {}
@@ -189,7 +192,8 @@ class Python:
         """The whole text, for every rule that cannot be ruled out by its literals."""
         everywhere = [(0, len(text))]
         zones = dict.fromkeys(self._everywhere, everywhere)
-        zones |= {sign: [] for sign, pattern in self._signs.items() if pattern.search(text)}
+        if OPENING in text:
+            zones[MARKERS] = []
         for searched, known in ((text, self._exact), (text.lower(), self._folded)):
             for literal, rules in known.items():
                 if literal in searched:
@@ -236,7 +240,7 @@ def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None
 def _canaries(patterns: list[str], rules: Sequence[Rule]) -> list[rule_cache.Canary]:
     """Texts in which a sound database reports a pattern: a marker, and samples of rules from across the table."""
     plain = [rule for rule in rules if rule.examples and not rule.keywords and rule.trigger != AT_KEYS]
-    texts = {_SIGNS[MARKERS]: OPENING}
+    texts = {re.escape(OPENING.decode()): OPENING}
     for rule in plain[:: len(plain) // CANARIES + 1]:
         texts[scan_pattern(rule)] = sample(rule.examples[0], 0).encode("latin-1", "replace")
     return [(text, patterns.index(pattern)) for pattern, text in texts.items()]
