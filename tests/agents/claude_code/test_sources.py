@@ -85,4 +85,6 @@ def test_statistics_are_whole() -> None:
     made = normalized(STATS, context(places.STATS, session_id=""))
     assert made["attributes"]["version"] == 2
     assert made["attributes"]["model_usage"] == STATS["modelUsage"]
+    told = normalized(STATS | {"version": "5"}, context(places.STATS, session_id=""))
+    assert (told["attributes"]["version"], told["client"]) == ("5", {"name": "claude_code"})  # of the file's shape
     assert made["client"] == {"name": "claude_code"}
