@@ -108,7 +108,7 @@ def limits_of(settings: Settings, most: int | None = None) -> BatchLimits:
     """How large a batch may be, for a sink that takes so many bytes at most."""
     # With fewer transactions, fewer pages of the store are written again and again: 4 % of the CPU of a scan into it.
     # Other sinks have up to four times as much in flight.
-    times = 2 if _is_here(settings) else 1
+    times = 2 if SINKS[settings.sink_type].is_here else 1
     batch = settings.batch
     return BatchLimits(times * batch.max_events, lesser(times * batch.max_bytes, most), batch.linger)
 
@@ -125,15 +125,10 @@ def policy_of(
     return Policy(
         settings.retry,
         max_wait=settings.retry.max_wait,
-        window=1 if _is_here(settings) else settings.sink.window,
+        window=1 if SINKS[settings.sink_type].is_here else settings.sink.window,
         may_halt=may_halt,
         uniform=uniform,
     )
-
-
-def _is_here(settings: Settings) -> bool:
-    """Whether the receiver runs in this process."""
-    return SINKS[settings.sink_type].place is not None
 
 
 @contextlib.contextmanager

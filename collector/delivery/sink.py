@@ -168,9 +168,14 @@ class SinkType(Generic[OptionsT]):
     lookup: Callable[[OptionsT, Sealed, float], Request] | None = None
 
     @property
+    def is_here(self) -> bool:
+        """Whether its receiver runs in this process."""
+        return self.place is not None
+
+    @property
     def needs_url(self) -> bool:
         """Whether it sends to sink.url."""
-        return self.place is None
+        return not self.is_here
 
     def followed_by(self, settings: Settings) -> Follower | None:
         """What follows the events of these settings' sink, if anything does."""
