@@ -20,6 +20,7 @@ from collector.redact import Options, Redactor
 from collector.redact.all_rules import RULES
 from collector.redact.disguises.pieces import DISGUISES
 from collector.redact.marker import OPENING
+from collector.redact.redactor import SIGN_OF_A_PAGE
 from collector.redact.scan.compiling import compile_patterns, hyperscan
 from collector.redact.scan.matching import scan_patterns
 from tests.redactors import KEY
@@ -57,7 +58,7 @@ def with_checksum(patterns: list[str]) -> bytes:
 @functools.cache
 def poisoned() -> bytes:
     """The compiled rules, but for the one that finds passwords."""
-    rules = [rule for rule in RULES if rule.id in USED] + [disguise.rule for disguise in DISGUISES]
+    rules = [rule for rule in RULES if rule.id in USED] + [disguise.rule for disguise in DISGUISES] + [SIGN_OF_A_PAGE]
     patterns = [
         f"nothing is like this {number}" if rule.id == "named-secret" else pattern
         for rule in rules
