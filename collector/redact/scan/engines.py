@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from collector.redact.marker import OPENING
-from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample, width
+from collector.redact.rule import AT_KEYS, WIDEST, Rule, sample
 from collector.redact.scan import rule_cache
 from collector.redact.scan.compiling import WITH_BEGIN, compile_patterns, compiled_elsewhere, hyperscan
 from collector.redact.scan.literals import needles
@@ -60,10 +60,7 @@ class Hyperscan:
         # Markers cost a scan nothing; a look of its own would be 0.5 us.
         self._sharing.setdefault(re.escape(OPENING.decode()), []).append(MARKERS)
         self._indexes = list(self._sharing.values())
-        # Of patterns whose begin is reported, too: how near to its end a match may begin.
-        self._with_begin = {
-            at: width(pattern)[0] for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)
-        }
+        self._with_begin = {at for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)}
         self._database = _database(list(self._sharing), rules, cache_dir, preparing)
         # How far an end can be from where the scanner, or the rule, begins. People's own rules, the ones without
         # examples, may be wider than the table's.
@@ -118,10 +115,7 @@ class Hyperscan:
         zones: dict[int, Zones] = {}
         for pattern, found in by_pattern.items():
             for rule in self._indexes[pattern]:
-                if nearest := self._with_begin.get(pattern):
-                    more = _joined(sorted((begin, end - nearest) for begin, end in found))
-                else:
-                    more = self._zones_of(rule, found)
+                more = _joined(sorted(found)) if pattern in self._with_begin else self._zones_of(rule, found)
                 zones[rule] = _joined(sorted(zones[rule] + more)) if rule in zones else more
         return zones
 
