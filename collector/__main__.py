@@ -50,10 +50,12 @@ def _import_without_unused_parts() -> None:
     httpx loads click for its command line, and structlog rich and pygments for its pretty printer: 6 MB and 50 ms. Both
     do without what cannot be imported, and None in sys.modules is Python's own way of saying that something cannot.
     structlog and pydantic-settings load asyncio for coroutines, of which we have none: 3 MB and 10 ms. They are given a
-    module that loads it when they ask for anything in it.
+    module that loads it when they ask for anything in it; from Python 3.12 on, logging would, for every record.
     """
+    import logging
     import types
 
+    logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # no record of ours says which task it is from
     stand_in = types.ModuleType("asyncio")
 
     def of_asyncio(name: str) -> object:
