@@ -17,7 +17,7 @@ from tests.bench.floors import floor
 from tests.bench.measure import SCRATCH, drained, made_backlog
 from tests.bench.scan import scan
 
-MEASURED = 7.6  # floors, on 19 November 2026; lower it when the agent gets faster
+MEASURED = 7.1  # floors, on 19 November 2026; lower it when the agent gets faster
 LIMIT = 1.2 * MEASURED
 MEGABYTES, FILES = 60, 450  # as many to a file as in the benchmark's backlog
 ROUNDS = 3
