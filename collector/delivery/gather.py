@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from collector.flow.batch import Batch
 from collector.flow.counts import Counts
-from collector.flow.line import End, position_after
+from collector.flow.line import End, Line, position_after
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 
 # Past these, a batch goes out even without an event: only its receipt moves offsets, and writes what is quarantined.
@@ -43,7 +43,7 @@ def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], floa
             if not events:
                 opened = clock()  # age is that of the oldest event: skips before it keep nobody waiting
             events.append(outcome)
-            batch.places.append((key, line[1]))  # where the line begins
+            batch.places.append((key, line.offset if isinstance(line, Line) else line.end))
             batch.size += size + 1  # and what separates it from the next
             counts = batch.counts.get(key) or _begun(batch, key)
             counts.lines += 1

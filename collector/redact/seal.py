@@ -33,8 +33,7 @@ def seal(
     event_id = str(event.get("id", ""))
     try:
         counts = redactor.event(event)
-        # A named tuple's own constructor takes 0.2 us more, for every event.
-        return tuple.__new__(Sealed, (event_id, shorten.fit(event, max_bytes), counts, time.time(), ()))
+        return Sealed(event_id, shorten.fit(event, max_bytes), counts, time.time())
     except MemoryError:  # is not this event's fault: it is read again when there is room
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home
