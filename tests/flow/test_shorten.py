@@ -139,6 +139,19 @@ def test_a_giant_is_cut_before_it_is_serialized_and_says_its_true_size() -> None
     assert cut_event["truncated"] == {"text": size, "blocks.0.text": 9000}
 
 
+def test_a_giant_is_never_serialized_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bytes] = []
+    dump = shorten.dump
+
+    def noting(event: dict[str, Any]) -> bytes:
+        made.append(dump(event))
+        return made[-1]
+
+    monkeypatch.setattr(shorten, "dump", noting)
+    shorten.fit({"id": "a", "text": "x" * 90_000, "source": {"path": "p", "length": 90_100}}, 2000)
+    assert max(map(len, made)) < 2 * shorten.GIANT * 2000
+
+
 def test_notes_that_are_no_notes_are_cut_like_any_other_text() -> None:
     event = {"id": "a", "x" * 50: "t" * 5000, "truncated": "n" * 4000}
     assert len(shorten.fit(event, 1000)) <= 1000
