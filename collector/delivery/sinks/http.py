@@ -99,7 +99,7 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
         return Accepted()
     rejected = receipt.get("rejected")
     named = {
-        item["id"]: str(item.get("reason") or "no reason given")[:500]
+        item["id"]: str(item.get("reason") or "no reason given")
         for item in (rejected if isinstance(rejected, list) else [])
         if isinstance(item, dict) and isinstance(item.get("id"), str)
     }
