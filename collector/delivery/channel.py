@@ -1,7 +1,7 @@
 """Channel: the way to one sink. Events in; what the answer to them means, out. No retries here.
 
 Invariant: whatever a sink says is cleaned here, before it can be logged, saved or raised. The transport's own secrets
-are masked, and the rest goes through the redactor (promise 5).
+are masked, and the rest goes through the redactor (promise 5). Only then is it cut: half a secret looks like none.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Paused, Stopped
 from collector.flow.outcome import Sealed
+from collector.flow.shorten import shortened
 from collector.log import get_logger, place_of
 
 log = get_logger()
+MOST_SAID = 500  # of what a sink says
 ASKS_WHO = frozenset({401, 403})
 NONE_IS_SET = (
     "No token is set. Put the one that the sink expects into a file that only this user can read, and name that file "
@@ -166,7 +168,8 @@ class Channel:
                 return replace(verdict, reason=self._said(verdict.reason))
 
     def _said(self, text: str) -> str:
-        return self._clean(self._transport.without_secrets(text))
+        cleaned = self._clean(self._transport.without_secrets(text))
+        return shortened(cleaned, MOST_SAID) if len(cleaned) > MOST_SAID else cleaned
 
 
 def _about(events: Sequence[Sealed], said: Accepted) -> Accepted | Retry:

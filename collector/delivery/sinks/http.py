@@ -111,7 +111,7 @@ def _rejected(said: Any) -> tuple[dict[str, str], int]:
     for item in said if isinstance(said, list) else ():
         name, reason = (item.get("id"), item.get("reason")) if isinstance(item, dict) else (item, "")
         if isinstance(name, str):
-            named[name] = str(reason or "no reason given")[:500]
+            named[name] = str(reason or "no reason given")
         else:
             unnamed += 1
     return named, unnamed
