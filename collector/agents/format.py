@@ -29,8 +29,8 @@ class AgentFormat(Protocol):
     """What the state, the events (`client.name`) and the roots of the configuration call it: `claude_code`."""
     title: str
     """What a person calls it: `Claude Code`."""
-    priorities: Mapping[int, str]
-    """What a person calls the sources of each priority: `sessions`."""
+    priorities: Mapping[int, tuple[str, str]]
+    """What a person calls one source of each priority, and what several: `session`, `sessions`."""
     deleted_after_days: int
     """After how many days it deletes its own files, so that what is not sent by then is lost; 0 where it never does."""
     deletion_setting: tuple[str, str]

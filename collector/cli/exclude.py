@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -14,7 +16,7 @@ from collector import settings
 from collector.cli.scan import Config, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
-from collector.log import printable
+from collector.log import counted, printable
 
 SPECIAL = re.compile(r"([\\*?\[])")
 Target = Annotated[
@@ -40,6 +42,13 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     """
     from collector.settings.editing import list_in, put_list
 
+    if not path.strip():
+        raise typer.BadParameter("it is empty. Name the project's directory, or give a glob.", param_hint="PATH")
+    if path.startswith("!"):
+        raise typer.BadParameter(
+            "what begins with ! takes a no back: use `collector include`. A name that begins so is written \\!...",
+            param_hint="PATH",
+        )
     chosen, file = _chosen(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
     glob, before = glob_of(path), _left(chosen)
@@ -48,6 +57,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         typer.echo(printable(f"{glob} is excluded already, in {file}."))
         return
     kept = [each for each in mine if each != f"!{glob}"]
+    _refuse_if_not_understood(chosen, exclude=[*kept, glob])
     put_list(file, "projects", "exclude", [*kept, glob])
     now = _chosen(config, state)
     after = _left(now)
@@ -73,9 +83,12 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     wanted = list_in(file, "projects", "include")
     if glob in mine:
         _refuse_if_locked(chosen, "projects.exclude")
-        put_list(file, "projects", "exclude", [each for each in mine if each != glob])
+        kept = [each for each in mine if each != glob]
+        _refuse_if_not_understood(chosen, exclude=kept)
+        put_list(file, "projects", "exclude", kept)
     if wanted and glob not in wanted and not _takes(_chosen(config, state), directory):
         _refuse_if_locked(chosen, "projects.include")
+        _refuse_if_not_understood(chosen, include=[*wanted, glob])
         put_list(file, "projects", "include", [*wanted, glob])
     now = _chosen(config, state)
     if not _takes(now, directory):
@@ -110,6 +123,19 @@ def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
         )
 
 
+def _refuse_if_not_understood(
+    chosen: settings.Settings, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> None:
+    """Raises ConfigurationError where one of these globs is none. Written into the file, it would stop every command
+    and, at its next start, the service."""
+    from collector.assembly import scope_of
+
+    try:
+        replace(scope_of(chosen), include=include, exclude=[exclude], filters={})
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error} Nothing was changed.") from None
+
+
 def _left(chosen: settings.Settings) -> Left:
     from collector.assembly import scope_of, state_of
     from collector.reading.discover import discover
@@ -136,9 +162,14 @@ def _change(before: Left, after: Left) -> str:
     from collector.service.status_file import in_words
 
     files = after.sources - before.sources
-    said = f"{abs(files)} sources {'more' if files > 0 else 'fewer'} are read" if files else "The same sources are read"
+    more = "more" if files > 0 else "fewer"
+    said = (
+        counted(abs(files), f"source {more} is read", f"sources {more} are read")
+        if files
+        else "The same sources are read"
+    )
     was = f" (before: {in_words(before.bytes)})" if before.bytes != after.bytes else ""
-    return f"{said}; {in_words(after.bytes)} in {after.behind} sources wait to be sent{was}."
+    return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} wait to be sent{was}."
 
 
 def _tell_agents(chosen: settings.Settings) -> None:

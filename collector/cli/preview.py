@@ -75,11 +75,10 @@ def preview(
             _print_bytes(found)
         else:
             _print_events(chosen, found)
-        what = "event" if found.shown == 1 else "events"
         rest = f"; --limit {count} ends it here" if found.is_cut else ""
         name = log.printable(source or session or "")
         hint = "" if found.shown else HINTS[found.why_empty.name].format(name)
-    typer.echo(f"{found.shown} {what} shown{rest}{hint}. Nothing was sent.", err=True)
+    typer.echo(f"{log.counted(found.shown, 'event')} shown{rest}{hint}. Nothing was sent.", err=True)
 
 
 def _list(chosen: settings.Settings, *, as_json: bool) -> None:
@@ -121,9 +120,13 @@ def _print_events(chosen: settings.Settings, found: Preview) -> None:
             typer.echo(MARKER.sub(lambda marker: marker[0].join(MARKED), shown) if is_terminal else shown)
     meanings = {each.name: each.meaning for each in reasons.SKIPPED_LINES}
     for name, lines in found.skipped.items():
-        typer.echo(log.printable(f"not sent: {lines} lines, {name}. {meanings.get(name, '')}"))
+        typer.echo(log.printable(f"not sent: {log.counted(lines, 'line')}, {name}. {meanings.get(name, '')}"))
     for name, lines in found.quarantined.items():
-        typer.echo(log.printable(f"not sent: {lines} lines go to the quarantine on this machine: {name}"))
+        typer.echo(
+            log.printable(
+                f"not sent: {log.counted(lines, 'line goes', 'lines go')} to the quarantine on this machine: {name}"
+            )
+        )
     typer.echo(log.printable(statement(chosen)))
 
 

@@ -13,6 +13,7 @@ from collector.cli.verbosity import is_quiet
 from collector.flow.interrupt import Interrupt
 from collector.flow.ledger import Ledger
 from collector.flow.observer import Unobserved
+from collector.log import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -72,10 +73,7 @@ class ProgressBar(Unobserved):
         """Something was acknowledged."""
         self.has_begun = True
         if self._bar is not None and self._task is not None:
-            done, said = (
-                ledger.lag_at_start - ledger.lag,
-                f"{ledger.batches} batch{'es' if ledger.batches != 1 else ''}",
-            )
+            done, said = ledger.lag_at_start - ledger.lag, counted(ledger.batches, "batch", "batches")
             self._bar.update(self._task, total=ledger.lag_at_start, completed=done, description=said)
 
     def _say(self, what: str) -> None:

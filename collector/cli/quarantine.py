@@ -17,7 +17,7 @@ from collector.cli.scan import AsJson, Config, SinkName, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
-from collector.log import printable, tame_json
+from collector.log import counted, printable, tame_json
 from collector.settings import Settings
 
 app = typer.Typer(help="Show what is in quarantine, retry it, or drop it.", no_args_is_help=True)
@@ -129,9 +129,10 @@ def retry(
 
     Example: collector quarantine retry --all
     """
+    meant = _meant(_opened(config, state, sink), ids or [], everything=everything)
     fates = Counter[str]()
     try:
-        for kept in _meant(_opened(config, state, sink), ids or [], everything=everything):
+        for kept in meant:
             _retried(kept, fates)
     finally:
         _say_fates(fates, as_json=json)
@@ -214,8 +215,8 @@ def reset(
         typer.echo(tame_json({"reset": sorted(forgotten), "dropped": dropped}))
         return
     if forget:
-        typer.echo(f"{dropped} held files were dropped.")
-    typer.echo(f"{len(forgotten)} sources are sent again by the next pass.")
+        typer.echo(f"{counted(dropped, 'held file was', 'held files were')} dropped.")
+    typer.echo(f"{counted(len(forgotten), 'source is', 'sources are')} sent again by the next pass.")
 
 
 def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[set[str], int]:

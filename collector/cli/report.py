@@ -19,7 +19,7 @@ from rich.console import Console
 from collector import settings
 from collector.cli.tables import Column, bars, shown
 from collector.delivery.sinks.registry import SINKS
-from collector.log import printable, tame_json
+from collector.log import counted, printable, tame_json
 from collector.store import prices, queries, tool_use
 from collector.store.queries import Selection
 from collector.store.report import asking, summarize
@@ -174,17 +174,21 @@ def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost:
     earlier = summary["tokens"][:-limit] if limit else []
     rows = summary["tokens"][len(earlier) :]
     notes = shown(console, (*labels, *columns), rows, title="Tokens by day and model", totals=summary["totals"])
-    notes += [f"{len(earlier):,} earlier rows are in the total, and not shown; --limit 0 shows all."] if earlier else []
+    if earlier:
+        are = counted(len(earlier), "earlier row is", "earlier rows are")
+        notes.append(f"{are} in the total, and not shown; --limit 0 shows all.")
     if len(summary["projects"]) > 1:
         rows, left = summary["projects"][:OVERVIEW_ROWS], summary["projects"][OVERVIEW_ROWS:]
         notes += shown(console, (Column("project", "project", 0, "text"), *columns), rows, title="Tokens by project")
-        notes += [f"{len(left):,} more projects are not shown; --by project shows them."] if left else []
+        if left:
+            are = counted(len(left), "more project is", "more projects are")
+            notes.append(f"{are} not shown; --by project shows all.")
     if summary["tools"]:
         rows, left = summary["tools"][:OVERVIEW_ROWS], summary["tools"][OVERVIEW_ROWS:]
         if left:
             rows = [*rows, {"name": f"{len(left)} more", "calls": sum(row["calls"] for row in left)}]
         shown(console, (Column("name", "tool", 0, "text"), TOOLS[0]), rows, title="Tools")
-    console.print(f"{summary['sessions']:,} sessions, {summary['prompts']:,} prompts, {summary['events']:,} events")
+    console.print(", ".join(counted(summary[f"{what}s"], what) for what in ("session", "prompt", "event")))
     for note in dict.fromkeys(notes + _doubts(summary["tokens"], is_cost=is_cost)):
         console.print(note, soft_wrap=True)
 
@@ -194,13 +198,15 @@ def _doubts(rows: list[dict[str, Any]], *, is_cost: bool) -> list[str]:
     notes = []
     unknown = sum(row.get("unknown_output", 0) for row in rows)
     if unknown:
-        notes.append(f"{unknown:,} messages lack their final output count; the true figure is higher than shown.")
+        lack = counted(unknown, "message lacks its", "messages lack their")
+        notes.append(f"{lack} final output count; the true figure is higher than shown.")
     if is_cost:
         without = sum(row.get("messages_without_price", 0) for row in rows)
         models = sorted({str(row["model"]) for row in rows if row.get("model") and row.get("messages_without_price")})
         named = f" ({', '.join(map(printable, models))})" if models else ""
         if without:
-            notes.append(f"{without:,} messages are of models without a price{named}, and not in the cost.")
+            are = counted(without, "message is", "messages are")
+            notes.append(f"{are} of models without a price{named}, and not in the cost.")
         notes.append("Costs are list prices of the API, not a bill; `collector store prices` shows them.")
     return notes
 

@@ -278,18 +278,13 @@ def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = Fa
         f"{_listed(data['skipped'], brackets=True)} + {data['quarantined']} quarantined"
     )
     typer.echo(
-        f"sent     {counted(data['batches'], 'batch', 'batches')}, {data['bytes']} bytes"
+        f"sent     {log.counted(data['batches'], 'batch', 'batches')}, {data['bytes']} bytes"
         f"{_listed(data['redactions'], ', redacted: ')}"
     )
     typer.echo(f"lag      {data['lag']} bytes")
     meanings = {reason.name: f"{reason.name}. {reason.meaning}" for reason in reasons.SKIPPED_FILES}
     for path, reason in data["not_read"].items():
         typer.echo(f"left     {log.printable(path)}: {meanings.get(reason, reason)}")
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """`1 batch`, `2 batches`."""
-    return f"{number} {one if number == 1 else many}"
 
 
 def _listed(counts: dict[str, int], before: str = ", skipped: ", *, brackets: bool = False) -> str:

@@ -14,7 +14,7 @@ import typer
 from collector import settings
 from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
-from collector.log import printable, tame_json
+from collector.log import counted, printable, tame_json
 
 EVERY_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
@@ -90,7 +90,9 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     words = _words([root.get("agent", "") for root in report["roots"]])
     if report.get("capture_level"):
         rows.append(("capture", _capture(report)))
-    rows += [(name, _priority(words.get(name, "sources"), row)) for name, row in report["priorities"].items()]
+    rows += [
+        (name, _priority(words.get(name, ("source", "sources")), row)) for name, row in report["priorities"].items()
+    ]
     rows += [("lag", _size(report["lag"]))]
     rows += [("watcher", _with_reason(report["watcher"]["mode"], report["watcher"]["reason"]))]
     if report.get("redaction_engine"):
@@ -99,9 +101,19 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows += [("damaged", _damaged(source)) for source in report.get("damaged") or ()]
     held = report.get("held") or {}
     if held.get("files") or held.get("left_out"):
-        rows.append(("held", f"{held['files']} files, so that nothing unsent is swept; {held['left_out']} had no room"))
+        rows.append(
+            (
+                "held",
+                f"{counted(held['files'], 'file')}, so that nothing unsent is swept; {held['left_out']} had no room",
+            )
+        )
     if report.get("unlisted_directories"):
-        rows.append(("unreadable", f"{report['unlisted_directories']} directories; see `collector doctor`"))
+        rows.append(
+            (
+                "unreadable",
+                f"{counted(report['unlisted_directories'], 'directory', 'directories')}; see `collector doctor`",
+            )
+        )
     rows += [("note", note) for note in report.get("notes", [])]
     return [f"{name:11} {printable(text)}" for name, text in rows]
 
@@ -126,7 +138,7 @@ def _problem(report: dict[str, Any], now: float) -> list[str]:
     problem = report.get("problem")
     if not problem:
         return []
-    when = f"{problem['kind']} for {_ago(problem['since'], now)}, {problem['tries']} tries"
+    when = f"{problem['kind']} for {_ago(problem['since'], now)}, {counted(problem['tries'], 'try', 'tries')}"
     return [when if report["is_running"] else f"{problem['kind']} when the last run ended", problem["reason"]]
 
 
@@ -147,7 +159,7 @@ def _offsets(told: dict[str, Any]) -> list[str]:
     left_out = told.get("left_out")
     if left_out:
         size, sources, at = _size(left_out["bytes"]), left_out["sources"], left_out["at"]
-        said.append(f"what was there at {at} was left out, as asked: {size} in {sources} sources")
+        said.append(f"what was there at {at} was left out, as asked: {size} in {counted(sources, 'source')}")
     if told.get("others"):
         said.append(f"offsets of their own have: {', '.join(told['others'])}")
     return said
@@ -162,27 +174,34 @@ def _root(root: dict[str, Any]) -> str:
     return f"{root['path']}{'' if root['is_there'] else ' does not exist yet'}"
 
 
-def _words(agents: Sequence[str]) -> dict[str, str]:
-    """What a person calls the sources of each priority, where these agents are read."""
+def _words(agents: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """What a person calls one source of each priority, and what several, where these agents are read."""
     from collector.agents.registry import AGENTS
 
-    words: dict[str, list[str]] = {}
+    words: dict[str, list[tuple[str, str]]] = {}
     for form in [AGENTS[name] for name in dict.fromkeys(agents) if name in AGENTS] or AGENTS.values():
         for number, what in form.priorities.items():
             words.setdefault(f"P{number}", []).append(what)
-    return {name: " and ".join(dict.fromkeys(each)) for name, each in words.items()}
+    return {
+        name: (
+            " or ".join(dict.fromkeys(one for one, _ in each)),
+            " and ".join(dict.fromkeys(many for _, many in each)),
+        )
+        for name, each in words.items()
+    }
 
 
-def _priority(what: str, row: dict[str, int]) -> str:
+def _priority(what: tuple[str, str], row: dict[str, int]) -> str:
     waiting = f"{row['behind']} behind by {_size(row['lag'])}" if row["behind"] else "all sent"
-    return f"{row['sources']} {what}, {waiting}"
+    return f"{counted(row['sources'], *what)}, {waiting}"
 
 
 def _redaction(report: dict[str, Any]) -> str:
     counts = dict(report.get("redactions") or {})
     withheld = counts.pop("withheld", 0)
-    found = f"; {sum(counts.values())} values redacted since the start" if counts else ""
-    stayed = f"; {withheld} texts withheld because they could not be redacted" if withheld else ""
+    found = f"; {counted(sum(counts.values()), 'value')} redacted since the start" if counts else ""
+    kept = counted(withheld, "text withheld because it", "texts withheld because they")
+    stayed = f"; {kept} could not be redacted" if withheld else ""
     return f"{report['redaction_engine']}{found}{stayed}"
 
 

@@ -18,7 +18,7 @@ from collector import settings
 from collector.cli.scan import Config, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
-from collector.log import printable, tame_json
+from collector.log import counted, printable, tame_json
 from collector.settings import Settings
 from collector.store.queries import Selection
 from collector.store.removing import Choice
@@ -62,11 +62,14 @@ def info(database: Database = None, json: Json = False, config: Config = None) -
     lines = [
         ("database", f"{path}, version {found['version']}"),
         ("size", f"{_size(found['bytes'])}, of which {_size(found['free_bytes'])} are free inside"),
-        ("events", f"{found['events']:,} in {found['sessions']:,} sessions"),
+        ("events", f"{found['events']:,} in {counted(found['sessions'], 'session')}"),
         ("from, to", f"{found['first_time'] or '-'}, {found['last_time'] or '-'}"),
         ("as sent", f"{_size(found['bytes_sent'])}; packed: {_size(found['bytes_of_bodies'])}"),
-        ("an event", f"{found['bytes_an_event'] or 0:,} bytes in all"),
-        ("kept", f"{days} days (store.retention_days)" if days else "for ever (store.retention_days is not set)"),
+        ("an event", f"{counted(found['bytes_an_event'] or 0, 'byte')} in all"),
+        (
+            "kept",
+            f"{counted(days, 'day')} (store.retention_days)" if days else "for ever (store.retention_days is not set)",
+        ),
     ]
     if found["models_without_price"]:
         lines.append(("no price", ", ".join(printable(name) or "(none)" for name in found["models_without_price"])))
@@ -97,7 +100,7 @@ def compact(database: Database = None, json: Json = False, config: Config = None
         typer.echo(tame_json({"removed_events": removed, "bytes_before": before, "bytes_after": after}))
         return
     if days is not None:
-        typer.echo(f"Removed {removed:,} events older than {days} days.")
+        typer.echo(f"Removed {counted(removed, 'event')} older than {counted(days, 'day')}.")
     typer.echo(f"{_size(before)} before, {_size(after)} now.")
 
 
@@ -132,7 +135,7 @@ def export(
         count = sum(1 for line in events if sys.stdout.write(f"{line}\n"))
     else:
         count = _write(events, output)
-    typer.echo(f"{count:,} events.", err=True)
+    typer.echo(f"{counted(count, 'event')}.", err=True)
 
 
 @app.command()
@@ -175,7 +178,7 @@ def sql(
         for row in answer.rows:
             typer.echo(tame_json(dict(zip(answer.columns, map(_plain, row), strict=True))))
     if answer.is_cut:
-        typer.echo(f"Only the first {len(answer.rows):,} rows.", err=True)
+        typer.echo(f"Only the first {counted(len(answer.rows), 'row')}.", err=True)
 
 
 def forget(
@@ -216,8 +219,12 @@ def forget(
         found = _sum([count(connection, each) for each in choices])
     if not yes and found.events:
         if not sys.stdin.isatty():
-            raise NotPossible(f"That would remove {found.events:,} events. Say --yes where nobody can be asked.")
-        typer.confirm(f"Remove {found.events:,} events of {found.sessions:,} sessions for good?", abort=True)
+            raise NotPossible(
+                f"That would remove {counted(found.events, 'event')}. Say --yes where nobody can be asked."
+            )
+        typer.confirm(
+            f"Remove {counted(found.events, 'event')} of {counted(found.sessions, 'session')} for good?", abort=True
+        )
     with closing(_writer(path, chosen)) as writer:
         removed = _sum([remove(writer, each, "asked for by a person") for each in choices])
     let_go = [] if database else [_let_go(each, choice) for each in chosen.each()]
@@ -228,7 +235,8 @@ def forget(
         typer.echo(tame_json(told))
     else:
         typer.echo(
-            f"Removed {removed.events:,} events from the store, {held} held files, {quarantined} quarantined entries."
+            f"Removed {counted(removed.events, 'event')} from the store, {counted(held, 'held file')}, "
+            f"{counted(quarantined, 'quarantined entry', 'quarantined entries')}."
         )
     if is_left:
         typer.echo("Files are held by a running agent. Stop it and ask again, or wait until they are sent.", err=True)

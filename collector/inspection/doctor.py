@@ -28,6 +28,7 @@ from collector.inspection.check import Check
 from collector.inspection.deletions import deletions, is_late, kept_alone
 from collector.inspection.sink_checks import sink_checks
 from collector.keeping.lock import holder
+from collector.log import counted
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
 from collector.redact import Redactor
@@ -75,7 +76,7 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
             yield Check("root", "warn", said)
         else:
             count = sum(source.root.path == root.path for source in found.files)
-            yield Check("root", "ok" if count else "warn", f"{root.path}: {count} sources")
+            yield Check("root", "ok" if count else "warn", f"{root.path}: {counted(count, 'source')}")
     for key, reason in list(found.errors.items())[:5]:
         yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
     closed = (each.key for each in found.files if not os.access(each.path, os.R_OK, effective_ids=ASKS_AS_ITSELF))
@@ -103,7 +104,7 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
         advice = "Make the directory writable for this user, or name another file with --state or state.path."
         yield Check("state", "fail", f"{place} is not writable", advice)
         return
-    yield Check("state", "ok", f"{path}: {len(state.entries)} sources known")
+    yield Check("state", "ok", f"{path}: {counted(len(state.entries), 'source')} known")
     yield from _open_to_others(settings)
     named = holder(path)
     yield Check("agent", "ok", f"running: {named}" if named else "not running")
@@ -129,7 +130,9 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
         title = AGENTS[each.root.agent].title
         where = each.setting or "its default"
         due = f"; the oldest one goes on {each.first}" if each.first else ""
-        yield Check("transcripts", "ok", f"{title} deletes transcripts after {each.days} days ({where}){due}")
+        yield Check(
+            "transcripts", "ok", f"{title} deletes transcripts after {counted(each.days, 'day')} ({where}){due}"
+        )
         old = [
             source
             for source in found.files
@@ -138,15 +141,17 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
         late = sum(bool(state.lag_of(source)) for source in old)
         if late and state.entries:
             age = max(1, each.days - DAYS_OF_WARNING)
-            finding = f"{late} sources with something unsent are more than {age} days old"
-            advice = f"{title} deletes them after {each.days} days: run `collector scan` now."
+            finding = counted(late, "source with something unsent is", "sources with something unsent are")
+            finding += f" more than {counted(age, 'day')} old"
+            advice = f"{title} deletes them after {counted(each.days, 'day')}: run `collector scan` now."
             yield Check("sweep", "warn", finding, advice)
     place = SINKS[settings.sink_type].place
     if place is not None and place(settings).exists():
         count = kept_alone(settings, found)
         kept = settings.store.retention_days
-        until = f"until they are {kept} days old" if kept else "for ever"
-        yield Check("kept", "ok", f"{count} sessions whose transcripts are gone are still in the store, {until}")
+        until = f"until they are {counted(kept, 'day')} old" if kept else "for ever"
+        gone = counted(count, "session whose transcript is gone is", "sessions whose transcripts are gone are")
+        yield Check("kept", "ok", f"{gone} still in the store, {until}")
 
 
 def _room(settings: Settings, _: Findings) -> Iterator[Check]:
@@ -165,7 +170,7 @@ def _room(settings: Settings, _: Findings) -> Iterator[Check]:
 def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
     count = len(quarantine_of(settings).entries())
     if count:
-        yield Check("quarantine", "warn", f"{count} entries", "See `collector quarantine list`.")
+        yield Check("quarantine", "warn", counted(count, "entry", "entries"), "See `collector quarantine list`.")
     else:
         yield Check("quarantine", "ok", "empty")
 
@@ -222,7 +227,7 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
         advice = f"Until it is raised (sysctl fs.inotify.max_user_watches={enough}), only rescans find new lines."
         yield Check("watching", "warn", f"the limit of {most} inotify watches is reached", advice)
     else:
-        yield Check("watching", "ok", f"{len(directories)} directories, limit {most}")
+        yield Check("watching", "ok", f"{counted(len(directories), 'directory', 'directories')}, limit {most}")
     for root in sorted({source.root.path for source in found.files}):
         name = watch_limits.network_file_system(os.path.realpath(root))
         if name:

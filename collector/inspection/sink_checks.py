@@ -34,6 +34,7 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.inspection.check import Check
 from collector.keeping.pause import standstill
+from collector.log import counted
 from collector.redact import seal
 from collector.service.heartbeat import canary
 from collector.service.status_file import in_words
@@ -130,7 +131,7 @@ def _until(ends: float | None, said: str, now: float) -> Check:
     if ends is None:
         return Check("tls", "ok", said)
     left = int((ends - now) // DAY)
-    finding = f"{said}, valid for {left} days more"
+    finding = f"{said}, valid for {counted(left, 'day')} more"
     if left < SOON_DAYS:
         return Check("tls", "warn", finding, "Renew the sink's certificate: without it, everything waits.")
     return Check("tls", "ok", finding)

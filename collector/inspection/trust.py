@@ -13,6 +13,7 @@ from collector.assembly import scope_of
 from collector.errors import CollectorError
 from collector.inspection.deletions import deletions, kept_alone
 from collector.inspection.status import status_report
+from collector.log import counted
 from collector.reading.discover import Findings, discover
 from collector.service.status_file import in_words
 from collector.settings import Settings, home
@@ -51,18 +52,22 @@ def _of_the_agent(report: dict[str, Any]) -> Iterator[Fact]:
         parts = f"{report['delivered']:,} delivered, {skipped:,} skipped, {report['quarantined']:,} quarantined"
         is_even = decided == report["lines"]
         verdict = "the ledger balances" if is_even else "the ledger does not balance"
-        yield Fact("ledger", "ok" if is_even else "fail", f"{report['lines']:,} lines read: {parts}; {verdict}")
+        yield Fact(
+            "ledger", "ok" if is_even else "fail", f"{counted(report['lines'], 'line')} read: {parts}; {verdict}"
+        )
     sources = sum(row["sources"] for row in report["priorities"].values())
     behind = sum(row["behind"] for row in report["priorities"].values())
-    waiting = f"{in_words(report['lag'])} in {behind:,} of {sources:,} sources wait to be sent"
+    waiting = f"{in_words(report['lag'])} in {behind:,} of {counted(sources, 'source')} wait to be sent"
     yield Fact(
-        "lag", "warn" if behind else "ok", waiting if behind else f"nothing waits; {sources:,} sources are known"
+        "lag",
+        "warn" if behind else "ok",
+        waiting if behind else f"nothing waits; {counted(sources, 'source is', 'sources are')} known",
     )
     if report.get("last_acknowledged"):
         yield Fact("last acknowledged", "ok", str(report["last_acknowledged"]))
     count = report.get("quarantine")
     if count is not None:
-        said = f"{count:,} entries; `collector quarantine list` shows them" if count else "empty"
+        said = f"{counted(count, 'entry', 'entries')}; `collector quarantine list` shows them" if count else "empty"
         yield Fact("quarantine", "warn" if count else "ok", said)
 
 
@@ -71,9 +76,10 @@ def _of_the_transcripts(settings: Settings, found: Findings) -> Iterator[Fact]:
         title = AGENTS[each.root.agent].title
         due = f"; the oldest one goes on {each.first}" if each.first else ""
         where = each.setting or "its default"
-        said = f"{title} deletes transcripts in {each.root.path} after {each.days} days ({where}){due}"
+        said = f"{title} deletes transcripts in {each.root.path} after {counted(each.days, 'day')} ({where}){due}"
         yield Fact("about to go", "ok", said.replace(f"{home()}/", "~/"))
     count = kept_alone(settings, found)
     kept = settings.store.retention_days
-    until = f"until they are {kept} days old" if kept else "for ever"
-    yield Fact("kept here alone", "ok", f"{count:,} sessions whose transcripts are gone; the store keeps them {until}")
+    until = f"until they are {counted(kept, 'day')} old" if kept else "for ever"
+    gone = counted(count, "session whose transcript is", "sessions whose transcripts are")
+    yield Fact("kept here alone", "ok", f"{gone} gone; the store keeps them {until}")

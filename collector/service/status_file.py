@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from collector.files import created, make_private_directory
+from collector.log import counted
 from collector.service.figures import TIMESTAMP, timestamp
 
 MOMENTS = ("since", "updated", "last_acknowledged", "last_rescan")
@@ -99,7 +100,7 @@ def in_words(count: float) -> str:
 def one_line(report: dict[str, Any]) -> str:
     """The report in the one line that the service manager shows."""
     behind = sum(row["behind"] for row in report["priorities"].values())
-    parts = [f"lag {in_words(report['lag'])} in {behind} sources" if report["lag"] else "nothing waits"]
+    parts = [f"lag {in_words(report['lag'])} in {counted(behind, 'source')}" if report["lag"] else "nothing waits"]
     if not any(root["is_there"] for root in report["roots"]):
         parts = [f"waiting for {' or '.join(root['path'] for root in report['roots'])}, which does not exist yet"]
     if report["last_acknowledged"]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from collector.flow.fields import METADATA
+from collector.log import counted
 from collector.settings.model import Settings
 from collector.settings.options import is_loopback
 
@@ -50,7 +51,8 @@ def statement(settings: Settings) -> str:
         what = ", ".join([*on, "and names of projects, branches, users and hosts"])
         what += "; secrets that are found are replaced by markers"
     left = sum(map(len, settings.exclusions))
-    excluded = f" {left} patterns of projects.exclude leave projects out." if left else ""
+    leave = "leaves" if left == 1 else "leave"
+    excluded = f" {counted(left, 'pattern')} of projects.exclude {leave} projects out." if left else ""
     own = f" {settings.disclosure.text.strip()}" if settings.disclosure.text else ""
     where = f"collector sends to {destination(settings)}, at the level {capture.level}"
     return f"{where}: {what}.{excluded} {HOW_TO_CHANGE}{own}"

@@ -58,7 +58,7 @@ def ask(
                 raise StoreError(f"The statement took longer than {seconds:g} s and was stopped.") from None
             raise StoreError(f"SQLite says: {error}.") from None
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise StoreError(f"SQLite says: {error}.") from None
+            raise StoreError(f"SQLite says: {str(error).rstrip('.')}.") from None
         columns = [column[0] for column in cursor.description or ()]
     return Answer(columns, rows, is_cut)
 

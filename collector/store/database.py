@@ -179,4 +179,6 @@ def _explained(path: Path, error: sqlite3.Error) -> str:
             "-shm files, and a new one is created; `sqlite3 FILE .recover` saves what is readable, and "
             "`collector reset` sends again what is still on this machine."
         )
+    if path.is_dir():
+        return f"{path} is a directory. Name the store's file in it with --database or store.database."
     return f"The store {path} failed ({error})."

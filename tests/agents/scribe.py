@@ -33,7 +33,7 @@ class Scribe:
     """The format."""
 
     name, title = "scribe", "Scribe"
-    priorities: Mapping[int, str] = {0: "ledgers", 1: "logs"}
+    priorities: Mapping[int, tuple[str, str]] = {0: ("ledger", "ledgers"), 1: ("log", "logs")}
     deleted_after_days = 0
     deletion_setting = ("", "")
     usual_roots: tuple[str, ...] = ("~/.scribe",)

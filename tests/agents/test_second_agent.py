@@ -119,11 +119,11 @@ def test_status_and_doctor_speak_of_it(home: Home, agent: Agent) -> None:
     status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
     assert status["priorities"]["P1"]["behind"] == 1
     assert [root["agent"] for root in status["roots"]] == ["scribe"]
-    assert "1 logs, 1 behind" in agent.run("status", *agent.places()).stdout
+    assert "1 log, 1 behind" in agent.run("status", *agent.places()).stdout
     Home(home.path.parent).session().prompt("of Claude Code")
-    assert "1 subagents and logs, 1 behind" in agent.run("status", *agent.places()).stdout
+    assert "1 subagent or log, 1 behind" in agent.run("status", *agent.places()).stdout
     doctor = agent.run("doctor", *agent.places()).stdout
-    assert f"{home.root}: 1 sources" in doctor
+    assert f"{home.root}: 1 source" in doctor
 
 
 def test_what_is_deleted_while_the_sink_is_down_is_held_and_delivered(home: Home, sink: Sink, agent: Agent) -> None:

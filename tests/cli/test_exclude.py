@@ -65,7 +65,7 @@ def test_it_says_what_changes(agent: Inside) -> None:
     session_in(agent, "/work/secret", "x")
     agent.environment["CLAUDE_CONFIG_DIR"] = str(agent.home.root)
     said = agent.run("exclude", "/work/secret", "--state", str(agent.state)).stdout
-    assert "1 sources fewer are read; 0 bytes in 0 sources wait to be sent (before: " in said
+    assert "1 source fewer is read; 0 bytes in 0 sources wait to be sent (before: " in said
     assert "collector forget --project" in said
     assert "was not excluded" in agent.run("include", "/work/open", "--state", str(agent.state)).stdout
 
@@ -84,6 +84,24 @@ def test_a_damaged_file_is_not_touched(agent: Inside) -> None:
     file.write_text("[projects\n")
     assert agent.run("exclude", "/work/secret").code == 78
     assert file.read_text() == "[projects\n"
+
+
+def test_what_would_make_the_file_invalid_is_not_written_into_it(agent: Inside) -> None:
+    file = place_of(agent)
+    file.write_text(MINE.replace('"~/diary"', '"~/diary", "!~/diary/open"'))
+    before = file.read_text()
+    for command, path, code, said in (
+        ("exclude", "*.tmp/[x", 78, "a [ in it is never closed"),
+        ("exclude", "/work/[[:alpha:]]/*", 78, "classes such as"),
+        ("exclude", "!~/diary/open", 2, "takes a no back"),
+        ("exclude", " ", 2, "it is empty"),
+        ("include", "~/diary", 78, "exception to nothing"),
+    ):
+        result = agent.run(command, path)
+        assert (result.code, said in result.stderr) == (code, True), (path, result.stderr)
+        assert "Nothing was changed." in result.stderr or code == 2
+        assert file.read_text() == before
+    assert agent.run("config", "check").code == 0
 
 
 def test_what_an_administrator_has_locked_stays(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_the_report_is_readable(database: Path) -> None:
         "-work-1",
         "Tool3",
         "5 more",
-        "1 sessions",
+        "1 session",
         "lack their final output count",
     ):
         assert expected in shown

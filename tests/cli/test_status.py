@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -56,6 +57,24 @@ def test_a_person_reads_how_much_was_withheld() -> None:
     assert line.endswith(
         "hyperscan; 2 values redacted since the start; 11 texts withheld because they could not be redacted"
     )
+
+
+def test_one_of_a_thing_is_not_said_as_several() -> None:
+    one = REPORT | {
+        "problem": REPORT["problem"] | {"tries": 1},
+        "priorities": {f"P{n}": {"sources": 1, "behind": 0, "lag": 0} for n in range(4)},
+        "redactions": {"aws": 1, "withheld": 1},
+        "held": {"files": 1, "left_out": 0},
+        "unlisted_directories": 1,
+        "offsets": {"left_out": {"bytes": 1, "sources": 1, "at": "2026-03-01T10:00:00Z"}},
+    }
+    said = "\n".join(lines_of(one, NOW))
+    for words in (
+        *("1 try", "P0          1 session,", "P1          1 subagent,", "P2          1 prompt history,"),
+        *("1 value redacted", "1 text withheld because it could not", "held        1 file,", "1 directory;"),
+        "in 1 source",
+    ):
+        assert re.search(rf"{re.escape(words)}(?!\w)", said), (words, said)
 
 
 @pytest.mark.parametrize("is_running", [True, False])

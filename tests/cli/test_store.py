@@ -102,8 +102,8 @@ def test_a_report_says_what_it_does_not_show(tmp_path: Path, capsys: pytest.Capt
     )
     told = Told(capsys, "report", "--cost", "--database", database).out
     assert "6 more projects are not shown" in told
-    assert "1 messages are of models without a price (llama-9), and not in the cost." in told
-    assert "1 messages lack their final output count" in told
+    assert "1 message is of models without a price (llama-9), and not in the cost." in told
+    assert "1 message lacks its final output count" in told
     assert "Costs are list prices of the API, not a bill" in told
     told = Told(capsys, "report", "--by", "project", "--limit", "5", "--database", database).out
     assert "16 more projects are not shown; --limit 0 shows all." in told

@@ -75,6 +75,6 @@ def test_a_statement_is_about_what_is_in_force() -> None:
     assert (is_remote(near), is_remote(far), is_remote(settings())) == (False, True, False)
     assert destination(far) == "https://a.example/in"
     assert "what people type" not in statement(far)
-    assert "1 patterns of projects.exclude" in statement(far)
+    assert "1 pattern of projects.exclude leaves projects out" in statement(far)
     assert "the embedded store on this machine" in statement(settings())
     assert name_of(statement(near)) != name_of(statement(far))

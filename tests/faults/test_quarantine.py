@@ -93,6 +93,9 @@ def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> N
         place.tear()
         place.agent.scan()
         assert len(place.entries()) == 4
+        for nothing, code in (((), 2), (("nope",), 1)):
+            result = place.quarantine("retry", *nothing)
+            assert (result.code, result.stdout) == (code, ""), nothing
         result = place.quarantine("retry", "--all")
         assert (result.code, result.stdout.strip()) == (3, "Delivered 0, refused again 3, not an event 1.")
         sink.clear_script(poison(lambda event: event.get("text") in {"poison a", "poison c"}))

@@ -92,7 +92,7 @@ def test_the_first_step_that_fails_is_named(tmp_path: Path, url: str, step: str,
     ("name", "days", "is_trusted", "level", "finding", "advice"),
     [
         ("127.0.0.1", 90, True, "ok", "issued by collector tests, valid for 89 days more", ""),
-        ("127.0.0.1", 2, True, "warn", "valid for 1 days more", "Renew"),
+        ("127.0.0.1", 2, True, "warn", "valid for 1 day more", "Renew"),
         ("127.0.0.1", -1, True, "fail", "expired", "Renew"),
         ("elsewhere.example", 90, True, "fail", "not valid for", "sink.url must have a name"),
         ("127.0.0.1", 90, False, "fail", "not accepted", "sink.ca_file"),

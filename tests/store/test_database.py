@@ -185,6 +185,13 @@ def test_a_database_that_cannot_be_used_is_explained_and_left_as_it_is(
     assert database.read_bytes() == before
 
 
+def test_a_directory_in_place_of_a_database_is_called_one(database: Path) -> None:
+    database.mkdir(parents=True)
+    for use, said in ((Writer, "Is a directory"), (open_to_read, "is a directory. Name the store's file")):
+        with pytest.raises(StoreError, match=said):
+            use(database)
+
+
 def test_damage_found_while_running_is_explained_and_nothing_is_acknowledged(database: Path) -> None:
     with closing(Writer(database)) as writer:
         writer.store(rows(300))

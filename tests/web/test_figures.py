@@ -161,16 +161,16 @@ def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path) -> None:
     gone.delete()
     (home.root / "settings.json").write_text('{"cleanupPeriodDays": 99999, "env": {"KEY": "only-in-settings"}}')
     told = agent.run("doctor", "--root", str(home.root), "--state", str(agent.state)).stdout
-    assert "deletes transcripts after 99999 days" in told
+    assert "deletes transcripts after 99,999 days" in told
     (home.root / "settings.json").write_text('{"cleanupPeriodDays": 10, "env": {"KEY": "only-in-settings"}}')
     told = agent.run("doctor", "--root", str(home.root), "--state", str(agent.state)).stdout
     assert "deletes transcripts after 10 days (cleanupPeriodDays in " in told
     assert "the oldest one goes on 2026-03-11" in " ".join(told.split())
-    assert "1 sessions whose transcripts are gone are still in the store, for ever" in " ".join(told.split())
+    assert "1 session whose transcript is gone is still in the store, for ever" in " ".join(told.split())
     assert "only-in-settings" not in told
     with started("web", "--no-open") as (_, address), httpx.Client(follow_redirects=True) as client:
         client.get(address)
         page = client.get(f"{address.partition('?')[0]}trust").text
     assert "after 10 days (cleanupPeriodDays in ~/.claude/settings.json)" in page
-    assert "1 sessions whose transcripts are gone" in page
+    assert "1 session whose transcript is gone" in page
     assert "only-in-settings" not in page

@@ -30,7 +30,12 @@ class ClaudeCode:
 
     name = "claude_code"
     title = "Claude Code"
-    priorities: Mapping[int, str] = {0: "sessions", 1: "subagents", 2: "prompt history", 3: "statistics"}
+    priorities: Mapping[int, tuple[str, str]] = {
+        0: ("session", "sessions"),
+        1: ("subagent", "subagents"),
+        2: ("prompt history", "prompt histories"),
+        3: ("statistics", "statistics"),
+    }
     deleted_after_days = 30
     deletion_setting = ("settings.json", "cleanupPeriodDays")
     usual_roots: tuple[str, ...] = ("~/.claude", "~/.config/claude")

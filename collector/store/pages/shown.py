@@ -11,6 +11,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from collector.log import counted
+
 MOST = 4000  # characters of one text on a page of many
 GROWN = 5
 NOTHING = "–"
@@ -167,6 +169,7 @@ FILTERS = {
     "line": line,
     "bare": bare,
     "count": count,
+    "counted": counted,
     "short": short,
     "dollars": dollars,
     "duration": duration,
