@@ -27,7 +27,7 @@ ABOUT_THE_CLIENT = ("CERTIFICATE", "UNKNOWN_CA", "HANDSHAKE_FAILURE", "ACCESS_DE
 
 def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None) -> Retry | Halt:
     """What a failed exchange means: a bad certificate, proxy or URL needs a person, anything else may pass."""
-    reason = f"{type(error).__name__}: {error}"[:200]
+    reason = f"{type(error).__name__}: {error}"
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -36,10 +36,10 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
             return _tls_failure(str(cause.reason or cause), settings)
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx.ProxyError):
-        refusal = f"the proxy refused ({error})"[:200] + (f"; {proxy}" if proxy else "")
+        refusal = f"the proxy refused ({error})" + (f"; {proxy}" if proxy else "")
         return Halt(refusal, CHECK_PROXY) if str(error)[:1] == "4" else Retry(refusal)
     if isinstance(error, httpx.ConnectError) and proxy is not None:
-        return Retry(f"the proxy cannot be reached ({error}); {proxy}"[:400])
+        return Retry(f"the proxy cannot be reached ({error}); {proxy}")
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
         return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
     # A server, or a filter in front of it, may hang up because of what it was sent.

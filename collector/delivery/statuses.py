@@ -43,7 +43,7 @@ def verdict_of(
     if status in halt_advice:
         return Halt(reason, halt_advice[status])
     if 300 <= status < 400:
-        target = answer.headers.get("location", "").partition("?")[0][:200]  # a query may repeat a token
+        target = answer.headers.get("location", "").partition("?")[0]  # a query may repeat a token
         return Halt(
             f"{reason}, a redirect",
             f"Redirects are not followed. If {target or 'its target'} is right, use it as sink.url.",

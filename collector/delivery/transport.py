@@ -99,7 +99,7 @@ class Transport:
         except (httpx.InvalidURL, ValueError) as error:
             return Halt(f"the URL cannot be used ({error})", "Check sink.url."), 0
         except (OSError, RuntimeError) as error:
-            return Retry(f"{type(error).__name__}: {error}"[:200]), 0
+            return Retry(f"{type(error).__name__}: {error}"), 0
         finally:
             if exchange.is_overdue:  # its connection has been shut down
                 exchange.client.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Mapping, Sequence
 
 import httpx
@@ -22,13 +23,14 @@ from collector.delivery.sink import (
     Verdict,
 )
 from collector.delivery.sinks.http import HttpOptions, HttpSink
+from collector.delivery.sinks.registry import SINKS
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Stopped
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
-from tests.delivery.sending import sealed
+from tests.delivery.sending import channel, sealed
 from tests.delivery.test_waiting import Clock
 
 PLAIN = SinkSettings(compression="none")
@@ -71,6 +73,25 @@ def test_a_stop_ends_the_wait_for_the_ceiling_and_nothing_is_sent() -> None:
         channel.post([sealed("a")], Waiting(interrupt, clock))
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (Accepted(later=frozenset("b")), Accepted(later=frozenset("b"))),
+        (Accepted(later=frozenset("ab")), Retry("it takes none of these events for now")),
+        (Accepted(later=frozenset("bx")), Retry("it puts off events, unnamed")),
+        (Accepted({"a": "no", "x": "no"}), Accepted({"a": "no"}, unnamed=1)),
+        (Accepted({"a": "no"}, later=frozenset("a")), Accepted({"a": "no"})),
+    ],
+)
+def test_an_answer_counts_for_the_events_that_were_sent(said: Accepted, meant: Verdict) -> None:
+    class Saying(HttpSink):
+        def classify(self, answer: Answer) -> Verdict:
+            return said
+
+    posted = channel(lambda _: httpx.Response(200), Saying()).post([sealed("a"), sealed("b")], Waiting(Interrupt()))
+    assert posted.verdict == meant
+
+
 def echoes() -> list[Callable[[str], httpx.Response]]:
     """Servers that repeat what they were sent in confidence, wherever that is read."""
     return [
@@ -96,6 +117,34 @@ def test_what_was_sent_in_confidence_is_in_no_verdict(
     assert "end" in said
     for secret in (SECRET, QUERIED, credentials.value.removeprefix("Basic ")):
         assert secret not in said
+
+
+# Where each sink reads what its receiver says; the secret stands there so often that any cut goes through one.
+OFTEN = f"{SECRET} " * 400
+ERROR = f"Code: 27. DB::Exception: {OFTEN} (X)"
+ITEM = {"create": {"_id": "a", "status": 400, "error": OFTEN}}
+LONG = [
+    ("http", 200, json.dumps({"rejected": [{"id": "a", "reason": OFTEN}]})),
+    ("http", 307, ""),
+    ("clickhouse", 400, ERROR),
+    ("clickhouse", 500, ERROR),
+    ("loki", 400, OFTEN),
+    ("splunk_hec", 400, json.dumps({"code": 6, "text": OFTEN})),
+    ("otlp", 400, OFTEN),
+    ("otlp", 200, json.dumps({"partialSuccess": {"rejectedLogRecords": "1", "errorMessage": OFTEN}})),
+    ("elasticsearch", 200, json.dumps({"errors": True, "items": [ITEM]})),
+]
+
+
+@pytest.mark.parametrize(("name", "status", "body"), LONG, ids=[f"{name} {status}" for name, status, _ in LONG])
+def test_what_was_sent_in_confidence_is_not_cut_in_two_before_it_is_found(name: str, status: int, body: str) -> None:
+    headers = {"Content-Type": "application/json", "Location": f"https://sink.invalid/{SECRET * 400}"}
+    sink = SINKS[name].make(SINKS[name].options())
+    way = transport(lambda _: httpx.Response(status, headers=headers, text=body), bearer(SECRET))
+    said = str(Channel(sink, way).post([sealed("a")], Waiting(Interrupt())).verdict)
+    assert "********" in said
+    assert SECRET[:8] not in said
+    assert len(said) < 1000
 
 
 def test_whatever_a_sink_says_goes_through_the_redactor() -> None:
@@ -145,7 +194,8 @@ def test_events_may_come_to_several_requests_and_the_first_failure_decides(
         seen.append(request)
         return httpx.Response(answers.pop(0) if answers else 200)
 
-    posted = Channel(TwoPlaces(), transport(answer)).post([sealed("a")], Waiting(Interrupt()))
+    events = [sealed("/file"), sealed("/list")]
+    posted = Channel(TwoPlaces(), transport(answer)).post(events, Waiting(Interrupt()))
     assert (posted.verdict, posted.sent) == (verdict, 4 * len(methods))
     assert [request.method for request in seen] == methods
     assert [request.url.path for request in seen] == ["/in/file", "/in/list"][: len(methods)]

@@ -17,6 +17,7 @@ import pytest
 from tests.agent import Agent, Result
 from tests.agents.claude_code import samples
 from tests.build import Home, Record, every_record
+from tests.inside import Inside
 from tests.sink import Answer, Sink, poison, rejecting
 
 # What decides how a record is read; planted in a test of its own.
@@ -146,6 +147,18 @@ def test_no_secret_in_a_key_leaves(home: Home, sink: Sink, agent: Agent) -> None
     result = agent.scan()
     assert result.code == 0, result.stderr
     planter.assert_kept_home(result, agent, sink)
+
+
+def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> None:
+    session = home.session()
+    token = f"ghp_{mixed('patch')}{mixed('cut')}"[:40]
+    for before in range(49_930, 49_970, 4):
+        lines = [*["+" + "x" * 98] * 499, "+" + "y " * ((before - 49_900) // 2) + token]
+        hunk = {"oldStart": 1, "oldLines": 0, "newStart": 1, "newLines": 500, "lines": lines}
+        session.tool_result(None, result={"filePath": "/work/app/a.py", "structuredPatch": [hunk]})
+    assert Inside(home, sink).scan().ledger["delivered"] == 10
+    assert all(event["tool"]["patch"] for event in sink.events)
+    assert token[:12].encode() not in sink.raw_bytes
 
 
 def test_a_secret_known_only_by_its_key_stays_home(home: Home, sink: Sink, agent: Agent) -> None:

@@ -223,8 +223,10 @@ def put_patch(event: dict[str, Any], tool: dict[str, Any], hunks: Any) -> bool:
     patch = "\n".join(lines)
     if patch:
         tool["lines_added"], tool["lines_removed"] = added, removed
-        tool["patch"] = patch[:MAX_PATCH]
-        omit(event, "patch", patch[MAX_PATCH:])
+        # Between two lines: half a secret is one that redaction, which comes later, no longer knows.
+        end = len(patch) if len(patch) <= MAX_PATCH else patch.rfind("\n", 0, MAX_PATCH + 1)
+        tool["patch"] = patch[:end]
+        omit(event, "patch", patch[end:])
     return True
 
 

@@ -36,7 +36,7 @@ from collector.settings.options import Section, SinkSettings
 
 NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"
 _CODE = re.compile(rb"^\s*Code: (\d+)[.,]")
-_TEXT = re.compile(r"(?:DB::Exception: |e\.what\(\) = )(.{0,300})", re.DOTALL)
+_TEXT = re.compile(r"(?:DB::Exception: |e\.what\(\) = )(.*)", re.DOTALL)
 CHECK_TABLE = "Create it with config/clickhouse.sql, or check sink.clickhouse.database and sink.clickhouse.table."
 CHECK_USER = "Check sink.auth, sink.auth_user and sink.token_file, and that this user may INSERT into the table."
 CHECK_VERSION = (
@@ -128,12 +128,12 @@ def _error(answer: Answer) -> tuple[int | None, str]:
     if found is None and not told.isdecimal():
         return None, ""
     code = int(found[1]) if found else int(told[:9])
-    text = _TEXT.search(answer.body[:4000].decode(errors="replace"))
+    text = _TEXT.search(answer.body.decode(errors="replace"))
     # Parsing errors go on to quote the row; what is wrong stands before that.
     said = (
         re.split(r"(?i): \(at row|\(at row|row \d+:|,? before: |: while|, e\.what", text[1])[0].strip() if text else ""
     )
-    return code, f"ClickHouse code {code}" + (f": {said[:200]}" if said else "")
+    return code, f"ClickHouse code {code}" + (f": {said}" if said else "")
 
 
 def lookup(options: ClickHouseOptions, event: Sealed, _: float) -> Request:

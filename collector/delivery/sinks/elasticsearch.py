@@ -136,7 +136,7 @@ def _reason(item: dict[str, Any]) -> str:
     error = item.get("error")
     said = f"{error.get('type')}: {error.get('reason')}" if isinstance(error, dict) else str(error or "no reason given")
     # What follows this quotes the value that was not understood.
-    return f"status {item.get('status')}, {said.partition(' Preview of field')[0]}"[:500]
+    return f"status {item.get('status')}, {said.partition(' Preview of field')[0]}"
 
 
 def lookup(options: ElasticsearchOptions, event: Sealed, _: float) -> Request:

@@ -96,7 +96,7 @@ class LokiSink:
         if is_success(answer):
             return Retry("the answer is not Loki's", may_be_poison=True)  # a page of something in between
         if answer.status == 400:
-            return Refused(f"HTTP 400: {answer.body[:300].decode(errors='replace').strip()}")
+            return Refused(f"HTTP 400: {answer.body.decode(errors='replace').strip()}")
         return verdict_of(answer, self._clock())
 
 

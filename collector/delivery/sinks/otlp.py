@@ -130,7 +130,7 @@ def _with_words(answer: Answer) -> str:
     said = answer.body
     if kind == protobuf.CONTENT_TYPE:
         said = protobuf.message_of(said)
-    words = "".join(letter if letter.isprintable() else " " for letter in said[:300].decode("utf-8", "replace"))
+    words = "".join(letter if letter.isprintable() else " " for letter in said.decode("utf-8", "replace"))
     return f"HTTP {answer.status}" + (f": {words.strip()}" if words.strip() and kind != "text/html" else "")
 
 
@@ -146,8 +146,8 @@ def _read_response(answer: Answer) -> Accepted | Halt:
     except (ValueError, TypeError):
         return Accepted()
     if answer.path == TRACES:  # the events themselves are stored, and spans have no quarantine
-        return Accepted(remark=f"it rejected {rejected} spans. {said}"[:500].strip() if rejected > 0 else said[:500])
-    return Accepted(unnamed=max(0, rejected), remark=said[:500])
+        return Accepted(remark=f"it rejected {rejected} spans. {said}".strip() if rejected > 0 else said)
+    return Accepted(unnamed=max(0, rejected), remark=said)
 
 
 SINK = SinkType(

@@ -96,7 +96,7 @@ class SplunkSink:
         told = _read(answer.body)
         if is_success(answer) and isinstance(told.get("acks"), dict):
             return self._acknowledged(told["acks"])
-        code, text = told.get("code"), str(told.get("text", ""))[:200]
+        code, text = told.get("code"), str(told.get("text", ""))
         if not isinstance(code, int):
             if is_success(answer):
                 return Retry("the answer is not Splunk's", may_be_poison=True)
