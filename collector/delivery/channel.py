@@ -13,13 +13,26 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from collector.delivery.sink import Accepted, Answer, Halt, Pending, Request, Retry, Sink, TooLarge, Verdict
+from collector.delivery.sink import (
+    Accepted,
+    Answer,
+    Halt,
+    Pending,
+    Refused,
+    Request,
+    Retry,
+    Sink,
+    TooLarge,
+    Verdict,
+)
 from collector.delivery.transport import Transport
 from collector.delivery.waiting import Waiting
 from collector.errors import Paused, Stopped
 from collector.flow.outcome import Sealed
 from collector.flow.shorten import shortened
+from collector.log import get_logger, place_of
 
+log = get_logger()
 MOST_SAID = 500  # of what a sink says
 ASKS_WHO = frozenset({401, 403})
 NONE_IS_SET = (
@@ -63,7 +76,14 @@ class Channel:
 
     def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
         """What these events come to, usually one request. The first that is not accepted decides for all of them."""
-        requests = self.sink.render(events, idempotency_key(events))
+        try:
+            requests = self.sink.render(events, idempotency_key(events))
+        except MemoryError:  # no event's fault: it is sent when there is room
+            raise
+        except Exception as error:  # noqa: BLE001 - the event to blame is searched for, and costs exactly itself
+            if len(events) == 1:
+                log.error("event not written", id=events[0].id, error=type(error).__name__, place=place_of(error))
+            return Posted(Refused(f"it cannot be written for this sink: {type(error).__name__}"), was_asked=False)
         most = self.sink.limits.body
         # A limit that is known need not be hit: this is what a 413 would say, without the upload.
         if most is not None and any(len(request.body) > most for request in requests):
@@ -81,7 +101,7 @@ class Channel:
                 accepted.unnamed + verdict.unnamed,
                 accepted.remark or verdict.remark,
             )
-        return Posted(accepted, all_sent, answer)
+        return Posted(_about(events, accepted), all_sent, answer)
 
     def ask(self, request: Request, waiting: Waiting) -> Answer | Retry | Halt:
         """One request that is about events rather than with some; never during a standstill."""
@@ -150,6 +170,22 @@ class Channel:
     def _said(self, text: str) -> str:
         cleaned = self._clean(self._transport.without_secrets(text))
         return shortened(cleaned, MOST_SAID) if len(cleaned) > MOST_SAID else cleaned
+
+
+def _about(events: Sequence[Sealed], said: Accepted) -> Accepted | Retry:
+    """What an answer says of these events. It may name some by ids that are none of theirs: a receiver may spell them
+    otherwise, or give documents ids of its own."""
+    if not said.rejected and not said.later:
+        return said
+    ids = {event.id for event in events}
+    if not said.later < ids:
+        # All of them, or nobody knows which: sent again, what it did store of them has the same ids.
+        return Retry("it takes none of these events for now" if said.later == ids else "it puts off events, unnamed")
+    strange = said.rejected.keys() - ids
+    if strange and len(events) == 1:
+        return replace(said, rejected={events[0].id: said.rejected[min(strange)]})
+    rejected = {name: reason for name, reason in said.rejected.items() if name in ids}
+    return replace(said, rejected=rejected, later=said.later - rejected.keys(), unnamed=said.unnamed + len(strange))
 
 
 def idempotency_key(events: Sequence[Sealed]) -> str:

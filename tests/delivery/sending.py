@@ -10,6 +10,7 @@ import httpx
 import orjson
 
 from collector.delivery.channel import Channel
+from collector.delivery.sink import Sink
 from collector.delivery.sinks.http import HttpSink
 from collector.delivery.transport import Transport
 from collector.flow.batch import Batch
@@ -70,7 +71,7 @@ def failing_on(*bad: str, status: int = 400) -> Rule:
     return lambda ids: httpx.Response(status if set(ids) & set(bad) else 200)
 
 
-def channel(receiver: Callable[[httpx.Request], httpx.Response]) -> Channel:
-    """The http sink, and behind it this receiver."""
+def channel(receiver: Callable[[httpx.Request], httpx.Response], sink: Sink | None = None) -> Channel:
+    """The http sink, or another, and behind it this receiver."""
     settings, mock = SinkSettings(compression="none"), httpx.MockTransport(receiver)
-    return Channel(HttpSink(), Transport(settings, "http://localhost/in?key=hidden", None, mock))
+    return Channel(sink or HttpSink(), Transport(settings, "http://localhost/in?key=hidden", None, mock))

@@ -30,7 +30,7 @@ from collector.errors import Stopped
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.settings.options import SinkSettings
-from tests.delivery.sending import sealed
+from tests.delivery.sending import channel, sealed
 from tests.delivery.test_waiting import Clock
 
 PLAIN = SinkSettings(compression="none")
@@ -71,6 +71,25 @@ def test_a_stop_ends_the_wait_for_the_ceiling_and_nothing_is_sent() -> None:
     interrupt.stop()
     with pytest.raises(Stopped):
         channel.post([sealed("a")], Waiting(interrupt, clock))
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (Accepted(later=frozenset("b")), Accepted(later=frozenset("b"))),
+        (Accepted(later=frozenset("ab")), Retry("it takes none of these events for now")),
+        (Accepted(later=frozenset("bx")), Retry("it puts off events, unnamed")),
+        (Accepted({"a": "no", "x": "no"}), Accepted({"a": "no"}, unnamed=1)),
+        (Accepted({"a": "no"}, later=frozenset("a")), Accepted({"a": "no"})),
+    ],
+)
+def test_an_answer_counts_for_the_events_that_were_sent(said: Accepted, meant: Verdict) -> None:
+    class Saying(HttpSink):
+        def classify(self, answer: Answer) -> Verdict:
+            return said
+
+    posted = channel(lambda _: httpx.Response(200), Saying()).post([sealed("a"), sealed("b")], Waiting(Interrupt()))
+    assert posted.verdict == meant
 
 
 def echoes() -> list[Callable[[str], httpx.Response]]:
@@ -175,7 +194,8 @@ def test_events_may_come_to_several_requests_and_the_first_failure_decides(
         seen.append(request)
         return httpx.Response(answers.pop(0) if answers else 200)
 
-    posted = Channel(TwoPlaces(), transport(answer)).post([sealed("a")], Waiting(Interrupt()))
+    events = [sealed("/file"), sealed("/list")]
+    posted = Channel(TwoPlaces(), transport(answer)).post(events, Waiting(Interrupt()))
     assert (posted.verdict, posted.sent) == (verdict, 4 * len(methods))
     assert [request.method for request in seen] == methods
     assert [request.url.path for request in seen] == ["/in/file", "/in/list"][: len(methods)]

@@ -115,7 +115,9 @@ def test_a_record_says_when_it_happened_when_it_was_read_and_how_bad_it_is() -> 
     assert (record.body.string_value, attributes["log.record.uid"]) == ("Hello", "a" * 32)
     assert record_of(kind="api_error")[1].severity_text == "ERROR"
     assert record_of(kind="tool_result", tool={"ok": False})[1].severity_text == "WARN"
-    assert record_of(time="no time at all")[1].time_unix_nano == 0
+    for odd in ("no time at all", "1969-12-31T23:59:59.999Z", "2262-04-12T00:00:00.000Z", "9999-12-31T23:59:59.999Z"):
+        _, record, attributes = record_of(time=odd)
+        assert (record.time_unix_nano, attributes["collector.time"]) == (0, odd)
     assert record_of(kind="mode")[1].body.string_value == "collector.mode"
 
 

@@ -13,14 +13,15 @@ import pytest
 from collector.delivery.channel import Posted
 from collector.delivery.health import Health
 from collector.delivery.settle import Policy, Settling
-from collector.delivery.sink import Accepted, Retry, TooLarge
+from collector.delivery.sink import Accepted, Request, Retry, Sink, TooLarge
+from collector.delivery.sinks.http import HttpSink
 from collector.delivery.waiting import Waiting
 from collector.errors import SinkHalted, SinkUnavailable, Stopped
 from collector.flow.batch import Batch
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.flow.receipt import Receipt
-from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, failing_on, names
+from tests.delivery.sending import QUICK, Receiver, answering, batch, channel, failing_on, names, taking
 
 Answering = Callable[[httpx.Request], httpx.Response]
 
@@ -28,15 +29,17 @@ Answering = Callable[[httpx.Request], httpx.Response]
 PATIENT = Policy(QUICK, max_wait=5.0, window=1)
 
 
-def settling(receiver: Answering, batches: Iterable[Batch], policy: Policy = PATIENT) -> Iterator[Receipt]:
+def settling(
+    receiver: Answering, batches: Iterable[Batch], policy: Policy = PATIENT, sink: Sink | None = None
+) -> Iterator[Receipt]:
     """One batch after another, as one agent would."""
-    health, way, waiting = Health(policy.clock), channel(receiver), Waiting(Interrupt(), policy.clock)
+    health, way, waiting = Health(policy.clock), channel(receiver, sink), Waiting(Interrupt(), policy.clock)
     for each in batches:
         yield Settling(each, way.post, health, policy, waiting, way.address).receipt()
 
 
-def settle(receiver: Answering, *batches: Batch, policy: Policy = PATIENT) -> list[Receipt]:
-    return list(settling(receiver, batches, policy))
+def settle(receiver: Answering, *batches: Batch, policy: Policy = PATIENT, sink: Sink | None = None) -> list[Receipt]:
+    return list(settling(receiver, batches, policy, sink))
 
 
 def waiting_at_most(seconds: float) -> Policy:
@@ -230,9 +233,37 @@ def test_a_limit_that_is_gone_is_forgotten() -> None:
 
 
 def test_events_that_the_body_names_are_quarantined_with_its_reason() -> None:
-    body = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such project"},{"id":"stranger"},7]}'
+    body = b'{"accepted":1,"duplicate":0,"rejected":[{"id":"a","reason":"no such project"}]}'
     [receipt] = settle(Receiver(lambda _: httpx.Response(200, content=body)), batch("a", "b"))
     assert [(thing.id, thing.reason) for thing in receipt.refused] == [("a", "rejected by the sink: no such project")]
+
+
+@pytest.mark.parametrize(
+    ("rejected", "refused", "reason"),
+    [
+        (["b"], "b", "rejected by the sink: no reason given"),
+        (2, "abc", "perhaps rejected by the sink: 2 of 3."),
+        (["B", {"id": "x"}], "abc", "perhaps rejected by the sink: 2 of 3."),  # spelt otherwise, or its own ids
+        ([{"id": 7}, {"reason": "no"}], "abc", "perhaps rejected by the sink: 2 of 3."),
+    ],
+)
+def test_what_is_rejected_under_no_id_that_was_sent_is_set_aside(rejected: object, refused: str, reason: str) -> None:
+    answer = httpx.Response(200, json={"accepted": 1, "rejected": rejected})
+    [receipt] = settle(Receiver(lambda _: answer), batch("a", "b", "c"))
+    assert {thing.id: thing.reason for thing in receipt.refused} == dict.fromkeys(refused, reason)
+
+
+def test_an_event_that_cannot_be_written_for_a_sink_costs_exactly_itself() -> None:
+    class Clumsy(HttpSink):
+        def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
+            if any(event.id == "e3" for event in events):
+                raise OverflowError("a number that no field holds")
+            return super().render(events, key)
+
+    receiver = Receiver(taking)
+    [receipt] = settle(receiver, batch(*names(7)), sink=Clumsy())
+    assert [thing.id for thing in receipt.refused] == ["e3"]
+    assert receiver.stored == set(names(7)) - {"e3"}
 
 
 @pytest.mark.parametrize("before", [b"\n", b"\r\n \t", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
@@ -270,9 +301,7 @@ def test_a_sink_whose_answers_reject_every_event_halts_after_a_few(takes_one_fir
     assert sum(len(receipt.refused) for receipt in receipts) < 10
 
 
-@pytest.mark.parametrize(
-    "body", [b"{", b"[]", b'{"rejected":"a"}', b'{"rejected":[{"id":1}]}', b"\xff", b'{"duplicate":"x"}']
-)
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"rejected":"a"}', b'{"rejected":{}}', b"\xff", b'{"duplicate":"x"}'])
 def test_a_body_that_makes_no_sense_changes_nothing(body: bytes) -> None:
     [receipt] = settle(Receiver(lambda _: httpx.Response(200, content=body)), batch("a"))
     assert receipt.refused == []

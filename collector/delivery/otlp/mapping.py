@@ -130,6 +130,7 @@ OPERATIONS = {
 # What the record itself or its resource says: not repeated among the attributes.
 ELSEWHERE = frozenset({"time", "text", "host", "installation_id", "user", "labels"})
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = 2**63 - 1  # in the year 2262: OTLP's field goes further, most receivers do not
 SYNTHETIC = "<synthetic>"  # the program itself: no model was asked
 
 
@@ -158,13 +159,17 @@ def log_record(event: Event, seen: float) -> LogRecord:
     source = str(event.get("client", {}).get("name", OWN))
     kind = str(event.get("kind", "unknown"))
     name = f"{source}.{kind}"
+    said, time = attributes(event), event.get("time", "")
+    happened = nanoseconds(time)
+    if time and not happened:  # one that OTLP's field cannot hold
+        said["collector.time"] = time
     return LogRecord(
-        time=nanoseconds(event.get("time", "")),
+        time=happened,
         observed=int(seen * 1e6) * 1000,
         severity=severity(event),
         event_name=name,
         body=event.get("text") or name,
-        attributes=attributes(event),
+        attributes=said,
     )
 
 
@@ -288,9 +293,11 @@ def resource(event: Event, machine: Mapping[str, str]) -> dict[str, Any]:
 
 
 def nanoseconds(time: str) -> int:
-    """RFC 3339 in UTC as nanoseconds since 1970; 0, which OTLP reads as unknown, for anything else."""
+    """RFC 3339 in UTC as nanoseconds since 1970; 0, which OTLP reads as unknown, for anything else, and for what lies
+    before or beyond what it can say."""
     try:
         since = datetime.fromisoformat(time).replace(tzinfo=UTC) - EPOCH
     except (TypeError, ValueError):
         return 0
-    return max(0, (since.days * 86_400 + since.seconds) * 1_000_000_000 + since.microseconds * 1000)
+    told = (since.days * 86_400 + since.seconds) * 1_000_000_000 + since.microseconds * 1000
+    return told if 0 <= told <= LATEST else 0

@@ -1,15 +1,15 @@
 """The http sink: our own contract (docs/receiver.md), and any receiver that takes NDJSON, a JSON array or an object.
 
 In: events. Out: a request; and from its answer, a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
-"rejected": [{"id", "reason"}]} refines it; any other body changes nothing, because receivers answer 2xx with empty
-bodies, HTML and prose.
+"rejected": [{"id", "reason"}]} refines it, also where `rejected` is a list of ids or only a number; any other body
+changes nothing, because receivers answer 2xx with empty bodies, HTML and prose.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import BeforeValidator, Field
@@ -97,14 +97,24 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
         return Accepted()
     if not isinstance(receipt, dict):
         return Accepted()
-    rejected = receipt.get("rejected")
-    named = {
-        item["id"]: str(item.get("reason") or "no reason given")
-        for item in (rejected if isinstance(rejected, list) else [])
-        if isinstance(item, dict) and isinstance(item.get("id"), str)
-    }
+    named, unnamed = _rejected(receipt.get("rejected"))
     duplicates = receipt.get("duplicate")
-    return Accepted(named, duplicates if isinstance(duplicates, int) and duplicates > 0 else 0)
+    return Accepted(named, duplicates if isinstance(duplicates, int) and duplicates > 0 else 0, unnamed=unnamed)
+
+
+def _rejected(said: Any) -> tuple[dict[str, str], int]:
+    """The rejected events that are named, with the reasons, and how many are not: some receivers only count them."""
+    if type(said) is int:
+        return {}, max(0, said)
+    named: dict[str, str] = {}
+    unnamed = 0
+    for item in said if isinstance(said, list) else ():
+        name, reason = (item.get("id"), item.get("reason")) if isinstance(item, dict) else (item, "")
+        if isinstance(name, str):
+            named[name] = str(reason or "no reason given")
+        else:
+            unnamed += 1
+    return named, unnamed
 
 
 SINK = SinkType(
