@@ -135,19 +135,12 @@ def test_preview_status_and_doctor_leave_out_the_same(tmp_path: Path, sink: Sink
     assert "P1" not in status["priorities"]
 
 
-@pytest.mark.parametrize("command", ["scan", "run", "preview", "status", "doctor"])
+@pytest.mark.parametrize("command", ["scan", "run", "preview", "status"])
 def test_a_glob_that_cannot_be_matched_ends_every_command_with_the_key_named(tmp_path: Path, command: str) -> None:
     agent = Agent(Home(tmp_path), environment={"COLLECTOR_PROJECTS__INCLUDE": '["/work/[z-a]"]'})
     result = agent.run(command, *agent.places())
     assert (result.code, "projects.include: '/work/[z-a]'" in result.stderr) == (78, True), result.stderr
     assert "Traceback" not in result.stderr
-
-
-def test_config_check_says_so_too(tmp_path: Path) -> None:
-    result = Agent(Home(tmp_path), environment={"COLLECTOR_PROJECTS__EXCLUDE": '["~nobody-at-all/x"]'}).run(
-        "config", "check"
-    )
-    assert (result.code, "projects.exclude: '~nobody-at-all/x'" in result.stderr) == (78, True), result.stderr
 
 
 def test_an_include_list_takes_only_what_it_names(tmp_path: Path, sink: Sink) -> None:
