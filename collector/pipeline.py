@@ -126,7 +126,7 @@ def leave_out_unsent(flow: Flow) -> None:
 def _unsent(flow: Flow) -> list[Source]:
     """The sources with something unsent, and the files held for those that have gone."""
     found = discover(flow.scope)
-    stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
+    stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
     return [source for source in (*found.files, *stand_ins.sources) if flow.state.lag_of(source)]
 
 
@@ -192,7 +192,7 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
     """Applies what the look at the files showed, counts what needs no reading, and returns what has to be read."""
     starts: dict[str, Position] = {}
     if not found.is_partial:  # a glance does not see every file, so originals would seem to be gone
-        stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes)
+        stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
         starts = stand_ins.starts
         if stand_ins.sources:
             found.add(stand_ins.sources)

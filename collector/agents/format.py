@@ -83,6 +83,12 @@ class AgentFormat(Protocol):
     def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
         """Where a record happened; empty where it does not say, None where it belongs to no project at all."""
 
+    def session_of(self, source: Source, record: Mapping[str, Any]) -> str:
+        """The session that a record of a file beside the transcripts is about; empty where it is about none."""
+
+    def transcripts_of(self, session: str) -> str:
+        """A glob below a root for the transcripts of a session; empty where no file is called so."""
+
     def anchor_after(self, before: Anchor, record: dict[str, Any]) -> Anchor:
         """What a record leaves for those after it: its own uuid and time, where it has them. Called for every line."""
 

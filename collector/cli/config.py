@@ -65,12 +65,17 @@ def check(
     Example: collector config check --config collector.toml
     """
     from collector.assembly import scope_of
+    from collector.delivery.clients import trust_of
+    from collector.store import prices
     from collector.way_out import make_redactor
 
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     make_redactor(chosen, b"check")
+    prices.load(chosen.store.prices)
     for each in chosen.each():
         credentials(each.sink, each.sink_token())
+        if str(each.sink.url).startswith("https:"):
+            trust_of(each.sink)
         scope_of(each)
     if json:
         overruled = [each._asdict() for each in chosen.origins.overruled]

@@ -53,14 +53,14 @@ def doctor(
 
 def _checks(config: Path | None, given: Mapping[str, Any], *, has_canary: bool) -> Iterator[Check]:
     from collector.inspection.check import Check
-    from collector.inspection.doctor import checks
+    from collector.inspection.doctor import NO_START, checks
     from collector.install.installed import services_of
     from collector.install.plans import Person
 
     try:
         chosen = settings.load(config, given, sinks=SINKS)
     except ConfigurationError as error:
-        yield Check("configuration", "fail", str(error), "The agent does not start with this configuration.")
+        yield Check("configuration", "fail", str(error), NO_START)
         return
     person = Person(settings.account(), os.getuid(), settings.home())
     services, every = services_of(person, sys.platform), chosen.each()

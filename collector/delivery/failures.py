@@ -15,12 +15,15 @@ from collector.settings.environment import Proxy
 from collector.settings.options import SinkSettings
 
 CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
+SPEAKS_NO_TLS = "No TLS is spoken there: check the port in sink.url; if it is meant to be so, write http://."
 CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
 CHECK_OWN_CERTIFICATE = (
     "Check sink.client_cert and sink.client_key: the certificate must be valid now, and be issued by an authority that "
     "the sink trusts."
 )
 NAME_A_CERTIFICATE = "If it asks for a client certificate, name it in sink.client_cert, and its key in sink.client_key."
+# What OpenSSL, up to 3.1 and from 3.2 on, makes of an answer that is no TLS, such as that of a web server.
+NO_TLS = {"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
 # Of the alerts a server may send during the handshake, those that are about what the client showed.
 ABOUT_THE_CLIENT = ("CERTIFICATE", "UNKNOWN_CA", "HANDSHAKE_FAILURE", "ACCESS_DENIED", "DECRYPT_ERROR")
 
@@ -54,4 +57,9 @@ def _tls_failure(reason: str, settings: SinkSettings) -> Halt:
             refusal = f"it did not accept the client certificate {settings.client_cert} ({reason})"
             return Halt(refusal, CHECK_OWN_CERTIFICATE)
         return Halt(f"TLS failed ({reason}), and no client certificate is set", NAME_A_CERTIFICATE)
-    return Halt(f"TLS failed ({reason})", CHECK_CERTIFICATE)
+    return Halt(f"TLS failed ({reason})", advice_on_tls(reason))
+
+
+def advice_on_tls(reason: str) -> str:
+    """What a person can do about a handshake that failed for OpenSSL's reason."""
+    return SPEAKS_NO_TLS if reason in NO_TLS else CHECK_CERTIFICATE

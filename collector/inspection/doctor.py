@@ -23,11 +23,12 @@ from collector.assembly import (
     state_of,
 )
 from collector.delivery.sinks.registry import SINKS
-from collector.errors import CollectorError
+from collector.errors import CollectorError, ConfigurationError
 from collector.inspection.check import Check
 from collector.inspection.deletions import deletions, is_late, kept_alone
 from collector.inspection.sink_checks import sink_checks
 from collector.keeping.lock import holder
+from collector.keeping.pause import standstill
 from collector.log import counted
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
@@ -36,11 +37,13 @@ from collector.redact.scan import rule_cache
 from collector.service import watch_limits
 from collector.service.status_file import in_words, read_status
 from collector.settings import Settings
+from collector.store import prices
 from collector.way_out import make_redactor
 
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
+NO_START = "The agent does not start with this configuration."
 ASKS_AS_ITSELF = os.access in os.supports_effective_ids
 Step = Callable[[Settings, Findings], Iterator[Check]]
 PROBLEMS = ("unavailable", "halted", "state", "internal")  # what a status line of an agent in trouble begins with
@@ -51,10 +54,17 @@ def checks(settings: Settings, services: Sequence[Mapping[str, str]], *, has_can
 
     `has_canary` sends test events to the sink.
     """
+    try:
+        scope = scope_of(settings)
+    except ConfigurationError as error:
+        yield Check("configuration", "fail", str(error), NO_START)
+        return
     yield Check("configuration", "ok", f"{', '.join(settings.origins.files) or 'defaults and environment'}: valid")
     for each in settings.origins.overruled:
         yield Check("configuration", "warn", str(each), "Remove it there, or ask whoever administers this machine.")
-    found = discover(scope_of(settings))
+    if reason := standstill(settings):
+        yield Check("sending", "warn", f"nothing is read or sent: {reason}")
+    found = discover(scope)
     asks_sink = functools.partial(_sink, has_canary=has_canary)
     steps: dict[str, Step] = {**STEPS, "sink": asks_sink, "watching": _watching}
     for name, step in steps.items():
@@ -152,6 +162,12 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
         until = f"until they are {counted(kept, 'day')} old" if kept else "for ever"
         gone = counted(count, "session whose transcript is gone is", "sessions whose transcripts are gone are")
         yield Check("kept", "ok", f"{gone} still in the store, {until}")
+
+
+def _prices(settings: Settings, _: Findings) -> Iterator[Check]:
+    if settings.store.prices is not None:
+        prices.load(settings.store.prices)
+        yield Check("prices", "ok", f"{settings.store.prices} (store.prices)")
 
 
 def _room(settings: Settings, _: Findings) -> Iterator[Check]:
@@ -266,4 +282,5 @@ STEPS: dict[str, Step] = {
     "quarantine": _quarantine,
     "redaction": _redaction,
     "secrets": _secrets,
+    "prices": _prices,
 }

@@ -23,7 +23,7 @@ from collector.assembly import (
 )
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
-from collector.delivery.failures import CHECK_CERTIFICATE, CHECK_PROXY
+from collector.delivery.failures import CHECK_PROXY, advice_on_tls
 from collector.delivery.probe import Place, addresses_of, connect, place_of
 from collector.delivery.sink import Accepted, Answer, Halt, SinkType, Verdict
 from collector.delivery.sinks.registry import SINKS
@@ -108,7 +108,8 @@ def _connection(settings: Settings, place: Place) -> Iterator[Check]:
         finding = f"the certificate was not accepted ({error.verify_message})"
         yield Check("tls", "fail", finding, _about_certificate(error.verify_message))
     except ssl.SSLError as error:
-        yield Check("tls", "fail", f"TLS failed ({error.reason or error})", CHECK_CERTIFICATE)
+        reason = error.reason or str(error)
+        yield Check("tls", "fail", f"TLS failed ({reason})", advice_on_tls(reason))
     except OSError as error:
         advice = "Check that it is up and reachable from here: sink.url, a firewall, a VPN."
         yield Check("connection", "fail", f"no connection to {where} ({error.strerror or error})", advice)

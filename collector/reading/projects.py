@@ -7,26 +7,28 @@ asked for the first directory that it names. It dispels the doubt if the project
 above it; else the sources of the same session have to, and what stays in doubt is left out. Lines are judged once more,
 one by one: by the directory that they name, and without one by all that the source has named before. A session that was
 where it must not be read says things later that are about that place, too: a title, a summary, the last prompt.
+Files beside the transcripts repeat them, and what was typed there, under the name of where the session was started.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
+from typing import Any
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow import reasons
-from collector.flow.line import End, Line
-from collector.flow.source import Source
+from collector.flow.line import End, Line, position_after
+from collector.flow.source import Root, Source
 from collector.reading.directories import FirstDirectories, named_by, named_in
 from collector.reading.globs import Globs, directories_of
+from collector.reading.wandering import MANY_SESSIONS, Wanderings
 
 IGNORES_CASE = sys.platform == "darwin"
 MANY_DIRECTORIES = 10_000
-MANY_SESSIONS = 1_000
 Homes = dict[str, dict[str, set[str]]]  # by project, and directory that it is called after: the sessions that say so
 
 
@@ -63,6 +65,7 @@ class ProjectFilter:
         self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
         self._first: dict[str, FirstDirectories] = {}  # by root, of the sources in doubt
         self._homes: dict[str, Homes] = {}  # by root
+        self._wanderings = Wanderings(form, self.takes)
         self._strayed: dict[str, tuple[int, int, bool]] = {}  # by source: inode, how far it was read, and the answer
 
     def verdict(self, project: str) -> Verdict:
@@ -168,7 +171,7 @@ class ProjectFilter:
             return None
         if not source.project or source.kind.is_document:
             is_certain = bool(source.project) and self.verdict(source.project) is Verdict.TAKEN
-            return Judge(self, self._form, source, takes_unnamed=is_certain, remembers=False)
+            return Judge(self, self._form, source, takes_unnamed=is_certain, remembers=False, is_beside=True)
         start = first.offset if isinstance(first, Line) else first.end
         inode = first.reading.stamp.inode
         before = self._strayed.get(source.key)
@@ -185,6 +188,11 @@ class ProjectFilter:
         if len(self._strayed) >= MANY_SESSIONS:
             del self._strayed[next(iter(self._strayed))]
         self._strayed[key] = end.reading.stamp.inode, end.end, has_strayed
+        self._wanderings.note(end.reading.source.path, position_after(end), has_strayed=has_strayed)
+
+    def has_strayed(self, root: Root, session: str) -> bool:
+        """Whether a session has been where it must not be read, as far as its transcripts are still there."""
+        return not self.is_open and bool(session) and self._wanderings.has_strayed(root, session)
 
     def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
         """Whether a source names directories, and whether one before `start` is not read, or where it had named none by
@@ -222,10 +230,18 @@ class Judge:
     """Judges the lines of one open source, one after another."""
 
     def __init__(
-        self, projects: ProjectFilter, form: AgentFormat, source: Source, *, takes_unnamed: bool, remembers: bool
+        self,
+        projects: ProjectFilter,
+        form: AgentFormat,
+        source: Source,
+        *,
+        takes_unnamed: bool,
+        remembers: bool,
+        is_beside: bool = False,
     ) -> None:
         self._projects, self._form, self._source = projects, form, source
-        self._takes_unnamed, self._remembers = takes_unnamed, remembers
+        self._takes_unnamed, self._remembers, self._is_beside = takes_unnamed, remembers, is_beside
+        self._strayed: dict[str, bool] = {}  # by session
 
     def takes(self, line: Line) -> bool:
         """Whether a line is read."""
@@ -235,7 +251,17 @@ class Judge:
         directory = self._form.directory_of(self._source, line.record)
         if directory is None:
             return True
-        return self._takes(directory) if directory else self._takes_unnamed
+        is_taken = self._takes(directory) if directory else self._takes_unnamed
+        return is_taken and not (self._is_beside and self._has_strayed(line.record))
+
+    def _has_strayed(self, record: Mapping[str, Any]) -> bool:
+        """Whether a file beside the transcripts speaks of a session that has been where it must not be read: the place
+        it names is where the session was started, and not where this was said."""
+        session = self._form.session_of(self._source, record)
+        known = self._strayed.get(session)
+        if known is None:
+            known = self._strayed[session] = self._projects.has_strayed(self._source.root, session)
+        return known
 
     def _takes(self, directory: str) -> bool:
         if self._projects.takes(directory):

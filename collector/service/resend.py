@@ -26,7 +26,7 @@ from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.source import Root, Source, SourceKind, Stamp
 from collector.pipeline import Flow
 from collector.settings import state_key
-from collector.store.outgoing import Stored, stored_events
+from collector.store.outgoing import Stored, places_of_sessions, stored_events
 
 SAVE_EVERY = 20  # batches: each save writes the whole state
 IN_STORE = SourceKind("store", 2)
@@ -36,7 +36,8 @@ def resend(flow: Flow, database: Path, ledger: Ledger, *, since: str = "", is_ag
     """Sends what is in the store, from where the last call for this sink ended, or from the start if `is_again`."""
     name = state_key(str(database)) + (f" since {since}" if since else "")
     start = 0 if is_again else int(flow.state.about.get("resent", {}).get(name, 0))
-    made = batches(_items(flow, stored_events(database, after=start, since=since), database), flow.limits)
+    events = stored_events(database, after=start, since=since)
+    made = batches(_items(flow, events, database, _strayed(flow, database)), flow.limits)
     through = start
     try:
         for receipt in flow.deliverer.deliver(made):
@@ -55,18 +56,25 @@ def _last_of(batch: Batch) -> int:
     return max((number for _, number in batch.places), default=0)
 
 
-def _items(flow: Flow, events: Iterator[Stored], database: Path) -> Iterator[Item]:
+def _strayed(flow: Flow, database: Path) -> frozenset[str]:
+    """The sessions that have been where nothing is read: what they say elsewhere may be about that place, too."""
+    if flow.scope.is_open:
+        return frozenset()
+    return frozenset(session for session, place in places_of_sessions(database) if not flow.scope.takes(place))
+
+
+def _items(flow: Flow, events: Iterator[Stored], database: Path, strayed: frozenset[str]) -> Iterator[Item]:
     place = Root(str(database.parent), "store", next(iter(AGENTS)))
     source = Source(place, str(database), state_key(str(database)), IN_STORE, "", "", "", Stamp(0, 0, 0))
     reading = Reading(source, b"", source.stamp)
     for number, body in events:
         # It moves no offset: a number in the store is no place in a transcript.
         line = Line(reading, number, number, None, "", b"", b"", is_safe=False)
-        yield line, _outcome(flow, orjson.loads(body))
+        yield line, _outcome(flow, orjson.loads(body), strayed)
 
 
-def _outcome(flow: Flow, event: dict[str, Any]) -> Outcome:
-    if not flow.scope.takes_event(event):
+def _outcome(flow: Flow, event: dict[str, Any], strayed: frozenset[str]) -> Outcome:
+    if not flow.scope.takes_event(event, strayed):
         return Skip(reasons.LINE_OF_A_PROJECT.name)
     form = form_of(event)
     return flow.way_out().seal(captured(event, form.vocabulary, flow.capture), form.shapes)

@@ -89,7 +89,7 @@ def open_to_write(
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # macOS: plain fsync leaves data in the drive's cache
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
-            connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: 16 MB
+            connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages: 32 MB
             connection.execute("PRAGMA journal_size_limit = 67108864")
             if version < VERSION or not schema.is_current(connection, prices):
                 _bring_up_to_date(connection, path, prices)

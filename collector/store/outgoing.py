@@ -22,11 +22,25 @@ ORDER BY row.number LIMIT :page
 """
 
 
+PLACES = "SELECT DISTINCT session_id, cwd FROM contexts WHERE session_id IS NOT NULL AND cwd IS NOT NULL"
+
+
 class Stored(NamedTuple):
     """An event in the store; its number says only when it came in."""
 
     number: int
     body: str
+
+
+def places_of_sessions(path: Path) -> Iterator[tuple[str, str]]:
+    """Every session in the store with each directory in which something of it happened; raises StoreError."""
+    connection = open_to_read(path)
+    try:
+        yield from connection.execute(PLACES)
+    except sqlite3.Error as error:
+        raise explain_read_failure(path, error) from error
+    finally:
+        connection.close()
 
 
 def stored_events(path: Path, *, after: int = 0, since: str = "", page: int = PAGE) -> Iterator[Stored]:

@@ -80,6 +80,12 @@ class Scribe:
     def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
         return str(record.get("where", "")) if source.kind == LOG else None
 
+    def session_of(self, source: Source, record: Mapping[str, Any]) -> str:
+        return ""
+
+    def transcripts_of(self, session: str) -> str:
+        return ""
+
     def example(self, secret: str, chance: random.Random, now: datetime) -> Mapping[str, bytes]:
         return {"desks/novel/s1.log": b'{"words": "%s"}\n' % secret.encode()}
 

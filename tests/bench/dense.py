@@ -13,11 +13,12 @@ from tests.redact.harmless.causes import CAUSES
 from tests.redact.harmless.filling import filled
 
 SHARE = 0.2  # of the texts that hold such places; an event has one or two texts
-MEAN_RUN = 2  # lines in a row
 
 
 class DenseLibrary(Library):
     """The pools of `Library`, with runs of lines from the corpus in some of the slices."""
+
+    mean_run = 2  # lines in a row
 
     def __init__(self, rng: random.Random) -> None:
         super().__init__(rng)
@@ -34,6 +35,12 @@ class DenseLibrary(Library):
         if self.rng.random() >= SHARE:
             return text
         first = self.rng.randrange(len(self.lines))
-        run = self.lines[first : first + 1 + int(self.rng.expovariate(1 / MEAN_RUN))]
+        run = self.lines[first : first + 1 + int(self.rng.expovariate(1 / self.mean_run))]
         at = text.rfind("\n", 0, int(self.rng.random() * (len(text) + 1))) + 1
         return text[:at] + "\n".join(run) + "\n" + text[at:]
+
+
+class LongRunsLibrary(DenseLibrary):
+    """The same with longer runs: what greps, logs of tests and listings print."""
+
+    mean_run = 8

@@ -23,7 +23,7 @@ from collector.redact import Options, Redactor, TooMany
 from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import sample
 from collector.redact.scan.segments import encode, gather
-from tests.bench.dense import DenseLibrary
+from tests.bench.dense import DenseLibrary, LongRunsLibrary
 from tests.bench.records import Writer
 from tests.bench.text import Library
 from tests.redact.harmless.beside import BESIDE, planted
@@ -267,6 +267,7 @@ def main() -> None:
     false_positives(redactor, lines, secrets)
     recall(redactor)
     speed(redactor, lines, "as dense as real transcripts")
+    speed(redactor, transcript(arguments.megabytes * MEGABYTE, LongRunsLibrary)[0], "in longer runs")
     speed(redactor, transcript(arguments.megabytes * MEGABYTE, Library)[0], "hardly any candidates")
     long_lines(redactor, lines)
     starts()

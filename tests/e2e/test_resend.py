@@ -9,7 +9,7 @@ import pytest
 
 from tests.build import Home
 from tests.inside import Inside
-from tests.sink import Answer, Sink
+from tests.sink import Answer, Sink, rejecting
 
 KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
 
@@ -74,6 +74,30 @@ def test_no_means_no_on_this_way_too(laptop: Laptop) -> None:
         assert [event["project"].partition("-")[0] for event in sink.events] == ["project", "project"]
         assert b"work" not in sink.raw_bytes
         assert [event for event in sink.events if "text" in event] == []
+
+
+def test_what_a_session_says_after_it_was_where_nothing_is_read_stays_here(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session = home.session("-work-app")
+    for session.cwd in ("/work/app", "/work/secret", "/work/app"):
+        session.prompt(f"in {session.cwd}")
+    session.record({"type": "ai-title", "aiTitle": "title of a secret", "sessionId": session.session_id})
+    home.history("typed in secret", project="/work/app", session_id=session.session_id)
+    with Sink(then=rejecting(lambda event: "secret" in event["text"])) as sink:
+        agent = Inside(home, environment={"COLLECTOR_PROJECTS__EXCLUDE": "/work/secret"})
+        everything = {"COLLECTOR_PROJECTS__EXCLUDE": ""}
+        assert agent.scan(**everything).ledger["delivered"] == 5
+        other, to_sink = Inside(home, sink), {"COLLECTOR_SINK__URL": sink.url}
+        other.state = agent.directory / "other.json"
+        assert other.scan(**everything).ledger["quarantined"] == 3
+        before = len(sink.requests)
+        retried = agent.run("quarantine", "retry", "--all", "--state", str(other.state), env=to_sink)
+        assert "of an excluded project 3" in retried.stdout
+        assert len(sink.requests) == before
+        session.path.unlink()
+        assert agent.run("resend", "--from-store", "--state", str(agent.state), "--sink-url", sink.url).code == 0
+        again = [event["text"] for request in sink.requests[before:] for event in request.events]
+        assert again == ["in /work/app", "in /work/app"]
 
 
 def test_only_what_is_asked_for(laptop: Laptop) -> None:

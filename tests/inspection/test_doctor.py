@@ -119,11 +119,12 @@ def test_lines_for_people_name_the_level_first(agent: Agent) -> None:
     assert "-> `collector service install`" in result.stdout
 
 
-def test_bad_configuration_is_the_only_thing_it_says(agent: Agent) -> None:
-    checks, result = examine(agent, COLLECTOR_RUN__NICE="many")
+@pytest.mark.parametrize(("variable", "value"), [("RUN__NICE", "many"), ("PROJECTS__EXCLUDE", "*/[x")])
+def test_bad_configuration_is_the_only_thing_it_says(agent: Agent, variable: str, value: str) -> None:
+    checks, result = examine(agent, **{f"COLLECTOR_{variable}": value})
     assert result.code == 1
     assert list(checks) == ["configuration"]
-    assert "run.nice" in checks["configuration"][0]["finding"]
+    assert variable.lower().replace("__", ".") in checks["configuration"][0]["finding"]
 
 
 @pytest.mark.parametrize(
@@ -233,8 +234,9 @@ def test_the_python_engine_is_a_warning_only_where_it_was_not_chosen(agent: Agen
 
 def test_the_embedded_store_is_looked_at_without_being_made(home: Home) -> None:
     agent = Agent(home, None)
-    checks, result = examine(agent)
-    assert (result.code, levels(checks, "sink")) == (0, ["ok"])
+    checks, result = examine(agent, COLLECTOR_ENABLED="false")
+    assert (result.code, levels(checks, "sink"), levels(checks, "sending")) == (0, ["ok"], ["warn"])
+    assert "enabled = false" in checks["sending"][0]["finding"]
     assert "created by the first run" in checks["sink"][0]["finding"]
     assert not list(home.path.rglob("events.db"))
 

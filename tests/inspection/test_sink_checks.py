@@ -88,6 +88,12 @@ def test_the_first_step_that_fails_is_named(tmp_path: Path, url: str, step: str,
     assert advice in checks[step].advice
 
 
+def test_https_to_a_port_that_speaks_http_is_not_called_a_matter_of_certificates(tmp_path: Path, sink: Sink) -> None:
+    checks = checked(tmp_path, sink.url.replace("http:", "https:"))
+    assert said(checks) == {"tls": "fail", "sink": "fail"}
+    assert {"No TLS is spoken there" in check.advice for check in checks.values()} == {True}
+
+
 @pytest.mark.parametrize(
     ("name", "days", "is_trusted", "level", "finding", "advice"),
     [

@@ -55,6 +55,25 @@ def test_where_a_session_has_been_is_known_in_later_passes(home: Home, sink: Sin
     assert texts(sink) == ["in the open", "back again", "and on"]
 
 
+def test_the_history_knows_where_a_session_has_been_by_then(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:
+    def typed(text: str, directory: str) -> None:
+        session.cwd = directory
+        session.prompt(text)
+        history = home.history(text, project="/work/app", session_id=session.session_id)
+        steps.hint(session.path)
+        steps.hint(history.path)
+        clock.forward(1)
+        steps.until_idle()
+
+    with steps:
+        session = home.session(project="-work-app")
+        typed("in the open", "/work/app")
+        typed("still", "/work/app")
+        typed("canary: said there", SECRET)
+        typed("back again", "/work/app")
+    assert texts(sink) == ["in the open", "in the open", "still", "still", "back again"]
+
+
 def test_where_a_session_has_been_is_known_after_a_restart(home: Home, sink: Sink, clock: Clock) -> None:
     given = {"projects": {"exclude": [SECRET]}}
     session = wandering(home)

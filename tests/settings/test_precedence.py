@@ -268,6 +268,16 @@ def test_the_command_shows_where_each_value_is_from_and_what_has_no_effect(
     assert told_all["overruled"] == [{"key": "sink.url", "place": mine, "lock": "sink", "locked_in": main}]
     assert run("config", "check") == (0, f"{main}, {mine}: valid.\n", f"{said}\n")
     status = run("status")[1]
+    for key, value, why in (
+        ("PROJECTS__EXCLUDE", '["~nobody-at-all/x"]', "projects.exclude: '~nobody-at-all/x'"),
+        ("SINKS", '[{"name": "l", "type": "loki", "url": "https://l/", "loki": {"labelled": ["modle"]}}]', "'modle'"),
+        ("STORE__PRICES", main, f"store.prices: {main}"),
+        ("SINKS", f'[{{"name": "far", "url": "https://far.example/", "ca_file": "{main}"}}]', "sink.ca_file"),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(f"COLLECTOR_{key}", value)
+            code, _, told = run("config", "check")
+        assert (code, why in told) == (78, True), told
     assert f"overruled   {said}\n" in status
     assert f"locked      sink, state; in {main}\n" in status
     assert said in run("doctor")[1]

@@ -5,6 +5,7 @@ Of the generated home, which is the same every time; the palette of 256 colors k
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
@@ -44,9 +45,10 @@ def save(page: Page, path: Path) -> None:
 def main(folder: Path) -> None:
     """Writes all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as driver:
-        home = Home(Path(scratch))
-        os.environ["HOME"] = str(home.path)
+    with contextlib.ExitStack() as stack:
+        home = Home(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        os.environ["HOME"] = str(home.path)  # before the browser starts, which the guard of tests would refuse
+        driver = stack.enter_context(sync_playwright())
         fill(home, UNTIL, days=70)
         (home.root / "settings.json").write_text('{"cleanupPeriodDays": 90}')
         assert Agent(home, environment={"COLLECTOR_HOST__NAME": "ada-laptop"}).run("scan").code == 0

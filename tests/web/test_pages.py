@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,18 @@ def test_a_long_session_comes_in_pages(tmp_path: Path) -> None:
         next_one = page.partition('rel="next"')[0].rpartition("<a href=")[2] if 'rel="next"' in page else ""
         path = next_one.strip('" ').replace("&amp;", "&")
     assert seen == [text[:11] for text in texts]
+
+
+def test_a_cell_says_what_its_column_is_for_phones_show_no_heads(browser: Browser) -> None:
+    for path in ("/", "/sessions", "/tools", "/cache", "/when", "/trust"):
+        tables = re.findall(r'<table class="cards">(.*?)</table>', browser.get(f"{path}?days=all").text, re.DOTALL)
+        assert tables, path
+        for table in tables:
+            head, _, rest = table.partition("</thead>")
+            names = re.findall(r'<th scope="col"[^>]*>([^<]*)', head)[1:]  # a bar has no name, only a hidden one
+            rows = [re.findall(r"<td(?: data-name=\"([^\"]*)\")?", row) for row in rest.split("</tr>")[:-1]]
+            assert rows, path
+            assert [row for row in rows if row != names] == [], path
 
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ class ClaudeCode:
     is_key_of = staticmethod(projects.is_key_of)
     may_name = staticmethod(projects.may_name)
     directory_of = staticmethod(projects.directory_of)
+    session_of = staticmethod(projects.session_of)
+    transcripts_of = staticmethod(projects.transcripts_of)
     anchor_after = staticmethod(anchor_after)
     example = staticmethod(example)
 

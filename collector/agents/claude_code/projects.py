@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
+from glob import escape
 from typing import Any
 
 from collector.agents.claude_code import places
@@ -85,3 +86,15 @@ def directory_of(source: Source, record: Mapping[str, Any]) -> str | None:
         return ""  # of the whole session, wherever it was when this was written
     value = record.get(DIRECTORY_KEYS.get(source.kind, "cwd"))
     return value if type(value) is str else ""
+
+
+def session_of(source: Source, record: Mapping[str, Any]) -> str:
+    """The session that a line of the history, an entry of an index or the end of a workflow's run is about."""
+    value = record.get("sessionId")
+    return value if type(value) is str and value else source.session_id
+
+
+def transcripts_of(session: str) -> str:
+    """Where a session may lie: in its project, and in that of a fork or of a place to which it was moved."""
+    is_name = "/" not in session and session.isprintable()
+    return f"{places.PROJECTS}/*/{escape(session)}{places.TRANSCRIPT}" if is_name else ""

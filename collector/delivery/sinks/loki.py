@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from collector.delivery.compression import gzip_only
 from collector.delivery.event_fields import ClockOptions, fields_of, filing_time, text_of
@@ -41,6 +41,13 @@ METADATA = {
 }
 
 
+def _are_labelled(names: list[str]) -> list[str]:
+    for name in names:
+        if name not in LABELLED:
+            raise ValueError(f"no label is made of {name!r}; it may name {', '.join(LABELLED)}")
+    return names
+
+
 class LokiOptions(ClockOptions):
     """How lines are labelled and dated."""
 
@@ -50,7 +57,7 @@ class LokiOptions(ClockOptions):
         description="file events under their own time up to this age; older ones under the time they are sent at",
     )
     labels: Labels = Field(default={}, description="labels of every line, besides service_name = claude-code")
-    labelled: Names = Field(
+    labelled: Annotated[Names, AfterValidator(_are_labelled)] = Field(
         default=["host_name"],
         description="fields that become labels, each combination a stream: " + ", ".join(LABELLED),
     )
@@ -63,7 +70,7 @@ class LokiSink:
 
     def __init__(self, options: LokiOptions | None = None, clock: Callable[[], float] = time.time) -> None:
         self._options = options or LokiOptions()
-        self._labelled = {name: LABELLED[name] for name in self._options.labelled if name in LABELLED}
+        self._labelled = {name: LABELLED[name] for name in self._options.labelled}
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:

@@ -1,0 +1,74 @@
+"""Where a session has been, for what other files say of it: the prompt history, an index, how a workflow ended.
+
+In: a session's id. Out: whether one of its transcripts names a directory that is not read. The other files name only
+where a session was started, but repeat what was said anywhere. Remembered by position, so a transcript is read on from
+where the last look, or the pass, ended. Of a session whose transcripts are gone nothing is known.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator
+
+from collector.agents.format import AgentFormat
+from collector.errors import SkipSource, SourceError
+from collector.flow.line import Line, position_after
+from collector.flow.source import Place, Position, Root, Source, stamp_of
+from collector.reading import tail
+from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE, named_in
+
+MANY_SESSIONS = 1_000
+
+
+class Wanderings:
+    """What the transcripts of sessions named lately are known to name."""
+
+    def __init__(self, form: AgentFormat, takes: Callable[[str], bool]) -> None:
+        self._form, self._takes = form, takes
+        self._known: dict[str, tuple[Position | None, bool]] = {}  # by path: how far it was looked at, and the answer
+
+    def note(self, path: str, position: Position | None, *, has_strayed: bool) -> None:
+        """Remembers what is known of a transcript up to a position."""
+        self._known.pop(path, None)
+        if len(self._known) >= MANY_SESSIONS:
+            del self._known[next(iter(self._known))]
+        self._known[path] = position, has_strayed
+
+    def has_strayed(self, root: Root, session: str) -> bool:
+        """Whether a session has been where nothing is read. One that cannot be looked at may have been anywhere."""
+        return any(list(map(self._look, self._transcripts(root, session))))
+
+    def _transcripts(self, root: Root, session: str) -> Iterator[Source]:
+        pattern, top = self._form.transcripts_of(session), os.path.abspath(root.path)
+        for path in glob.iglob(pattern, root_dir=top) if pattern else ():
+            *directories, name = path.split("/")
+            place: Place | None = Place()
+            for each in directories:
+                place = place and self._form.enter(place, each)
+            kind = place and self._form.classify(place, name)
+            if place is None or kind is None:
+                continue
+            try:
+                stamp = stamp_of(os.stat(f"{top}/{path}"))
+            except OSError:  # gone since, or a link that leads nowhere
+                continue
+            ids = self._form.ids(place, name, kind)
+            yield Source(root, f"{top}/{path}", f"{top}/{path}", kind, place.project, *ids, stamp)
+
+    def _look(self, source: Source) -> bool:
+        position, has_strayed = self._known.get(source.path, (None, False))
+        if has_strayed or (position is not None and position.stamp == source.stamp):
+            return has_strayed
+        try:
+            for item in tail.read(source, position, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
+                if isinstance(item, Line):
+                    has_strayed = has_strayed or not all(map(self._takes, named_in(item, self._form)))
+                else:
+                    position = position_after(item)
+        except SkipSource:  # nothing to read in it
+            return False
+        except SourceError:
+            return True
+        self.note(source.path, position, has_strayed=has_strayed)
+        return has_strayed
