@@ -21,6 +21,7 @@ from collector.flow.vocabulary import Vocabulary
 Record = dict[str, Any]
 
 VERSION = re.compile(r"\d{1,4}(?:\.\d{1,6}){1,3}(?:-[a-z]{1,5}\.?\d{0,4})?")
+WHOLE_PATH = re.compile(r"file://\S+|(?:~[\w.-]{0,64}|[A-Za-z]:)[\\/]\S+|/[^\s/]+/\S*|\\\\[^\s\\]+\\\S*")
 MCP = re.compile(r"mcp__(.+?)__(.+)", re.DOTALL)
 DEEPEST = 4
 # What normalizing calls the parts that it leaves out; any other name in `omitted` may be somebody's.
@@ -78,12 +79,19 @@ def captured_sender(event: Record, capture: Capture) -> Record:
 
 
 def without_paths(value: Any, paths: frozenset[str], depth: int = 0) -> Any:
-    """A value of any shape without what stands under keys that are for paths."""
+    """A value of any shape without what stands under keys that are for paths, and without whatever is nothing but a
+    path: nobody knows the keys of all servers' tools."""
     if type(value) is dict and depth < 32:
-        return {key: without_paths(part, paths, depth + 1) for key, part in value.items() if key not in paths}
+        kept = {key: part for key, part in value.items() if key not in paths and not is_path(key) and not is_path(part)}
+        return {key: without_paths(part, paths, depth + 1) for key, part in kept.items()}
     if type(value) is list and depth < 32:
-        return [without_paths(part, paths, depth + 1) for part in value]
+        return [without_paths(part, paths, depth + 1) for part in value if not is_path(part)]
     return value
+
+
+def is_path(value: Any) -> bool:
+    """Whether a value is one path from the root, a home or a drive on, and nothing else."""
+    return type(value) is str and WHOLE_PATH.fullmatch(value) is not None
 
 
 class _Look(NamedTuple):
