@@ -210,6 +210,20 @@ def test_a_switch_takes_out_what_it_is_for_and_leaves_the_rest(off: str) -> None
             assert holds(made, block, field) is (switch != off), (name, off)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("tool_results_in_one_record", "And a word from the person"),
+        ("tool_result_answers", "Blue"),
+        ("tool_result_denied", "doesn't want"),
+        ("tool_result_plan", "Write"),
+    ],
+)
+def test_what_a_person_says_to_a_tool_is_typed(name: str, words: str) -> None:
+    assert words not in written(normalized(ALL_RECORDS[name], context(off=frozenset({"prompts"}))))
+    assert words in written(normalized(ALL_RECORDS[name], context(off=frozenset({"thinking", "answers"}))))
+
+
 def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:
     loud = {"text", "input", "patch", "details", "message", "file", "cwd", "title"}
     for name, kind, record in SOURCES:
