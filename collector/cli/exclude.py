@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from collector import settings
+from collector.cli.pause import states_of_services
 from collector.cli.scan import Config, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
@@ -51,20 +52,28 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         )
     chosen, file = _chosen(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
+    services = _services(chosen, file)  # before anything is changed: one may not let us in
     glob, before = glob_of(path), _left(chosen)
     mine = list_in(file, "projects", "exclude")
-    if glob in mine:
-        typer.echo(printable(f"{glob} is excluded already, in {file}."))
-        return
     kept = [each for each in mine if each != f"!{glob}"]
     _refuse_if_not_understood(chosen, exclude=[*kept, glob])
-    put_list(file, "projects", "exclude", [*kept, glob])
+    changed = [file] if glob not in mine else []
+    if changed:
+        put_list(file, "projects", "exclude", [*kept, glob])
+    for place in map(settings.no_file, services):
+        told = list_in(place, "projects", "exclude")
+        if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
+            put_list(place, "projects", "exclude", [*told, *more])
+            changed.append(place)
+    if not changed:
+        typer.echo(printable(f"{glob} is excluded already, in {file}."))
+        return
     now = _chosen(config, state)
     after = _left(now)
-    typer.echo(printable(f"Excluded {glob}, in {file}."))
+    typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
     typer.echo(_change(before, after))
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
-    _tell_agents(now)
+    _tell_agents(now, services)
 
 
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
@@ -79,6 +88,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     chosen, file = _chosen(config, state), settings.users_file(config)
     glob, before = glob_of(path), _left(chosen)
     directory = os.path.abspath(os.path.expanduser(path))
+    services = _services(chosen, file)
     mine = list_in(file, "projects", "exclude")
     wanted = list_in(file, "projects", "include")
     if glob in mine:
@@ -86,6 +96,11 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
         kept = [each for each in mine if each != glob]
         _refuse_if_not_understood(chosen, exclude=kept)
         put_list(file, "projects", "exclude", kept)
+    for place in map(settings.no_file, {chosen.state_path, *services}):
+        told = list_in(place, "projects", "exclude")
+        if glob in told:
+            gone = _as_seen_elsewhere(path, glob)
+            put_list(place, "projects", "exclude", [each for each in told if each not in gone])
     if wanted and glob not in wanted and not _takes(_chosen(config, state), directory):
         _refuse_if_locked(chosen, "projects.include")
         _refuse_if_not_understood(chosen, include=[*wanted, glob])
@@ -96,7 +111,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     after = _left(now)
     typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
-    _tell_agents(now)
+    _tell_agents(now, services)
 
 
 def glob_of(path: str) -> str:
@@ -109,6 +124,26 @@ def glob_of(path: str) -> str:
     home = settings.home()
     told = "~" + absolute.removeprefix(home) if absolute.startswith(home + "/") else absolute
     return SPECIAL.sub(r"\\\1", told)
+
+
+def _services(chosen: settings.Settings, file: Path) -> list[Path]:
+    """The states of agents that work for this person and do not read their file: a system service, which sees nothing
+    of a home but the root, and one that was started with a file of its own."""
+    from collector.keeping.lock import holder
+    from collector.service.status_file import read_status
+
+    found = list(states_of_services(chosen, only_own=True))
+    for each in chosen.each():
+        reads = str(read_status(each.state_path).get("users_file") or file)
+        if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):
+            found.append(chosen.state_path)
+    return list(dict.fromkeys(found))
+
+
+def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
+    """What says no where links in a home cannot be followed: the glob, and for a directory where it really is."""
+    directory = os.path.realpath(os.path.expanduser(path))
+    return list(dict.fromkeys([glob, glob_of(directory)])) if os.path.isdir(directory) else [glob]
 
 
 def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
@@ -172,17 +207,16 @@ def _change(before: Left, after: Left) -> str:
     return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} wait to be sent{was}."
 
 
-def _tell_agents(chosen: settings.Settings) -> None:
+def _tell_agents(chosen: settings.Settings, services: Sequence[Path]) -> None:
     """Has a service of this user's take the change over; says what to do about one that is somebody else's."""
     from collector.keeping.lock import holder
 
-    for each in chosen.each():
-        found = re.match(r"collector run, process (\d+),", holder(each.state_path))
-        if not found:
-            continue
+    mine = [each.state_path for each in chosen.each()]
+    theirs = [service.with_name(state.name) for service in services for state in mine]
+    held = (re.match(r"collector run, process (\d+),", holder(state)) for state in [*mine, *theirs])
+    for process in dict.fromkeys(int(found[1]) for found in held if found):
         try:
-            os.kill(int(found[1]), signal.SIGHUP)
+            os.kill(process, signal.SIGHUP)
             typer.echo("The running agent was told, and takes it over now.")
         except OSError as error:
             typer.echo(f"The running agent could not be told ({error.strerror}): reload it, or it goes on as before.")
-        return

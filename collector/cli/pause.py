@@ -87,6 +87,12 @@ def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
 def _states(chosen: settings.Settings) -> Iterator[Path]:
     """The state here, and that of a system service which works for this person, where it lets them."""
     yield chosen.state_path
+    yield from states_of_services(chosen)
+
+
+def states_of_services(chosen: settings.Settings, *, only_own: bool = False) -> Iterator[Path]:
+    """The states of the system services that work for this person; where there are none, of those that work for others,
+    unless `only_own`. Raises StateError where one lets nobody but its user in."""
     if chosen.state.path is not None:
         return
     from collector.install.installed import services_of
@@ -96,6 +102,8 @@ def _states(chosen: settings.Settings) -> Iterator[Path]:
     for facts in services_of(person, sys.platform):
         path = Path(facts.get("keeps", ""), "state.json")
         if not facts.get("keeps") or path.parent == chosen.state_path.parent or not path.parent.exists():
+            continue
+        if only_own and facts["unit"] != f"collector@{person.name}.service":
             continue
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise StateError(

@@ -21,7 +21,7 @@ from collector.settings.fingerprint import fingerprint
 from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
-from collector.settings.loading import load, set_here, users_file
+from collector.settings.loading import load, no_file, set_here, users_file
 from collector.settings.model import Settings, masked, token_path, token_places, with_sinks
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "machine_id",
     "masked",
+    "no_file",
     "notify_socket",
     "proxy_of",
     "read_secret",

@@ -61,6 +61,8 @@ class Origins(NamedTuple):
     overruled: Sequence[Overruled] = ()
     lists: Mapping[str, Sequence[Sequence[Any]]] = NOTHING
     """Of each key that adds up, the list of each layer."""
+    users_file: str = ""
+    """The user's file, also if there is none yet."""
 
     def place(self, key: str) -> str:
         """Where a key was set, or the keys below it, or the table that holds it; empty for a default."""
@@ -72,7 +74,8 @@ class Origins(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """What an administrator has decided, and what has no effect because of that."""
-        return {"locked": dict(self.locks), "overruled": list(map(str, self.overruled))}
+        overruled = list(map(str, self.overruled))
+        return {"locked": dict(self.locks), "overruled": overruled, "users_file": self.users_file}
 
     def locked_by(self, key: str) -> str:
         """The file that locks a key, or a section above it; empty if none does."""
@@ -103,10 +106,10 @@ class Merged:
         for name in layer.locked:
             self.locks.setdefault(name, (layer.rank, layer.place_of(())))
 
-    def origins(self, files: Sequence[str]) -> Origins:
+    def origins(self, files: Sequence[str], users_file: str) -> Origins:
         """Where all of it comes from."""
         locks = {name: place for name, (_, place) in self.locks.items()}
-        return Origins(tuple(files), self.places, locks, tuple(self.overruled), self.lists)
+        return Origins(tuple(files), self.places, locks, tuple(self.overruled), self.lists, users_file)
 
     def _overrule(self, layer: Layer, found: Overruled) -> None:
         """A file or a variable may be older than the lock, so the agent goes on without it; a flag was meant now."""

@@ -27,7 +27,7 @@ from pydantic_settings import (
 from collector.errors import ConfigurationError
 from collector.settings.environment import SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
-from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, with_sinks
+from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
 from collector.settings.options import Section, SinkSettings, refuse_clear_text
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
 
@@ -58,7 +58,11 @@ def load(
     )
     layers.append(Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG))
     merged = merge(layers)
-    origins = merged.origins([str(path) for path in files])
+    said_no = no_file(state_in(merged.values))
+    if os.path.exists(said_no):
+        files.append(said_no)
+        merged = merge([*layers[:-2], _layer_of_a_no(said_no), *layers[-2:]])
+    origins = merged.origins([str(path) for path in files], str(users_file(given)))
     try:
         settings: Settings = _model_of_values(model)(**merged.values).with_origins(origins)
     except ValidationError as error:
@@ -155,6 +159,20 @@ def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
             advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."
             raise ConfigurationError(f"locked (in {path}): {name} is not a setting. {advice}")
     return Layer(rank, tables, lambda _: str(path), locked)
+
+
+def no_file(state_path: Path) -> Path:
+    """What `collector exclude` has said to the agent of a state that does not read the user's file: one with a file of
+    its own, or a system service, which sees nothing of a home but the root."""
+    return state_path.with_name("excluded.toml")
+
+
+def _layer_of_a_no(path: Path) -> Layer:
+    tables = _read_toml(path)
+    projects = tables.get("projects", {})
+    if tables.keys() - {"projects"} or not isinstance(projects, dict) or projects.keys() - {"exclude"}:
+        raise ConfigurationError(f"{path} may hold projects.exclude and nothing else. Take the rest out.")
+    return Layer(Rank.USER, tables, lambda _: str(path))
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

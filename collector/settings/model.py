@@ -120,9 +120,7 @@ class Settings(BaseSettings):
     @property
     def state_path(self) -> Path:
         """The state file; everything else the agent keeps is beside it. That of a sink with a name has its name."""
-        path = self.state.path or state_directory()
-        if self.state.path is None or os.path.isdir(path):
-            path = path / "state.json"
+        path = _state_file(self.state.path)
         return path.with_name(f"{path.stem}.{self.sink_name}{path.suffix}") if self.sink_name else path
 
     @property
@@ -244,3 +242,15 @@ def masked(settings: Settings) -> dict[str, Any]:
     shown["sink"]["type"] = settings.sink_type
     shown["host"] = {"id": settings.host_id, "name": settings.host_name}
     return shown
+
+
+def state_in(values: Mapping[str, Any]) -> Path:
+    """The state file that layers name before they are settings."""
+    section = values.get("state")
+    named = section.get("path") if isinstance(section, Mapping) else None
+    return _state_file(Path(os.path.expanduser(str(named))) if named else None)
+
+
+def _state_file(named: Path | None) -> Path:
+    path = named or state_directory()
+    return path / "state.json" if named is None or os.path.isdir(path) else path

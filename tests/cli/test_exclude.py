@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from collector.cli.exclude import _refuse_if_locked, glob_of
 from collector.errors import ConfigurationError
+from collector.keeping.lock import lock
+from collector.service.status_file import StatusFile, status_path
 from collector.settings import Origins, Settings
 from tests.build import Home
 from tests.inside import Inside
@@ -59,6 +62,29 @@ def test_no_and_yes_again(agent: Inside) -> None:
     assert file.read_text() == MINE
     assert agent.scan().code == 0
     assert [event["text"] for event in agent.sink.events][1:] == ["of the secret one"]
+
+
+def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) -> None:
+    other, theirs = agent.home.path / "other.toml", agent.directory / "excluded.toml"
+    other.write_text("")
+    session_in(agent, "/work/secret", "of the secret one")
+    state, heard = ("--state", str(agent.state)), []
+    before = signal.signal(signal.SIGHUP, lambda *_: heard.append("reload"))
+    try:
+        with lock(agent.state, "run"):
+            StatusFile(status_path(agent.state)).write(lambda: {"users_file": str(other)})
+            said = agent.run("exclude", "/work/secret", *state)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert f" and in {theirs}." in said.stdout, said.stderr
+    assert (heard, theirs.stat().st_mode & 0o777) == (["reload"], 0o600)
+    assert agent.scan("--config", str(other)).ledger["files"]["skipped"] == {"project": 1}
+    assert str(theirs) in agent.run("config", "show", *state, "--config", str(other)).stdout
+    theirs.write_text(theirs.read_text() + "[sink]\nurl = 'http://127.0.0.1:9/'\n")
+    assert "may hold projects.exclude and nothing else" in agent.scan("--config", str(other)).stderr
+    theirs.write_text("[projects]\nexclude = ['/work/secret']\n")
+    assert "Included /work/secret." in agent.run("include", "/work/secret", *state).stdout
+    assert agent.scan("--config", str(other)).ledger["delivered"] == 1
 
 
 def test_it_says_what_changes(agent: Inside) -> None:
