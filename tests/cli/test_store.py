@@ -84,7 +84,26 @@ def test_the_list_of_sessions_has_titles(store: Path, capsys: pytest.CaptureFixt
     rows = json.loads(Told(capsys, "report", "--by", "session", "--json", "--database", store).out)["rows"]
     assert len(rows) == 10
     assert {row["title"] for row in rows} <= set(PROMPTS)
+    assert "whole session" not in told.out
+    told = Told(capsys, "report", "--by", "session", "--since", "2026-03-02", "--database", store)
+    assert "its figures are those of the whole session." in told.out
     assert all(row["tool_calls"] == 7 and row["tool_failures"] in {1, 2} and row["cost_micros"] for row in rows)
+
+
+def test_a_model_chooses_sessions_and_says_what_it_does_not_choose(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = fill(
+        tmp_path / "two.db",
+        reply("m1", 1, session_id="s-opus", model="claude-opus-4-5"),
+        reply("m2", 2, session_id="s-haiku", model="claude-haiku-4-5"),
+    )
+    asked = ("report", "--model", "claude-haiku-4-5", "--database", database)
+    told = Told(capsys, *asked, "--by", "session").out
+    assert ("s-haiku" in told, "s-opus" in told) == (True, False), "what has no title is called by its id"
+    for more in ((), ("--by", "tool")):
+        assert "--model chooses tokens; tools, sessions," in Told(capsys, *asked, *more).out
+    assert Told(capsys, *asked, "--json", "--csv").code == 2
 
 
 def test_tools_are_shown_with_failures_and_durations(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
