@@ -111,7 +111,8 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
         log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
     else:
         advice = "--from-now leaves it out"
-        log.info("all history so far is sent", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+        said = "all history so far would be sent" if flow.committer.is_dry_run else "all history so far is sent"
+        log.info(said, sink=sink, sources=len(sources), bytes=unsent, advice=advice)
 
 
 def leave_out_unsent(flow: Flow) -> None:
