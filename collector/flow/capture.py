@@ -1,4 +1,5 @@
-"""Capture: what a person lets leave. Takes everything else out of an event, before it is redacted.
+"""Capture: what a person lets leave. Takes everything else out of an event: at the level metadata before redaction,
+with a switch off after it, because what stays here may tell which words are secrets.
 
 In: an event, its agent's vocabulary, and the level with its switches. Out: the event without what must stay, how much
 that was (`omitted`, in characters), and a word on it (`left_out`). Invariant: where words may not leave, only what a
@@ -21,6 +22,7 @@ from collector.flow.vocabulary import Vocabulary
 Record = dict[str, Any]
 
 VERSION = re.compile(r"\d{1,4}(?:\.\d{1,6}){1,3}(?:-[a-z]{1,5}\.?\d{0,4})?")
+WHOLE_PATH = re.compile(r"file://\S+|(?:~[\w.-]{0,64}|[A-Za-z]:)[\\/]\S+|/[^\s/]+/\S*|\\\\[^\s\\]+\\\S*")
 MCP = re.compile(r"mcp__(.+?)__(.+)", re.DOTALL)
 DEEPEST = 4
 # What normalizing calls the parts that it leaves out; any other name in `omitted` may be somebody's.
@@ -57,7 +59,8 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     if capture.is_whole or METADATA in event.get("left_out", []):
         return event
     before = event.get("left_out", [])
-    kept = _Look(vocabulary, capture, str(event.get("kind", "")), {}, is_again=bool(before)).event(event)
+    look = _Look(vocabulary, capture, str(event.get("kind", "")), {}, bool(before), is_answer(event, vocabulary))
+    kept = look.event(event)
     kept["left_out"] = capture.left_out
     if capture.level != METADATA:
         kept["left_out"] = [name for name in SWITCHES if name in capture.off or name in before]
@@ -68,7 +71,7 @@ def captured_sender(event: Record, capture: Capture) -> Record:
     """The same for what collector itself says: figures and no words, but the names of the machine and the account."""
     if capture.level != METADATA:
         return event
-    look = _Look(Vocabulary(), capture, "heartbeat", {}, is_again=False)
+    look = _Look(Vocabulary(), capture, "heartbeat", {}, is_again=False, is_answer=False)
     sender = look.parts({name: event[name] for name in ("host", "user", "labels") if name in event}, "")
     return (
         {name: part for name, part in event.items() if name not in ("host", "user", "labels")}
@@ -77,13 +80,30 @@ def captured_sender(event: Record, capture: Capture) -> Record:
     )
 
 
+def is_answer(event: Record, vocabulary: Vocabulary) -> bool:
+    """Whether what a tool gave back is what a person said to it: an answer to a question, or why it may not run."""
+    tool, blocks = event.get("tool"), event.get("blocks")
+    if event.get("kind") != "tool_result" or type(tool) is not dict:
+        return False
+    texts = [block.get("text") for block in blocks if type(block) is dict] if type(blocks) is list else []
+    has_begun_so = any(type(text) is str and vocabulary.answer.match(text) for text in texts)
+    return has_begun_so or "denied_by" in tool or tool.get("name") in vocabulary.answers
+
+
 def without_paths(value: Any, paths: frozenset[str], depth: int = 0) -> Any:
-    """A value of any shape without what stands under keys that are for paths."""
+    """A value of any shape without what stands under keys that are for paths, and without whatever is nothing but a
+    path: nobody knows the keys of all servers' tools."""
     if type(value) is dict and depth < 32:
-        return {key: without_paths(part, paths, depth + 1) for key, part in value.items() if key not in paths}
+        kept = {key: part for key, part in value.items() if key not in paths and not is_path(key) and not is_path(part)}
+        return {key: without_paths(part, paths, depth + 1) for key, part in kept.items()}
     if type(value) is list and depth < 32:
-        return [without_paths(part, paths, depth + 1) for part in value]
+        return [without_paths(part, paths, depth + 1) for part in value if not is_path(part)]
     return value
+
+
+def is_path(value: Any) -> bool:
+    """Whether a value is one path from the root, a home or a drive on, and nothing else."""
+    return type(value) is str and WHOLE_PATH.fullmatch(value) is not None
 
 
 class _Look(NamedTuple):
@@ -94,6 +114,7 @@ class _Look(NamedTuple):
     kind: str
     sizes: dict[str, int]
     is_again: bool
+    is_answer: bool
 
     def event(self, event: Record) -> Record:
         kept = self.parts(event, "")
@@ -150,6 +171,8 @@ class _Look(NamedTuple):
             needs = needs_of_kind(self.kind)
         elif needs == (BY_BLOCK,):
             needs = needs_of_block(block, self.kind)
+        if self.is_answer and "tool_output" in needs:
+            needs = (*needs, "prompts")
         return not self.capture.off.isdisjoint(needs)
 
     def without_paths(self, part: Any) -> Any:

@@ -124,8 +124,8 @@ _DONE = ("tool_input", "tool_output")
 KINDS_NEED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("user_prompt", "prompt_history", "last_prompt", "queue"), ("prompts",)),
     **dict.fromkeys(("assistant_response", "tool_call", "api_error"), ("answers",)),
-    "tool_result": ("tool_output",),
-    "local_command": ("prompts", "tool_output"),
+    # What tools answered stands in blocks; beside them is what a person typed meanwhile.
+    **dict.fromkeys(("tool_result", "local_command"), ("prompts", "tool_output")),
     "hook": _DONE,
     "title": _SAID,
     **dict.fromkeys(

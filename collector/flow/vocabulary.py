@@ -16,12 +16,15 @@ NOTHING = re.compile(r"(?!)")
 class Vocabulary(NamedTuple):
     """`words` are values, and keys inside of attributes; `attributes` are names of attributes whose numbers, flags and
     words stay; `names` are attributes that name something of a person's, with the kind of thing; `tools` are the
-    program's own; `paths` are keys under which a path stands. `id` and `model` say how those look."""
+    program's own; `paths` are keys under which a path stands. A person answers through the tools in `answers`; how
+    such a result begins says `answer`, for its tool may not be known. `id` and `model` say how those look."""
 
     words: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
     names: Mapping[str, str] = {}
     tools: frozenset[str] = frozenset()
     paths: frozenset[str] = frozenset()
+    answers: frozenset[str] = frozenset()
+    answer: re.Pattern[str] = NOTHING
     id: re.Pattern[str] = NOTHING
     model: re.Pattern[str] = NOTHING

@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 from collector.flow.fields import METADATA
 from collector.log import counted
+from collector.settings.addresses import told
 from collector.settings.model import Settings
 from collector.settings.options import is_loopback
 
@@ -34,7 +35,7 @@ def is_remote(settings: Settings) -> bool:
 
 def destination(settings: Settings) -> str:
     """Where it goes, without what may be secret in the address."""
-    return (settings.destination or "the embedded store on this machine").partition("?")[0]
+    return told(settings.destination) if settings.destination else "the embedded store on this machine"
 
 
 def statement(settings: Settings) -> str:

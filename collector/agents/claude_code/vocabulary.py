@@ -128,6 +128,8 @@ VOCABULARY = Vocabulary(
     names=NAMES,
     tools=TOOLS,
     paths=PATHS,
+    answers=frozenset({"AskUserQuestion", "ExitPlanMode"}),
+    answer=re.compile(r"(?:The user|User|Your questions have been answered)\b"),
     id=re.compile(
         r"[0-9a-fA-F]{7,64}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
         r"|(?:msg|req|toolu|srvtoolu|mcptoolu)_(?:bdrk_|vrtx_)?[A-Za-z0-9]{6,40}"

@@ -210,6 +210,20 @@ def test_a_switch_takes_out_what_it_is_for_and_leaves_the_rest(off: str) -> None
             assert holds(made, block, field) is (switch != off), (name, off)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("tool_results_in_one_record", "And a word from the person"),
+        ("tool_result_answers", "Blue"),
+        ("tool_result_denied", "doesn't want"),
+        ("tool_result_plan", "Write"),
+    ],
+)
+def test_what_a_person_says_to_a_tool_is_typed(name: str, words: str) -> None:
+    assert words not in written(normalized(ALL_RECORDS[name], context(off=frozenset({"prompts"}))))
+    assert words in written(normalized(ALL_RECORDS[name], context(off=frozenset({"thinking", "answers"}))))
+
+
 def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:
     loud = {"text", "input", "patch", "details", "message", "file", "cwd", "title"}
     for name, kind, record in SOURCES:
@@ -220,8 +234,26 @@ def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:
             assert all(loud.isdisjoint(block) for block in made.get("blocks", [])), name
 
 
-def test_paths_in_what_tools_are_called_with_go_with_the_paths() -> None:
+def with_paths(value: Any, path: str) -> Any:
+    """The value with this path in place of every one that stands alone."""
+    if isinstance(value, dict):
+        return {path if name.startswith("/") else name: with_paths(part, path) for name, part in value.items()}
+    if isinstance(value, list):
+        return [with_paths(part, path) for part in value]
+    return path if isinstance(value, str) and re.fullmatch(r"(?:~|file://)?/[\w.-]+/\S*", value) else value
+
+
+@pytest.mark.parametrize("start", ["/home/dev", "~", "~dev", "C:", "file:///srv", "\\\\server\\share"])
+def test_paths_in_what_tools_are_called_with_go_with_the_paths(start: str) -> None:
     where = context(off=frozenset({"file_paths"}))
+    planted_ = {name: (kind, with_paths(record, f"{start}/{PLANTED}.txt")) for name, kind, record in SOURCES}
+    made = {name: outcome(record, context(kind, off=where.capture.off)) for name, (kind, record) in planted_.items()}
+    assert [name for name, event in made.items() if leaks(event)] == []
+    assert sum(PLANTED in written(record) for _, record in planted_.values()) > 20
+    given = {"source": f"{start}/{PLANTED}", "to": [f"{start}/{PLANTED}"], "glob": "src/*.py", "say": "/clear or a/b"}
+    block = {"type": "tool_use", "id": "toolu_01abcdef", "name": "mcp__files__move", "input": given}
+    record = {**ALL_RECORDS["assistant_tool_call"], "message": {"role": "assistant", "content": [block]}}
+    assert normalized(record, where)["blocks"][0]["input"] == {"to": [], "glob": "src/*.py", "say": "/clear or a/b"}
     call, result = ALL_RECORDS["assistant_tool_call"], ALL_RECORDS["tool_result_edit"]
     assert "payroll" not in written(normalized(call | {"cwd": "/home/dev/payroll"}, where))
     assert "hello.py" not in written(normalized(result, where)["tool"])
