@@ -44,7 +44,8 @@ class Missing(dict[str, Position]):
         self._heads: dict[str | int, set[int]] = {}  # how many bytes their fingerprints are of
         for key, position in positions.items():
             size = min(FINGERPRINT_BYTES, position.offset)
-            for clue in (_name_in(key), *([position.stamp.inode] if position.stamp else [])):
+            clues: list[str | int] = [_name_in(key), *([position.stamp.inode] if position.stamp else [])]
+            for clue in clues:
                 self._by_head.setdefault((clue, size, position.head), []).append(key)
                 self._heads.setdefault(clue, set()).add(size)
 
