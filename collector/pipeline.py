@@ -20,6 +20,7 @@ from collector.delivery.sink import Follower
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
 from collector.flow.capture import Capture, captured
+from collector.flow.fields import METADATA
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
@@ -309,8 +310,10 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
         return way.to_quarantine(line._replace(problem=problem))
     if isinstance(made, Skip):
         return made
-    made = captured(made, form.vocabulary, flow.capture)
+    reduced = None if flow.capture.is_whole else partial(captured, vocabulary=form.vocabulary, capture=flow.capture)
+    if reduced is not None and flow.capture.level == METADATA:  # no words are left that redaction could learn from
+        made, reduced = reduced(made), None
     writer = made["client"]
     if "version" in writer:
         flow.writers.add((writer["name"], writer["version"]))
-    return way.seal(made, form.shapes)
+    return way.seal(made, form.shapes, reduced)

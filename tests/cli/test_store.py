@@ -200,6 +200,7 @@ def test_an_export_holds_the_events_as_they_were_sent(
     some = [json.loads(line) for line in (tmp_path / "some.ndjson").read_text().splitlines()]
     assert some == [each for each in EVENTS if each["time"] >= "2026-03-02"]
     assert told.err == f"{len(some)} events.\n"
+    assert (tmp_path / "some.ndjson").stat().st_mode & 0o777 == 0o600
     told = Told(capsys, "store", "export", tmp_path, "--database", store)
     assert (told.code, "Is a directory" in told.err) == (1, True)
 
@@ -210,6 +211,7 @@ def test_parquet_is_written_where_a_library_is_installed(
     duckdb = pytest.importorskip("duckdb")
     told = Told(capsys, "store", "export", tmp_path / "it's.parquet", "--parquet", "--database", store)
     assert told.err == f"{len(EVENTS)} events.\n"
+    assert (tmp_path / "it's.parquet").stat().st_mode & 0o777 == 0o600
     path = str(tmp_path / "it's.parquet").replace("'", "''")
     rows = duckdb.sql(f"SELECT id, event, output_tokens FROM '{path}'").fetchall()
     assert [json.loads(body) for _, body, _ in rows] == EVENTS
