@@ -42,10 +42,10 @@ def statement(settings: Settings) -> str:
     """The statement."""
     capture = settings.capture
     if capture.level == METADATA:
-        names = "as pseudonyms" if capture.names == "pseudonym" else "left out"
+        names = "go as pseudonyms" if capture.names == "pseudonym" else "are left out"
         what = (
             "kinds, ids, times, counts, sizes, models and usage, and no words; names of projects, branches, users and "
-            f"hosts are {names}"
+            f"hosts {names}"
         )
     else:
         on = [words for name, words in SAID.items() if name not in capture.off]
