@@ -251,6 +251,7 @@ def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
+    unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
@@ -260,6 +261,9 @@ def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow
                 judge.close(line)
             yield line, None
         elif judge is not None and not judge.takes(line):
+            # A password that was told where nothing is read may be used where the session goes on.
+            unread = unread or form.normalizer(line.reading, flow.frame)
+            _show(line, unread, flow)
             yield line, Skip(reasons.LINE_OF_A_PROJECT.name)
         else:
             yield line, _outcome(line, normalize, form, flow, way)
@@ -275,11 +279,16 @@ def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
         normalize: Normalizer | None = None
         for line in tail.before(source, entry.position, form):
             normalize = normalize or form.normalizer(line.reading, flow.frame)
-            if line.record is not None:
-                with contextlib.suppress(Exception):  # one record that is not understood tells nothing
-                    made = normalize(line)
-                    if not isinstance(made, Skip):
-                        flow.redactor.event(made)
+            _show(line, normalize, flow)
+
+
+def _show(line: Line, normalize: Normalizer, flow: Flow) -> None:
+    """Shows the redactor a line that is not sent, for what it tells about later ones; nothing where no words are."""
+    if line.record is not None and flow.capture.level != METADATA:
+        with contextlib.suppress(Exception):  # one record that is not understood tells nothing
+            made = normalize(line)
+            if not isinstance(made, Skip):
+                flow.redactor.event(made)
 
 
 def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:

@@ -153,7 +153,7 @@ def test_a_report_fits_into_a_narrow_terminal(
     monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, says rich
     database = fill(tmp_path / "one.db", reply("m1", 7, model="claude-opus-4-5"))
     for by in ((), ("--by", "model"), ("--by", "session")):
-        lines = Told(capsys, "report", "--cost", *by, "--database", database).out.splitlines()
+        lines = Told(capsys, "report", *by, "--database", database).out.splitlines()
         table = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in lines[: lines.index("")]]
         assert len(table) > 1
         assert max(map(len, table)) <= 40, table

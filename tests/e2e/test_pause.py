@@ -45,6 +45,23 @@ def test_nothing_leaves_a_paused_machine_on_any_way(home: Home, sink: Sink, agen
     assert "It was not paused." in command(agent, "resume")
 
 
+def test_a_pause_needs_no_configuration_that_is_right(home: Home, sink: Sink, agent: Agent) -> None:
+    # That of the agent may be another one, or one from before somebody edited it.
+    home.session().prompt("no")
+    no_url = {"COLLECTOR_SINK__TYPE": "otlp"}
+    assert "Paused until" in agent.run("pause", "--state", str(agent.state), env=no_url).stdout
+    assert "Resumed." in agent.run("resume", "--state", str(agent.state), env=no_url).stdout
+    broken = home.path / "broken.toml"
+    broken.write_text("[sink\n")
+    said = agent.run("pause", "--config", str(broken), "--state", str(agent.state))
+    assert (said.code, f"Paused all the same: whatever keeps its state in {agent.directory}" in said.stderr) == (
+        78,
+        True,
+    )
+    assert "paused since" in agent.scan(**BEATS).stderr
+    assert sink.requests == []
+
+
 def test_the_configuration_can_switch_it_off(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("no")
     assert "enabled = false (in the environment variable" in agent.scan(COLLECTOR_ENABLED="false", **BEATS).stderr
