@@ -37,6 +37,7 @@ from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
 from collector.reading.ends import position_at_end
 from collector.reading.projects import Judge
+from collector.reading.retold import Retold
 from collector.reading.scope import Scope
 from collector.reading.select import select
 
@@ -251,6 +252,7 @@ def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
+    retold = Retold(form, source, flow.state.left_out_at) if flow.state.left_out_at else None
     unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
         if normalize is None:
@@ -265,6 +267,8 @@ def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow
             unread = unread or form.normalizer(line.reading, flow.frame)
             _show(line, unread, flow)
             yield line, Skip(reasons.LINE_OF_A_PROJECT.name)
+        elif retold is not None and retold.tells(line):
+            yield line, Skip(reasons.LINE_OF_A_TIME.name)
         else:
             yield line, _outcome(line, normalize, form, flow, way)
 

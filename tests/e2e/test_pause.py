@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -71,6 +72,43 @@ def test_the_configuration_can_switch_it_off(home: Home, sink: Sink, agent: Agen
 @pytest.mark.parametrize("how_long", ["2", "two hours", "0h", "-1h"])
 def test_a_duration_that_is_none_is_refused(agent: Agent, how_long: str) -> None:
     command(agent, "pause", "--for", how_long, code=2)
+
+
+def test_nothing_tells_again_what_was_left_out(home: Home, sink: Sink, agent: Agent) -> None:
+    # An index is read whole whenever it changes, and a session is summed up long after.
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    agent.scan()
+    command(agent, "pause")
+    private = home.session()
+    private.prompt("private")
+    home.index(private, firstPrompt="private")
+    began = home.pen.now
+    run = private.path.with_suffix("") / "workflows" / "wf_1.json"
+    run.parent.mkdir(parents=True)
+    told = {"runId": "1", "startTime": began.timestamp() * 1000, "result": "private"}
+    run.write_text(json.dumps(told))
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["lines"] == 0
+    home.pen.now += timedelta(hours=2)
+    later = home.session()
+    for session, word in ((private, "private"), (later, "open")):
+        session.prompt(f"open, said after {word}")
+        session.record({"type": "last-prompt", "lastPrompt": word, "sessionId": session.session_id})
+        session.record({"type": "ai-title", "aiTitle": word, "sessionId": session.session_id})
+        session.user(f"{word}, in short", isCompactSummary=True)
+    path = home.index(private, later)
+    index = json.loads(path.read_text())
+    index["entries"][0] |= {"firstPrompt": "private", "summary": "private", "created": began.isoformat()}
+    index["entries"][1] |= {"firstPrompt": "open", "summary": "open"}
+    path.write_text(json.dumps(index))
+    run.write_text(json.dumps(told | {"status": "done"}))
+    newer = told | {"startTime": home.pen.now.timestamp() * 1000, "result": "open"}
+    run.with_name("wf_2.json").write_text(json.dumps(newer))
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 5}
+    texts = sorted(event["text"] for event in sink.events)
+    assert texts == [*["open"] * 4, "open, in short", "open, said after open", "open, said after private"]
+    agent.run("reset", "--all", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": sink.url})
+    assert agent.scan().ledger["delivered"] == 13
 
 
 def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:
