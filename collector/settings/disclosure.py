@@ -49,6 +49,7 @@ def statement(settings: Settings) -> str:
         )
     else:
         on = [words for name, words in SAID.items() if name not in capture.off]
+        on += ["the account's e-mail address and organisation"] if capture.account else []
         what = ", ".join([*on, "and names of projects, branches, users and hosts"])
         what += "; secrets that are found are replaced by markers"
     left = sum(map(len, settings.exclusions))
