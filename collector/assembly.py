@@ -275,7 +275,7 @@ def describe(flow: Flow) -> dict[str, Any]:
     return {
         "roots": [root.path for root in flow.scope.roots],
         "sink": flow.deliverer.channel.address,
-        "offsets": told(flow.state.about, flow.state.parked, is_new=flow.state.is_new_sink),
+        "offsets": told(flow.state.about, flow.state.parked, is_new=flow.state.is_new_sink and not flow.state.entries),
         "state": str(flow.state.path),
         "redaction_engine": flow.redactor.engine_name,
         "capture_level": flow.capture.level,

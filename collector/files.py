@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +34,16 @@ def created(path: Path) -> IO[bytes]:
     # O_EXCL: if somebody puts a link there between these two calls, this fails instead of writing through it.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+@contextlib.contextmanager
+def only_for_this_user() -> Iterator[None]:
+    """Whatever is created meanwhile is private, by whichever library. A file that is there already keeps its mode."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def keep_previous(path: Path, previous: Path) -> None:

@@ -20,6 +20,7 @@ from collector.delivery.sink import Follower
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
 from collector.flow.capture import Capture, captured
+from collector.flow.fields import METADATA
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
 from collector.flow.line import End, Line
@@ -110,7 +111,8 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
         log.info("history waits for a new sink", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
     else:
         advice = "--from-now leaves it out"
-        log.info("all history so far is sent", sink=sink, sources=len(sources), bytes=unsent, advice=advice)
+        said = "all history so far would be sent" if flow.committer.is_dry_run else "all history so far is sent"
+        log.info(said, sink=sink, sources=len(sources), bytes=unsent, advice=advice)
 
 
 def leave_out_unsent(flow: Flow) -> None:
@@ -308,8 +310,10 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
         return way.to_quarantine(line._replace(problem=problem))
     if isinstance(made, Skip):
         return made
-    made = captured(made, form.vocabulary, flow.capture)
+    reduced = None if flow.capture.is_whole else partial(captured, vocabulary=form.vocabulary, capture=flow.capture)
+    if reduced is not None and flow.capture.level == METADATA:  # no words are left that redaction could learn from
+        made, reduced = reduced(made), None
     writer = made["client"]
     if "version" in writer:
         flow.writers.add((writer["name"], writer["version"]))
-    return way.seal(made, form.shapes)
+    return way.seal(made, form.shapes, reduced)

@@ -46,9 +46,14 @@ class WayOut:
     max_event_bytes: int
     deliverer: Deliverer
 
-    def seal(self, event: dict[str, Any], shapes: Mapping[str, re.Pattern[str]] | None = None) -> Sealed:
-        """An event as it leaves: redacted, cut to size, and serialized."""
-        return seal(event, self.redactor, self.max_event_bytes, shapes)
+    def seal(
+        self,
+        event: dict[str, Any],
+        shapes: Mapping[str, re.Pattern[str]] | None = None,
+        reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    ) -> Sealed:
+        """An event as it leaves: redacted, reduced to what may leave, cut to size, and serialized."""
+        return seal(event, self.redactor, self.max_event_bytes, shapes, reduced)
 
     def to_quarantine(self, line: Line) -> Quarantined:
         """A line that could not be understood, redacted."""
@@ -141,7 +146,7 @@ def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = F
             DrySink(sink) if is_dry_run else sink,
             transport,
             address=chosen.address(settings),
-            clean=lambda text: redactor.text(text)[:500],
+            clean=redactor.text,
             max_rate=settings.sink.max_rate,
             standstill=(lambda: None) if is_dry_run else before_each_request(settings),
         )

@@ -37,6 +37,17 @@ def test_every_module_that_a_paper_runs_exists() -> None:
     } == set()
 
 
+def test_every_message_that_is_explained_is_one_that_is_said() -> None:
+    table = (TREE / "docs/troubleshooting.md").read_text().partition("## By message")[2].partition("\n## ")[0]
+    rows = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `")]
+    parts = {part for row in rows for said in re.findall("`([^`]+)`", row) for part in re.split("[….:()]", said)}
+    wanted = {part.strip() for part in parts if len(part.strip()) > 8 and not re.match(r" ?HTTP \d", part)}
+    source = "".join(path.read_text() for path in (TREE / "collector").rglob("*.py"))
+    source = source.replace("{form.title}", "Claude Code").replace('"\n            "', "")
+    assert len(wanted) > 15
+    assert {part for part in wanted if part not in source} == set()
+
+
 def test_the_hooks_run_what_make_test_runs() -> None:
     entries = re.findall(r"entry: (.*)", (TREE / ".pre-commit-config.yaml").read_text())
     recipes = [line.strip().replace("$(BIN)", ".venv/bin") for line in MAKEFILE.splitlines() if line.startswith("\t")]

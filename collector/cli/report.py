@@ -21,7 +21,7 @@ from collector.cli.tables import Column, bars, shown
 from collector.delivery.sinks.registry import SINKS
 from collector.log import counted, printable, tame_json
 from collector.store import prices, queries, tool_use
-from collector.store.queries import Selection
+from collector.store.queries import EVERYTHING, Selection
 from collector.store.report import asking, summarize
 
 LEAST_WIDTH = 80
@@ -102,6 +102,8 @@ def report(
     """
     if since is not None and days is not None:
         raise typer.BadParameter("--since and --days exclude each other.", param_hint="--since")
+    if json and as_csv:
+        raise typer.BadParameter("--json and --csv exclude each other.", param_hint="--json")
     if days is not None:
         since = datetime.now(UTC) - timedelta(days=days - 1)
     chosen = settings.load(config, sinks=SINKS)
@@ -123,6 +125,17 @@ def report(
         _overview(summary, _console(), limit, is_cost=cost)
     else:
         _table_by(by, names, rows, _console(), limit, is_cost=cost)
+    if not (json or as_csv) and (said := _reach(by, selection)):
+        typer.echo(said)
+
+
+def _reach(by: By | None, chosen: Selection) -> str:
+    """What the filters do not choose, where somebody might take it for chosen."""
+    if by is By.session and chosen != EVERYTHING:
+        return "A session is listed when something of it was chosen; its figures are those of the whole session."
+    if chosen.model is not None and by in {None, By.tool}:
+        return "--model chooses tokens; tools, sessions, prompts and events are those of all models."
+    return ""
 
 
 def _rows_by(path: Path, by: By, chosen: Selection, limit: int, table: prices.PriceTable) -> list[dict[str, Any]]:
@@ -144,6 +157,8 @@ def _table_by(
     if not rows:
         console.print("The store holds nothing of that.")
         return
+    if by is By.session:
+        rows = [row | {"title": row["title"] or row["session_id"]} for row in rows]
     measure = "calls" if by is By.tool else "cost_micros" if is_cost else "output_tokens"
     if by in IN_ORDER:
         left_out = rows[:-limit] if limit else []

@@ -278,10 +278,11 @@ def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = Fa
         f"{_listed(data['skipped'], brackets=True)} + {data['quarantined']} quarantined"
     )
     typer.echo(
-        f"sent     {log.counted(data['batches'], 'batch', 'batches')}, {data['bytes']} bytes"
+        f"{'to send' if is_dry_run else 'sent':8} {log.counted(data['batches'], 'batch', 'batches')}, "
+        f"{data['bytes']} bytes"
         f"{_listed(data['redactions'], ', redacted: ')}"
     )
-    typer.echo(f"lag      {data['lag']} bytes")
+    typer.echo(f"lag      {data['lag']} bytes{' would be left' if is_dry_run else ''}")
     meanings = {reason.name: f"{reason.name}. {reason.meaning}" for reason in reasons.SKIPPED_FILES}
     for path, reason in data["not_read"].items():
         typer.echo(f"left     {log.printable(path)}: {meanings.get(reason, reason)}")

@@ -19,6 +19,7 @@ from typing import Annotated, Literal
 import typer
 
 from collector import settings
+from collector.agents.registry import AGENTS
 from collector.delivery.sinks.registry import SINKS
 from collector.install import plans, templates
 from collector.install.carry_out import carry_out
@@ -84,6 +85,14 @@ def install(
         has_namespaces = not no_namespaces and plans.THIS_MACHINE.grants_namespaces()
         plan = plans.systemd_user(service, person, has_namespaces=has_namespaces)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
+    given = {name for name, _ in service.environment}
+    known_here = settings.set_here([form.root_variable for form in AGENTS.values()])
+    if missing := [name for name in known_here if name not in given]:
+        typer.echo(
+            f"The service does not get what this shell sets: {', '.join(missing)}. Write that into the configuration, "
+            "or name each with --env.",
+            err=True,
+        )
 
 
 @app.command()

@@ -18,6 +18,7 @@ from collector import settings
 from collector.cli.scan import Config, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
+from collector.files import only_for_this_user
 from collector.log import counted, printable, tame_json
 from collector.settings import Settings
 from collector.store.queries import Selection
@@ -127,14 +128,13 @@ def export(
     _, path = _opened(config, database)
     chosen = Selection(since=_day(since), until=_day(until), project=project, session=session)
     events = exported(path, chosen)
-    if parquet:
-        if output is None:
+    if output is None:
+        if parquet:
             raise typer.BadParameter("Parquet needs a file to go to.", param_hint="output")
-        count = write_parquet(events, output)
-    elif output is None:
         count = sum(1 for line in events if sys.stdout.write(f"{line}\n"))
     else:
-        count = _write(events, output)
+        with only_for_this_user():
+            count = write_parquet(events, output) if parquet else _write(events, output)
     typer.echo(f"{counted(count, 'event')}.", err=True)
 
 

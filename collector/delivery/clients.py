@@ -20,6 +20,7 @@ from collector import __version__
 from collector.delivery.credentials import Credentials, proof_files
 from collector.errors import ConfigurationError
 from collector.log import get_logger
+from collector.settings.addresses import tokens_in
 from collector.settings.options import SinkSettings, is_loopback
 
 log = get_logger()
@@ -106,10 +107,10 @@ class Clients:
         may_use_proxy = not is_loopback(self._url)
         is_encrypted = self._transport is None and httpx.URL(self._url).scheme == "https"
         trust = trust_of(settings) if is_encrypted else NO_TRUST
-        queried = _queried_secrets(self._url)
-        self._secrets |= {*queried, *(credentials.secrets if credentials else ())}
+        in_url = _secrets_in(self._url)
+        self._secrets |= {*in_url, *(credentials.secrets if credentials else ())}
         named = {name.lower() for name in settings.headers}
-        self.has_credentials = bool(credentials or queried or "authorization" in named)
+        self.has_credentials = bool(credentials or in_url or "authorization" in named)
 
         def client() -> httpx.Client:
             return httpx.Client(
@@ -133,9 +134,10 @@ def _stamp(path: Path) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
-def _queried_secrets(url: str) -> list[str]:
-    """What a query may hold in secret: only values as short as in `v=1` count as harmless."""
-    return [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
+def _secrets_in(url: str) -> list[str]:
+    """What a URL may hold in secret: in its query, only values as short as in `v=1` count as harmless."""
+    queried = [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
+    return [*queried, *tokens_in(url)]
 
 
 def trust_of(settings: SinkSettings) -> ssl.SSLContext:

@@ -16,6 +16,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
+from collector.settings.addresses import told
 from collector.settings.options import Section, SinkSettings
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -192,23 +193,30 @@ class SinkType(Generic[OptionsT]):
         return None if self.signer is None else self.signer(settings.own_options(self))
 
     def address(self, settings: Settings) -> str:
-        """Where events go, in the words that people see. A query is left out, because it may hold a token."""
+        """Where events go, in the words that people see."""
         if self.place is not None:
             return f"{self.summary}, {self.place(settings)}"
-        return str(settings.sink.url).partition("?")[0]
+        return told(str(settings.sink.url))
 
     def identity(self, settings: Settings) -> SinkIdentity:
         """Which sink it is, among all that events were ever sent to. One that has a name may move as it likes."""
-        former = tuple(_plain(former) for former in settings.sink.formerly)
+        # An earlier version kept addresses with the tokens in them.
+        former = [form for each in settings.sink.formerly for form in _forms(each)]
         if settings.sink_name:
-            return SinkIdentity("sink", settings.sink_name, former)
+            return SinkIdentity("sink", settings.sink_name, tuple(former))
         if self.place is not None:
             address = state_key(str(self.place(settings)))
         else:
-            address = _plain(str(settings.sink.url))
             part = self.within(settings.own_options(self))
-            address += f"#{part}" if part else ""
-        return SinkIdentity(self.name, address, former)
+            address, *before = (f"{form}#{part}" if part else form for form in _forms(str(settings.sink.url)))
+            former += before
+        return SinkIdentity(self.name, address, tuple(former))
+
+
+def _forms(url: str) -> list[str]:
+    """An address as it is kept, and where that differs, as it was by earlier versions."""
+    plain = _plain(url)
+    return list(dict.fromkeys([told(plain), plain]))
 
 
 def _plain(url: str) -> str:

@@ -24,6 +24,7 @@ from collector.delivery.deadlines import Deadlines
 from collector.delivery.failures import failure
 from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
 from collector.errors import SinkHalted
+from collector.settings.addresses import told
 from collector.settings.environment import proxy_of
 from collector.settings.options import SinkSettings, is_loopback, refuse_clear_text
 
@@ -52,7 +53,7 @@ class Transport:
         sign: Signer | None = None,
     ) -> None:
         refuse_clear_text(url, is_allowed=settings.allow_http)
-        self.address = url.partition("?")[0]  # for messages: a query may hold a token
+        self.address = told(url)
         self.deadline = deadline or settings.connect_timeout + 3 * settings.timeout
         self._url = url.partition("#")[0]
         self._timeout, self._connect_timeout = settings.timeout, settings.connect_timeout

@@ -1,4 +1,5 @@
-"""Capture: what a person lets leave. Takes everything else out of an event, before it is redacted.
+"""Capture: what a person lets leave. Takes everything else out of an event: at the level metadata before redaction,
+with a switch off after it, because what stays here may tell which words are secrets.
 
 In: an event, its agent's vocabulary, and the level with its switches. Out: the event without what must stay, how much
 that was (`omitted`, in characters), and a word on it (`left_out`). Invariant: where words may not leave, only what a

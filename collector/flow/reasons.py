@@ -65,8 +65,7 @@ COPY = _skipped_line("copy", "A message as sent to the API, every part of which 
 LINE_OF_A_PROJECT = _skipped_line(
     "project", "It belongs to a project outside the filter, or names none where one is needed."
 )
-NOT_A_RECORD = _skipped_line("not_a_record", "A line that is not a JSON object.")
-SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT, NOT_A_RECORD)
+SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT)
 
 # Quarantined: kept, redacted, for a person to look at; `collector quarantine retry` sends events once more.
 TORN = _quarantined("torn line", "line", "The rest of the record never came; whole records in the same line are sent.")
@@ -77,7 +76,7 @@ DAMAGED = _quarantined(
     "damaged file", "line", "A file that is read whole is not valid JSON, and nobody has written to it for a minute."
 )
 NUL_BYTES = _quarantined("NUL bytes", "line", "What a power cut leaves where data should be.")
-LINE_TOO_LONG = _quarantined("line too long", "line", "More than 256 MB; its first 64 kB are kept.")
+LINE_TOO_LONG = _quarantined("line too long", "line", "More than 64 MB; its first 64 kB are kept.")
 TOO_MANY_VALUES = _quarantined("too many values in a line", "line", "More than 250,000, too many to spend memory on.")
 NOT_UNDERSTOOD = _quarantined("not understood (…)", "line", "A fault in collector on this record; the log says where.")
 REJECTED = _quarantined("rejected by the sink: …", "event", "The sink accepted the request, but rejected this event.")

@@ -6,10 +6,10 @@ those. A file is recognised by its bytes, never by its name or inode alone; they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from collector.errors import SkipSource, SourceError
-from collector.flow.source import Entry, Position, Source
+from collector.flow.source import FINGERPRINT_BYTES, Entry, Position, Source, digest
 from collector.reading.opened import opened
 
 
@@ -35,34 +35,44 @@ def find_moved(strangers: Sequence[Source], gone: Iterable[str], entries: Mappin
 
 
 class Missing(dict[str, Position]):
-    """The positions of files that are gone, by name and by inode: made once, as there may be many strangers."""
+    """The positions of files that are gone, by name or inode and by how they begin. Every workflow has a journal of the
+    same name: comparing 2,000 new ones with 2,000 that are gone, one by one, took 7 s of CPU."""
 
     def __init__(self, positions: Mapping[str, Position]) -> None:
         super().__init__(positions)
-        self._by_name: dict[str, list[str]] = {}
-        self._by_inode: dict[int, list[str]] = {}
+        self._by_head: dict[tuple[str | int, int, str], list[str]] = {}
+        self._heads: dict[str | int, set[int]] = {}  # how many bytes their fingerprints are of
         for key, position in positions.items():
-            self._by_name.setdefault(key.rpartition("/")[2], []).append(key)
-            if position.stamp:
-                self._by_inode.setdefault(position.stamp.inode, []).append(key)
+            size = min(FINGERPRINT_BYTES, position.offset)
+            clues: list[str | int] = [_name_in(key), *([position.stamp.inode] if position.stamp else [])]
+            for clue in clues:
+                self._by_head.setdefault((clue, size, position.head), []).append(key)
+                self._heads.setdefault(clue, set()).add(size)
 
     def key_of(self, source: Source, own: Position | None) -> str | None:
         """The key under which a file that moved here was known; None where it goes on from its own position."""
-        candidates = self._candidates(source)
-        if not candidates:
+        # Those of its name first, then those of its inode.
+        clues = [clue for clue in (_name_in(source.key), source.stamp.inode) if self._may_be(clue, source)]
+        if not clues:
             return None
         try:
             with opened(source) as file:
                 if own is not None and own.offset and file.begins_as(own):
                     return None
+                beginning = file.read_fully(FINGERPRINT_BYTES, 0)
+                candidates = (key for clue in clues for key in self._that_begin_as(beginning, clue))
                 return next((key for key in candidates if file.begins_as(self[key])), None)
         except (SkipSource, SourceError):
             return None
 
-    def _candidates(self, source: Source) -> list[str]:
-        """Which of them this source may have been: those of its name first, then those of its inode."""
-        keys = [
-            *self._by_name.get(source.key.rpartition("/")[2], ()),
-            *self._by_inode.get(source.stamp.inode, ()),
-        ]
-        return [key for key in dict.fromkeys(keys) if key in self and 0 < self[key].offset <= source.stamp.size]
+    def _may_be(self, clue: str | int, source: Source) -> bool:
+        return min(self._heads.get(clue, ()), default=source.stamp.size + 1) <= source.stamp.size
+
+    def _that_begin_as(self, beginning: bytes, clue: str | int) -> Iterator[str]:
+        for size in self._heads[clue]:
+            if size <= len(beginning):
+                yield from filter(self.__contains__, self._by_head.get((clue, size, digest(beginning[:size])), ()))
+
+
+def _name_in(key: str) -> str:
+    return key.rpartition("/")[2]

@@ -1,7 +1,7 @@
 """The one gate out: nothing becomes a `Sealed` or a `Quarantined` here without having been redacted (promise 5).
 
-seal: an event in; redacted, cut to size and serialized out. to_quarantine: a line that could not be parsed in; a
-redacted text for the quarantine out. Neither raises, except when memory runs out: what cannot be redacted stays home.
+seal: an event in; redacted, reduced, cut to size and serialized out. to_quarantine: a line that could not be parsed in;
+a redacted text for the quarantine out. Neither raises, except when memory runs out: what cannot be redacted stays home.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -27,13 +27,20 @@ _letters = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
 def seal(
-    event: dict[str, Any], redactor: Redactor, max_bytes: int, shapes: Mapping[str, re.Pattern[str]] | None = None
+    event: dict[str, Any],
+    redactor: Redactor,
+    max_bytes: int,
+    shapes: Mapping[str, re.Pattern[str]] | None = None,
+    reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Sealed:
-    """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes`: how its agent's ids look."""
+    """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes`: how its agent's ids look. `reduced` takes
+    out what must stay here, after redaction has seen it: a command tells that its answer is a secret, and a prompt what
+    a password is, also where commands and prompts stay."""
     event_id = str(event.get("id", ""))
     try:
         counts = redactor.event(event)
-        return Sealed(event_id, shorten.fit(event, max_bytes), counts, time.time())
+        leaving = event if reduced is None else reduced(event)
+        return Sealed(event_id, shorten.fit(leaving, max_bytes), counts, time.time())
     except MemoryError:  # is not this event's fault: it is read again when there is room
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home

@@ -21,7 +21,7 @@ from collector.settings.fingerprint import fingerprint
 from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
-from collector.settings.loading import load, no_file, users_file
+from collector.settings.loading import load, no_file, set_here, users_file
 from collector.settings.model import Settings, masked, token_path, token_places, with_sinks
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "notify_socket",
     "proxy_of",
     "read_secret",
+    "set_here",
     "state_key",
     "token_path",
     "token_places",

@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 from collector.flow.fields import METADATA
 from collector.log import counted
+from collector.settings.addresses import told
 from collector.settings.model import Settings
 from collector.settings.options import is_loopback
 
@@ -34,17 +35,17 @@ def is_remote(settings: Settings) -> bool:
 
 def destination(settings: Settings) -> str:
     """Where it goes, without what may be secret in the address."""
-    return (settings.destination or "the embedded store on this machine").partition("?")[0]
+    return told(settings.destination) if settings.destination else "the embedded store on this machine"
 
 
 def statement(settings: Settings) -> str:
     """The statement."""
     capture = settings.capture
     if capture.level == METADATA:
-        names = "as pseudonyms" if capture.names == "pseudonym" else "left out"
+        names = "go as pseudonyms" if capture.names == "pseudonym" else "are left out"
         what = (
             "kinds, ids, times, counts, sizes, models and usage, and no words; names of projects, branches, users and "
-            f"hosts are {names}"
+            f"hosts {names}"
         )
     else:
         on = [words for name, words in SAID.items() if name not in capture.off]

@@ -11,7 +11,7 @@ import difflib
 import os
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -107,6 +107,11 @@ def _system_files(directory: Path) -> list[Path]:
     except OSError as error:
         raise ConfigurationError(f"Cannot list {more}: {error.strerror}. Make it readable to this user.") from None
     return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_file(path)]
+
+
+def set_here(also: Collection[str] = ()) -> list[str]:
+    """The variables of this process that configure collector, and those of `also`: a service does not get them."""
+    return sorted(name for name in os.environ if name.startswith(ENV_PREFIX) or name in also)
 
 
 def users_file(given: Path | None) -> Path:

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from collector.errors import ConfigurationError
+from collector.settings.addresses import told
 from collector.settings.environment import credential, credential_places, read_secret, state_directory
 from collector.settings.identity import machine_id
 from collector.settings.layers import Origins
@@ -233,8 +234,9 @@ def masked(settings: Settings) -> dict[str, Any]:
     shown = settings.model_dump(mode="json")
     for sink in (shown["sink"], *shown["sinks"]):
         sink["headers"] = dict.fromkeys(sink["headers"], MASK)
-        if sink["url"] and "?" in sink["url"]:
-            sink["url"] = f"{sink['url'].partition('?')[0]}?{MASK}"
+        if sink["url"]:
+            sink["url"] = told(sink["url"]) + (f"?{MASK}" if "?" in sink["url"] else "")
+        sink["formerly"] = list(map(told, sink["formerly"]))
         if sink["auth_user"]:  # many receivers take the key as the user, and any password
             sink["auth_user"] = MASK
     shown["state"]["path"] = str(settings.state_path)

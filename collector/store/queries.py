@@ -271,7 +271,7 @@ def sessions(
     connection: sqlite3.Connection, chosen: Selection = EVERYTHING, *, limit: int = 50, offset: int = 0, words: str = ""
 ) -> Rows:
     """Sessions with activity in the period, the newest first: title, times, project, prompts, lines, tools, tokens and
-    cost. `words` is looked for in titles."""
+    cost, each of the whole session. `words` is looked for in titles."""
     titled = """
     AND session_id IN (
         SELECT named.session_id FROM event_rows JOIN contexts AS named ON named.number = event_rows.context
@@ -280,6 +280,7 @@ def sessions(
     text = f"""
 SELECT session_id FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
 WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()} {titled if words else ""}
+    {"" if chosen.model is None else f"AND session_id IN ({WITH_MODEL})"}
 GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit OFFSET :offset
 """  # noqa: S608
     ids = [row["session_id"] for row in asked(connection, text, chosen, limit=limit, offset=offset, words=words)]
@@ -291,6 +292,9 @@ GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit OFFSET
     return found
 
 
+WITH_MODEL = """
+SELECT session_id FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context WHERE model = :model
+"""
 CALLS_OF_ONE_SESSION = """
 SELECT count(*) AS tool_calls, count(*) FILTER (WHERE ok = 0) AS tool_failures
 FROM call_totals JOIN contexts ON contexts.number = call_totals.context WHERE session_id = :session

@@ -63,6 +63,22 @@ def test_what_a_dry_run_shows_is_what_is_written(
     assert [line for line in shown.splitlines() if line.startswith("systemctl")] == manager.calls
 
 
+def test_what_only_this_shell_knows_is_named_before_the_service_goes_without_it(
+    manager: ServiceManager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A no to a project that stands in a shell's profile is none to the service."""
+    for name, value in (("COLLECTOR_PROJECTS__EXCLUDE", "~/diary"), ("CLAUDE_CONFIG_DIR", "/a"), ("PAGER", "less")):
+        monkeypatch.setenv(name, value)
+    install = ["service", "install", "--dry-run", *PROGRAM]
+    for platform in (SYSTEMD, LAUNCHD):
+        assert run([*install, *platform]) == 0
+        assert "this shell sets: CLAUDE_CONFIG_DIR, COLLECTOR_PROJECTS__EXCLUDE." in capsys.readouterr().err
+    assert (
+        run([*install, *SYSTEMD, "--env", "CLAUDE_CONFIG_DIR=/a", "--env", "COLLECTOR_PROJECTS__EXCLUDE=~/diary"]) == 0
+    )
+    assert capsys.readouterr().err == ""
+
+
 def test_installing_says_what_it_did_and_how_to_undo_it(
     manager: ServiceManager, capsys: pytest.CaptureFixture[str]
 ) -> None:

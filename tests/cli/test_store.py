@@ -84,7 +84,26 @@ def test_the_list_of_sessions_has_titles(store: Path, capsys: pytest.CaptureFixt
     rows = json.loads(Told(capsys, "report", "--by", "session", "--json", "--database", store).out)["rows"]
     assert len(rows) == 10
     assert {row["title"] for row in rows} <= set(PROMPTS)
+    assert "whole session" not in told.out
+    told = Told(capsys, "report", "--by", "session", "--since", "2026-03-02", "--database", store)
+    assert "its figures are those of the whole session." in told.out
     assert all(row["tool_calls"] == 7 and row["tool_failures"] in {1, 2} and row["cost_micros"] for row in rows)
+
+
+def test_a_model_chooses_sessions_and_says_what_it_does_not_choose(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = fill(
+        tmp_path / "two.db",
+        reply("m1", 1, session_id="s-opus", model="claude-opus-4-5"),
+        reply("m2", 2, session_id="s-haiku", model="claude-haiku-4-5"),
+    )
+    asked = ("report", "--model", "claude-haiku-4-5", "--database", database)
+    told = Told(capsys, *asked, "--by", "session").out
+    assert ("s-haiku" in told, "s-opus" in told) == (True, False), "what has no title is called by its id"
+    for more in ((), ("--by", "tool")):
+        assert "--model chooses tokens; tools, sessions," in Told(capsys, *asked, *more).out
+    assert Told(capsys, *asked, "--json", "--csv").code == 2
 
 
 def test_tools_are_shown_with_failures_and_durations(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,6 +200,7 @@ def test_an_export_holds_the_events_as_they_were_sent(
     some = [json.loads(line) for line in (tmp_path / "some.ndjson").read_text().splitlines()]
     assert some == [each for each in EVENTS if each["time"] >= "2026-03-02"]
     assert told.err == f"{len(some)} events.\n"
+    assert (tmp_path / "some.ndjson").stat().st_mode & 0o777 == 0o600
     told = Told(capsys, "store", "export", tmp_path, "--database", store)
     assert (told.code, "Is a directory" in told.err) == (1, True)
 
@@ -191,6 +211,7 @@ def test_parquet_is_written_where_a_library_is_installed(
     duckdb = pytest.importorskip("duckdb")
     told = Told(capsys, "store", "export", tmp_path / "it's.parquet", "--parquet", "--database", store)
     assert told.err == f"{len(EVENTS)} events.\n"
+    assert (tmp_path / "it's.parquet").stat().st_mode & 0o777 == 0o600
     path = str(tmp_path / "it's.parquet").replace("'", "''")
     rows = duckdb.sql(f"SELECT id, event, output_tokens FROM '{path}'").fetchall()
     assert [json.loads(body) for _, body, _ in rows] == EVENTS

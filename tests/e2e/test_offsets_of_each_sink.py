@@ -46,6 +46,10 @@ def texts(sink: Sink) -> list[str]:
 
 def test_a_new_sink_gets_what_the_embedded_store_has_already(laptop: Laptop) -> None:
     with Sink() as sink:
+        laptop.agent.sink = None
+        assert (
+            "all history so far would be sent" in laptop.agent.run("scan", "--dry-run", *laptop.agent.places()).stderr
+        )
         assert laptop.scan(None) == (2, 0)
         assert "all history so far is sent" in laptop.result.stderr
         assert "new sink" not in laptop.result.stderr  # there was no other

@@ -215,6 +215,26 @@ def test_what_a_sink_says_is_not_repeated_with_its_secrets(
     planter.assert_kept_home(result, agent, sink)
 
 
+def test_a_token_in_the_path_of_a_sink_is_told_nowhere(home: Home, sink: Sink) -> None:
+    planter, session = Planter("assignment"), home.session()
+    session.raw(b"torn\n")
+    session.prompt("hello")
+    token = planter.secret("path").partition("=")[2]
+    url = f"http://127.0.0.1:{sink.port}/http/{token}"
+    settings = {"COLLECTOR_SINK__URL": url, "COLLECTOR_SINK__FORMERLY": f"https://x.invalid/{token}"}
+    agent = Inside(home, environment={**settings, "COLLECTOR_LOG__LEVEL": "debug"})
+    echo = Answer(503, {"Location": f"/http/{token}"}, f"cannot POST /http/{token}".encode())
+    for sink.then in (echo, Answer(307, echo.headers), Answer(400, body=echo.body)):
+        planter.assert_kept_home(agent.scan("--max-wait", "0"), agent, None)
+    for command in ("status", "doctor", "config show", "quarantine list", "agree"):
+        places = agent.places()[2:] if command != "config show" else []
+        planter.assert_kept_home(agent.run(*command.split(), *places), agent, None)
+    known = json.loads(agent.state.read_text())["sink"]
+    assert known["address"].startswith(f"http://127.0.0.1:{sink.port}/http/secret-")
+    agent.state.write_text(agent.state.read_text().replace(known["address"], url))  # as earlier versions wrote it
+    assert agent.scan().ledger["lines"] == 0
+
+
 def test_the_reason_of_a_rejection_is_redacted(home: Home, sink: Sink, agent: Agent) -> None:
     planter = Planter("access key")
     home.session().prompt("hello")

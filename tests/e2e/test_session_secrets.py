@@ -6,6 +6,7 @@ import json
 
 from tests.agent import Agent
 from tests.build import Home
+from tests.inside import Inside
 from tests.redact.secrets import secret
 from tests.sink import Sink
 
@@ -31,3 +32,18 @@ def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
     sent = json.dumps(sink.events)
     assert len(sink.events) == 7
     assert (found in sent, printed in sent, typed in sent, "./probe" in sent) == (False, False, False, True)
+
+
+def test_what_stays_here_still_tells_which_words_are_secrets(home: Home, sink: Sink) -> None:
+    told, given, printed = secret("drawn", 7), secret("drawn", 8), "falcon-otter-13"
+    session = home.session()
+    session.prompt(f"DB_PASSWORD={told}")
+    call = session.tool_call("Bash", {"command": "kubectl get secret db -o jsonpath='{.data.x}' | base64 -d"})
+    session.tool_result(call, printed)
+    call = session.tool_call("Bash", {"command": f"PGPASSWORD={given} psql"})
+    session.tool_result(call, f"root 4211 0.0 ./probe {told} {given} --fast")
+    off = {"COLLECTOR_CAPTURE__PROMPTS": "false", "COLLECTOR_CAPTURE__TOOL_INPUT": "false"}
+    assert Inside(home, sink).scan(**off).ledger["delivered"] == 5
+    sent = json.dumps(sink.events)
+    assert ("DB_PASSWORD" in sent, "kubectl" in sent, "./probe" in sent) == (False, False, True)
+    assert [word for word in (told, given, printed) if word in sent] == []

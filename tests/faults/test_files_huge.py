@@ -41,29 +41,31 @@ def scan_with(address_space: int, agent: Agent) -> tuple[int, int, str]:
 
 
 PROMPT = b'{"type":"user","message":{"role":"user","content":"'
-HUGE = 120 * MB
+SECRETS = b"PASSWORD=h4Xk29sLq8Zz1 token: 9f8e7d6c5b4a39281706 "
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v and ru_maxrss are those of Linux")
 @pytest.mark.parametrize(
-    ("start", "unit", "end", "code", "kinds"),
+    ("start", "unit", "end", "size", "code", "kinds"),
     [
-        (PROMPT, b"x y ", b'"}}', 0, 3),
-        (PROMPT, b"x y ", b"", 3, 2),
-        (b'{"type":"user","x":[{}', b",{}", b"]}", 3, 2),
+        # One sign beyond the first 65,536, and Python needs four bytes for every sign of that text.
+        (PROMPT, b"x y ", "\N{GRINNING FACE}".encode() + b'"}}', 64 * MB, 0, 3),
+        (PROMPT, SECRETS, b'"}}', 20 * MB, 0, 3),
+        (PROMPT, b"x y ", b"", 64 * MB, 3, 2),
+        (b'{"type":"user","x":[{}', b",{}", b"]}", 64 * MB, 3, 2),
     ],
-    ids=["a text", "a torn line", "objects"],
+    ids=["a text", "secrets", "a torn line", "objects"],
 )
-def test_a_line_of_120_megabytes_does_not_kill_the_agent(
-    tmp_path: Path, start: bytes, unit: bytes, end: bytes, code: int, kinds: int
+def test_the_longest_line_that_is_read_fits_into_the_memory_of_the_service(
+    tmp_path: Path, start: bytes, unit: bytes, end: bytes, size: int, code: int, kinds: int
 ) -> None:
     home = Home(tmp_path)
-    big_line(home, start, unit, end, HUGE)
+    big_line(home, start, unit, end, size)
     with Sink() as sink:
         agent = Agent(home, sink)
         ended, peak, said = scan_with(2_000 * MB, agent)
         assert ended == code, said
-        assert peak < 800 * MB
+        assert peak < 100 * MB + 12 * size
         assert len(sink.ids()) == kinds
         assert agent.scan().ledger["lines"] == 0
 
@@ -82,7 +84,7 @@ def test_a_hole_in_a_file_is_one_line_that_is_too_long(tmp_path: Path) -> None:
         agent = Agent(home, sink)
         code, peak, said = scan_with(2_000 * MB, agent)
         assert code == 3, said
-        assert peak < 800 * MB
+        assert peak < 500 * MB
         assert sorted(event["text"] for event in sink.events) == ["after", "before"]
 
 

@@ -55,6 +55,7 @@ def test_a_running_agent_tells_of_itself(home: Home, sink: Sink, agent: Agent) -
         assert report["watcher"]["mode"] == "events"
         assert report["last_acknowledged"]
         assert report["problem"] is None
+        assert report["offsets"]["is_new"] is False, "it was sent something since the agent started"
     report = told(agent)
     assert report["is_running"] is False
     assert report["last_acknowledged"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,25 @@ def test_one_that_is_gone_has_moved_to_one_place_only(tmp_path: Path) -> None:
     first = written(tmp_path / "s.jsonl", lines_of(50))
     second = old.rename(tmp_path / "a" / "t.jsonl")
     assert find_moved([source_of(first), source_of(second)], entries, entries) == {str(old): str(first)}
+
+
+def test_many_files_of_one_name_are_not_all_compared_with_each_other(tmp_path: Path) -> None:
+    count, reads = 60, 0
+    old = [written(tmp_path / f"a{number}" / "journal.jsonl", lines_of(3, f"a{number}")) for number in range(count)]
+    entries = {str(path): entry_of(path) for path in old}
+    for path in old[1:]:
+        path.unlink()
+    strangers = [written(tmp_path / f"b{at}" / "journal.jsonl", lines_of(3, f"b{at}")) for at in range(count)]
+    moved = old[0].rename(written(tmp_path / "c" / "journal.jsonl", b""))
+
+    def count_reads(_frame: object, event: str, called: object) -> None:
+        nonlocal reads
+        reads += event == "c_call" and called is os.pread
+
+    sources = [source_of(path) for path in (*strangers, moved)]
+    sys.setprofile(count_reads)
+    try:
+        assert find_moved(sources, entries, entries) == {str(old[0]): str(moved)}
+    finally:
+        sys.setprofile(None)
+    assert 0 < reads < 5 * count

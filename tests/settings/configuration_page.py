@@ -62,7 +62,7 @@ def table(before: str, fields: dict[str, FieldInfo]) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- |"
     for key, field in fields.items():
         variable = ENV_PREFIX + f"{before}{key}".replace(".", "__").upper()
-        if key == "labels":
+        if f"{before}{key}" == "labels":
             variable += "__<NAME>"
         meaning = (field.description or "").replace("|", "\\|")
         yield f"| `{before}{key}` | {kind_of(field.annotation)} | {default_of(field)} | `{variable}` | {meaning} |"

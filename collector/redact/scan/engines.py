@@ -27,6 +27,10 @@ End = tuple[int, int, int]  # a pattern, where it begins if the scanner can say 
 MARKERS = -1
 CANARIES = 8  # that a cached database must report before it is used
 MOST_ENDS = 500  # that one scan may report, and one more for every 256 characters; few texts have so many
+# Of one rule in one text: those that lie closer together become one, which is wider and finds the same. A text of 60 MB
+# that was full of candidates had millions, and they took 4 GB.
+MOST_ZONES = 100_000
+SCANNED_AT_ONCE = 1 << 20
 _key_end = KEY_END.encode("latin-1")
 _key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # of one key, or many in a row
 
@@ -89,24 +93,28 @@ class Hyperscan:
 
     def _zones_of_repeats(self, text: bytes) -> dict[int, Zones]:
         """Scans a text full of candidates stretch by stretch, as it may well repeat itself: a stretch that equals one
-        before, together with what follows it, is not scanned again."""
+        before, together with what follows it, is not scanned again. Once it turns out not to repeat, in larger ones."""
         scanned: dict[tuple[int, bytes], dict[int, Zones]] = {}
         found: dict[int, Zones] = {}
+        gap = 1 + len(text) // MOST_ZONES
         low = 0
         for number, last in enumerate(stretches(text, 0, len(text) - 1)):
             seen = (last - low, text[low : last + self._widest])
-            does_not_repeat = len(scanned) > 16 + number // 4
-            is_rest = seen not in scanned and (does_not_repeat or last + self._widest >= len(text))
             if seen not in scanned:
-                ends: list[End] = []
-                self._scan(text[low:] if is_rest else seen[1], (ends, sys.maxsize))
-                scanned[seen] = self._merge(ends)
-            for rule, zones in scanned[seen].items():
-                found.setdefault(rule, []).extend((low + begin, low + end) for begin, end in zones)
-            if is_rest:
-                break
+                if len(scanned) > 16 + number // 4 or last + self._widest >= len(text):
+                    break
+                scanned[seen] = self._zones_within(seen[1])
+            _add(found, scanned[seen], low, last, gap)
             low = last + 1
-        return {rule: _joined(sorted(zones)) for rule, zones in found.items()}
+        for first in range(low, len(text), SCANNED_AT_ONCE):
+            last = first + SCANNED_AT_ONCE - 1
+            _add(found, self._zones_within(text[first : last + self._widest]), first, last, gap)
+        return found
+
+    def _zones_within(self, text: bytes) -> dict[int, Zones]:
+        ends: list[End] = []
+        self._scan(text, (ends, sys.maxsize))
+        return self._merge(ends)
 
     def _merge(self, ends: list[End]) -> dict[int, Zones]:
         by_pattern: dict[int, Zones] = {}
@@ -140,6 +148,18 @@ def _joined(found: Iterable[tuple[int, int]]) -> Zones:
         else:
             zones.append((max(0, low), high))
     return zones
+
+
+def _add(found: dict[int, Zones], zones: dict[int, Zones], first: int, last: int, gap: int) -> None:
+    """Adds the zones of a stretch. A match that begins beyond its last place is the next stretch's."""
+    for rule, ranges in zones.items():
+        known = found.setdefault(rule, [])
+        for begin, end in ranges:
+            low, high = first + begin, first + end
+            if known and low <= known[-1][1] + gap:
+                known[-1] = (known[-1][0], max(high, known[-1][1]))
+            elif low <= last:
+                known.append((low, high))
 
 
 def _rules_at_keys(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:

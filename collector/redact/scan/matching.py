@@ -20,6 +20,7 @@ from collector.redact.words.placeholders import is_filler
 Zones = list[tuple[int, int]]
 _Read = dict[object, tuple[int, Spans]]  # how far a stretch was read and what it holds, both counted from its end
 STRETCH = 512  # characters of a long zone that are looked at together
+MOST_READ = 2_000  # stretches that are remembered; a text with more different ones hardly repeats itself
 FEW_PLACES = 8  # that are tried one by one where a match begins with something short
 NARROW = 64  # and where it does not
 FEW = 50  # zones in which a rule with a `locate` may be looked for without stretches
@@ -130,7 +131,7 @@ class Matcher:
         known = len(found)
         end = self._in_segment(texts, at, last, *segment, found)
         spans = [(low - last, high - last) for low, high in found[known:]]
-        if end + self.rule.beyond <= last + after:
+        if end + self.rule.beyond <= last + after and len(read) < MOST_READ:
             read[seen] = (end - last, spans)
         return end
 

@@ -11,7 +11,7 @@ import sqlite3
 from datetime import date, datetime
 from typing import Any
 
-from collector.store.queries import DIMENSIONS, Rows, Selection
+from collector.store.queries import DIMENSIONS, WITH_MODEL, Rows, Selection
 
 MOST_VALUES = 300  # of a filter
 PAGE_OF_SESSIONS = 50
@@ -104,11 +104,6 @@ WHERE {"true" if chosen.model is None else f"session_id IN ({WITH_MODEL})"}
 ORDER BY {ORDERS[order]}, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
 """  # noqa: S608
     return [row["session_id"] for row in ask(connection, text, words=words, offset=offset, **chosen.parameters)]
-
-
-WITH_MODEL = """
-SELECT session_id FROM usage_totals JOIN contexts ON contexts.number = usage_totals.context WHERE model = :model
-"""
 
 
 def sessions_of(connection: sqlite3.Connection, sessions: list[str]) -> Rows:
