@@ -136,7 +136,7 @@ def test_every_sample_gives_another_id() -> None:
 
 def test_the_samples_reach_every_kind_and_every_skip_of_the_documentation() -> None:
     reached = {expected(name) for name in ALL_RECORDS}
-    reached |= {"prompt_history", "workflow", "session_index", "stats", "skip project"}
+    reached |= {"prompt_history", "workflow", "session_index", "stats", "skip project", "skip left_out"}
     reached |= {"heartbeat", "canary"}  # of the service and of doctor
     assert reached == set(KINDS) | {f"skip {reason.name}" for reason in SKIPPED_LINES}
 
