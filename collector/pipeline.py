@@ -37,6 +37,7 @@ from collector.reading import document, tail
 from collector.reading.discover import Findings, discover
 from collector.reading.ends import position_at_end
 from collector.reading.projects import Judge
+from collector.reading.retold import Retold
 from collector.reading.scope import Scope
 from collector.reading.select import select
 
@@ -234,7 +235,7 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
     form, entry = flow.scope.form_of(source.root), flow.state.entries.get(source.key)
     _recall(source, form, flow)
-    items = _judged(_lines(source, form, flow), source, form, flow)
+    items = _judged(_lines(source, form, flow), source, form, flow, entry.position.offset if entry else 0)
     if flow.follower is None or source.kind.is_document:
         return items
 
@@ -246,11 +247,16 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
     return flow.follower.follow(source.key, entry.position.offset if entry else 0, items, before)
 
 
-def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow) -> Iterator[Item]:
-    """Lines with what becomes of them."""
+def _judged(
+    lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow, known: int = 0
+) -> Iterator[Item]:
+    """Lines with what becomes of them; so many bytes of their source were sent or left out before."""
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
+    left_out_at = flow.state.left_out_at
+    retold = Retold(form, source, left_out_at, known) if left_out_at else None
+    unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
@@ -260,7 +266,12 @@ def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow
                 judge.close(line)
             yield line, None
         elif judge is not None and not judge.takes(line):
+            # A password that was told where nothing is read may be used where the session goes on.
+            unread = unread or form.normalizer(line.reading, flow.frame)
+            _show(line, unread, flow)
             yield line, Skip(reasons.LINE_OF_A_PROJECT.name)
+        elif retold is not None and retold.tells(line):
+            yield line, Skip(reasons.LINE_OF_A_TIME.name)
         else:
             yield line, _outcome(line, normalize, form, flow, way)
 
@@ -275,11 +286,16 @@ def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
         normalize: Normalizer | None = None
         for line in tail.before(source, entry.position, form):
             normalize = normalize or form.normalizer(line.reading, flow.frame)
-            if line.record is not None:
-                with contextlib.suppress(Exception):  # one record that is not understood tells nothing
-                    made = normalize(line)
-                    if not isinstance(made, Skip):
-                        flow.redactor.event(made)
+            _show(line, normalize, flow)
+
+
+def _show(line: Line, normalize: Normalizer, flow: Flow) -> None:
+    """Shows the redactor a line that is not sent, for what it tells about later ones; nothing where no words are."""
+    if line.record is not None and flow.capture.level != METADATA:
+        with contextlib.suppress(Exception):  # one record that is not understood tells nothing
+            made = normalize(line)
+            if not isinstance(made, Skip):
+                flow.redactor.event(made)
 
 
 def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:

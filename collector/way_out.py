@@ -29,7 +29,7 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.line import Line
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Quarantined, Sealed
-from collector.keeping.pause import before_each_request
+from collector.keeping.pause import before_each_request, before_each_request_of_a_pass
 from collector.redact import Options, Redactor, names_of, seal, to_quarantine
 from collector.settings import Settings
 from collector.store.limits import Keeping
@@ -73,7 +73,8 @@ def opened(
     """The way out that these settings describe; `key` is the installation's."""
     redactor = make_redactor(settings, key, observer.preparing)
     policy, timeout = policy_of(settings, uniform=uniform), settings.run.shutdown_timeout
-    with open_channel(settings, redactor, is_dry_run=is_dry_run) as channel:
+    standstill = before_each_request_of_a_pass(settings)
+    with open_channel(settings, redactor, is_dry_run=is_dry_run, standstill=standstill) as channel:
         batch, limits = settings.batch, channel.sink.limits
         yield WayOut(
             redactor=redactor,
@@ -137,7 +138,13 @@ def policy_of(
 
 
 @contextlib.contextmanager
-def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = False) -> Iterator[Channel]:
+def open_channel(
+    settings: Settings,
+    redactor: Redactor,
+    *,
+    is_dry_run: bool = False,
+    standstill: Callable[[], object] | None = None,
+) -> Iterator[Channel]:
     """The channel to the sink that these settings describe."""
     chosen = SINKS[settings.sink_type]
     sink = chosen.sink(settings)
@@ -148,7 +155,7 @@ def open_channel(settings: Settings, redactor: Redactor, *, is_dry_run: bool = F
             address=chosen.address(settings),
             clean=redactor.text,
             max_rate=settings.sink.max_rate,
-            standstill=(lambda: None) if is_dry_run else before_each_request(settings),
+            standstill=(lambda: None) if is_dry_run else standstill or before_each_request(settings),
         )
 
 

@@ -53,3 +53,10 @@ def test_the_hooks_run_what_make_test_runs() -> None:
     recipes = [line.strip().replace("$(BIN)", ".venv/bin") for line in MAKEFILE.splitlines() if line.startswith("\t")]
     assert len(entries) == 4
     assert [entry for entry in entries if entry not in recipes and "pytest" not in entry] == []
+
+
+def test_what_is_deleted_by_hand_is_deleted_from_a_table_and_not_from_a_view() -> None:
+    named = re.findall(r"ALTER TABLE (\w+) DELETE", (TREE / "docs/privacy.md").read_text())
+    tables = re.findall(r"CREATE TABLE (\w+)", (TREE / "config/clickhouse.sql").read_text())
+    assert named
+    assert set(named) <= set(tables)

@@ -83,6 +83,10 @@ class AgentFormat(Protocol):
     def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
         """Where a record happened; empty where it does not say, None where it belongs to no project at all."""
 
+    def tells_since(self, source: Source, record: Mapping[str, Any]) -> str | None:
+        """Since when what a record tells of has been going on (RFC 3339): empty where that is all of its source, None
+        where it is its own moment alone."""
+
     def session_of(self, source: Source, record: Mapping[str, Any]) -> str:
         """The session that a record of a file beside the transcripts is about; empty where it is about none."""
 

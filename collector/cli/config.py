@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ def init(
     path: Annotated[
         Path | None, typer.Argument(metavar="PATH", help="Where to; default: the user's place.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file; it is kept as .bak.")] = False,
 ) -> None:
     """Writes a commented configuration file.
 
@@ -41,14 +42,22 @@ def init(
         typer.echo(text, nl=False)
         return
     try:
-        if target.exists() and not force:
-            raise ConfigurationError(f"{target} already exists. Use --force to replace it.")
+        kept = target.with_name(f"{target.name}.bak") if target.exists() else None
+        if kept and not force:
+            raise ConfigurationError(
+                f"{target} already exists. `collector config init -` prints a file to copy from; with --force this one "
+                f"is replaced, and kept as {kept.name}."
+            )
+        if kept:
+            shutil.copy2(target, kept)  # it may hold a no to a project
         target.parent.mkdir(parents=True, exist_ok=True)
         # A crash leaves the beginning of the file. Every option in it is a comment, so nothing can come into force.
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(f"Cannot write {target}: {error.strerror}. Give another path.") from None
     typer.echo(printable(f"Wrote {target}"))
+    if kept:
+        typer.echo(printable(f"What it said before no longer holds, projects.exclude included; it is in {kept}."))
 
 
 @app.command()

@@ -147,7 +147,7 @@ def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
 
 
 def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
-    return settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    return settings.load(config, flags(None, None, None, state), sinks=SINKS, sends=False)
 
 
 def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:

@@ -40,13 +40,22 @@ def pause(
     from collector.keeping.pause import pause as write_pause
     from collector.keeping.pause import timestamp
 
-    chosen = _chosen(config, state)
+    now = time.time()
+    until = now + _seconds(for_) if for_ else None
+    try:
+        chosen = _chosen(config, state)
+    except ConfigurationError as error:
+        # An agent that is running goes on with the configuration that it has read, and off is off.
+        path = settings.state_file(state)
+        write_pause(path, now, until)
+        raise ConfigurationError(
+            f"{error}\nPaused all the same: whatever keeps its state in {path.parent}. Correct this, and say it again "
+            "for an agent that keeps it elsewhere."
+        ) from None
     if locked := chosen.origins.locked_by("enabled"):
         raise ConfigurationError(
             f"An administrator decides whether collector runs here: {locked} locks `enabled`. Nothing was changed."
         )
-    now = time.time()
-    until = now + _seconds(for_) if for_ else None
     for path in _states(chosen):
         write_pause(path, now, until)
     when = f"until {timestamp(until)}" if until is not None else "until `collector resume`"
@@ -70,10 +79,11 @@ def resume(
     from collector.keeping.pause import resume as end_pause
 
     chosen = _chosen(config, state)
-    if from_now:  # before the pause ends, or something could leave in between
+    states = list(_states(chosen))
+    for path in states if from_now else ():  # before the pause ends, or something could leave in between
         for each in chosen.each():
-            ask_to_leave_out(each.state_path)
-    was_paused = [end_pause(path) for path in _states(chosen)]
+            ask_to_leave_out(path.with_name(each.state_path.name))
+    was_paused = [end_pause(path) for path in states]
     said = "Resumed." if any(was_paused) else "It was not paused."
     said += " What is unsent by now is left out." if from_now else ""
     left = standstill(chosen)
@@ -81,7 +91,7 @@ def resume(
 
 
 def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
-    return settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    return settings.load(config, flags(None, None, None, state), sinks=SINKS, sends=False)
 
 
 def _states(chosen: settings.Settings) -> Iterator[Path]:

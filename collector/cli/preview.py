@@ -68,6 +68,8 @@ def preview(
     if is_list:
         _list(chosen, as_json=json)
         return
+    if json:
+        raise typer.BadParameter("it lists sessions; --raw prints events, one a line.", param_hint="--json")
     count = limit if limit is not None else 0 if session or raw else FEW
     wanted = Wanted(source or "", start_of(since), everything or session is not None, session or "", count)
     with previewed(chosen, wanted) as found:

@@ -21,8 +21,7 @@ from collector.log import counted, printable, tame_json
 from collector.settings import Settings
 
 app = typer.Typer(help="Show what is in quarantine, retry it, or drop it.", no_args_is_help=True)
-ID_WIDTH = 32
-PIPE_WIDTH = 200  # for a file or a pipe, where rich would squeeze everything into 80 columns
+AS_WIDE_AS_IT_TAKES = 10_000  # rich would squeeze everything into the width there is, letter by letter
 Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids from `quarantine list`.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="Every entry.")]
 
@@ -69,15 +68,14 @@ def list_(
         typer.echo("The quarantine is empty.")
         return
     table = Table(box=None)
-    table.add_column("id", no_wrap=True, min_width=ID_WIDTH)  # whole, because the other commands ask for it
     sinks = {entry.get("sink", "") for entry in entries}
-    for heading in ("time", "reason", "source", "offset", "characters", *(("sink",) if len(sinks) > 1 else ())):
-        table.add_column(heading, overflow="fold")
+    for heading in ("id", "time", "reason", "source", "offset", "characters", *(("sink",) if len(sinks) > 1 else ())):
+        table.add_column(heading, no_wrap=True)  # a row may be wider than the terminal; ids and paths stay whole
     for entry in entries:
         cells = [entry["id"], entry["time"], entry["reason"], entry["source"], entry["offset"], len(entry["payload"])]
         cells += [entry.get("sink", "")] if len(sinks) > 1 else []
         table.add_row(*(Text(printable(str(cell))) for cell in cells))
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+    Console(width=AS_WIDE_AS_IT_TAKES).print(table)
 
 
 @app.command()

@@ -24,7 +24,8 @@ from collector.store import prices, queries, tool_use
 from collector.store.queries import EVERYTHING, Selection
 from collector.store.report import asking, summarize
 
-LEAST_WIDTH = 80
+LEAST_WIDTH = 40
+ENOUGH_OF_AN_ID = 8  # for `preview` too, which takes what an id begins with
 PIPE_WIDTH = 160  # for a file or a pipe, which nobody has to fit into 80 columns
 OVERVIEW_ROWS = 15
 IN_ORDER = frozenset({"day", "week", "month"})
@@ -158,7 +159,7 @@ def _table_by(
         console.print("The store holds nothing of that.")
         return
     if by is By.session:
-        rows = [row | {"title": row["title"] or row["session_id"]} for row in rows]
+        rows = [row | {"title": row["title"] or row["session_id"][:ENOUGH_OF_AN_ID]} for row in rows]
     measure = "calls" if by is By.tool else "cost_micros" if is_cost else "output_tokens"
     if by in IN_ORDER:
         left_out = rows[:-limit] if limit else []

@@ -65,8 +65,10 @@ COPY = _skipped_line("copy", "A message as sent to the API, every part of which 
 LINE_OF_A_PROJECT = _skipped_line(
     "project", "It belongs to a project outside the filter, or names none where one is needed."
 )
-NOT_A_RECORD = _skipped_line("not_a_record", "A line that is not a JSON object.")
-SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT, NOT_A_RECORD)
+LINE_OF_A_TIME = _skipped_line(
+    "left_out", "It may tell of what a person wanted left out (`--from-now`): a title, a summary, an entry of an index."
+)
+SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT, LINE_OF_A_TIME)
 
 # Quarantined: kept, redacted, for a person to look at; `collector quarantine retry` sends events once more.
 TORN = _quarantined("torn line", "line", "The rest of the record never came; whole records in the same line are sent.")

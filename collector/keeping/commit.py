@@ -114,6 +114,8 @@ class Committer:
     def reset(self, keys: Iterable[str]) -> list[str]:
         """Forgets how far these sources were sent, and saves that; returns those that were known."""
         known = self.state.reset_entries(keys)
+        if known and not self.state.entries:  # whoever wants everything sent again wants what was left out, too
+            self.state.about.pop("left_out", None)
         if known and not self.is_dry_run:
             self.state.save()
         return known

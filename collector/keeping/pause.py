@@ -25,7 +25,8 @@ RESUME = "`collector resume` ends it"
 
 
 class Standstill(NamedTuple):
-    """Why nothing is sent: `by` is configuration, disclosure or pause; the moments are empty where there are none."""
+    """Why nothing is sent: `by` is configuration, disclosure, pause or request; the moments are empty where there are
+    none."""
 
     by: str
     place: str
@@ -35,6 +36,8 @@ class Standstill(NamedTuple):
     def __str__(self) -> str:
         if self.by == "configuration":
             return f"switched off by enabled = false (in {self.place})"
+        if self.by == "request":
+            return "what is unsent by now is to be left out, as asked; the next pass begins with that"
         if self.by == "disclosure":
             return (
                 f"nobody has acknowledged what would be sent, which {self.place} asks for; `collector agree` "
@@ -63,6 +66,13 @@ def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
         return lambda: standstill(settings)
     state_path = settings.state_path
     return lambda: read_pause(state_path, time.time())
+
+
+def before_each_request_of_a_pass(settings: Settings) -> Callable[[], Standstill | None]:
+    """The same for what is read from transcripts: a pass that is under way when a person asks to leave out what is
+    unsent would go on sending it."""
+    usual, asked = before_each_request(settings), request_path(settings.state_path)
+    return lambda: usual() or (Standstill("request", str(asked)) if asked.exists() else None)
 
 
 def pause_path(state_path: Path) -> Path:

@@ -205,6 +205,12 @@ class State:
         if self.entries.get(key) != entry:
             self._put(key, entry)
 
+    @property
+    def left_out_at(self) -> str:
+        """Up to when a person wanted nothing sent to this sink; empty where nobody did."""
+        history = self.about.get("left_out")
+        return str(history.get("at", "")) if isinstance(history, dict) else ""
+
     def note_left_out(self, history: dict[str, Any]) -> None:
         """Remembers how much was never sent to this sink, because a person has said so."""
         self.about["left_out"] = history

@@ -22,7 +22,7 @@ from collector.settings.git_identity import git_identity
 from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import load, no_file, set_here, users_file
-from collector.settings.model import Settings, masked, token_path, token_places, with_sinks
+from collector.settings.model import Settings, masked, state_file, token_path, token_places, with_sinks
 
 __all__ = [
     "Origins",
@@ -41,6 +41,7 @@ __all__ = [
     "proxy_of",
     "read_secret",
     "set_here",
+    "state_file",
     "state_key",
     "token_path",
     "token_places",

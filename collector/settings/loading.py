@@ -42,8 +42,10 @@ def load(
     *,
     sinks: Sinks,
     system: Path | None = None,
+    sends: bool = True,
 ) -> Settings:
-    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong."""
+    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong. Who
+    does not send needs no sink: that of the agent may be named by its flags alone."""
     model = with_sinks(sinks)
     names = [".".join(keys) for keys in keys_of(model)]
     _refuse_unknown_variables(model)
@@ -68,7 +70,7 @@ def load(
     except ValidationError as error:
         raise ConfigurationError(_explain(error, names, origins)) from None
     _check(settings)
-    for number, each in enumerate(settings.each()):
+    for number, each in enumerate(settings.each()) if sends else ():
         check_sink(each.sink, sinks[each.sink_type], f"sinks.{each.sink_name}" if each.sink_name else "sink")
         if each.sink_name in {other.sink_name for other in settings.each()[:number]}:
             raise ConfigurationError(f"sinks: two are called {each.sink_name}. Give each a name of its own.")

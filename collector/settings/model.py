@@ -121,7 +121,7 @@ class Settings(BaseSettings):
     @property
     def state_path(self) -> Path:
         """The state file; everything else the agent keeps is beside it. That of a sink with a name has its name."""
-        path = _state_file(self.state.path)
+        path = state_file(self.state.path)
         return path.with_name(f"{path.stem}.{self.sink_name}{path.suffix}") if self.sink_name else path
 
     @property
@@ -250,9 +250,10 @@ def state_in(values: Mapping[str, Any]) -> Path:
     """The state file that layers name before they are settings."""
     section = values.get("state")
     named = section.get("path") if isinstance(section, Mapping) else None
-    return _state_file(Path(os.path.expanduser(str(named))) if named else None)
+    return state_file(Path(os.path.expanduser(str(named))) if named else None)
 
 
-def _state_file(named: Path | None) -> Path:
+def state_file(named: Path | None) -> Path:
+    """The state file of this name, or in this directory; without one, the usual."""
     path = named or state_directory()
     return path / "state.json" if named is None or os.path.isdir(path) else path

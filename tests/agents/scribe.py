@@ -80,6 +80,9 @@ class Scribe:
     def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
         return str(record.get("where", "")) if source.kind == LOG else None
 
+    def tells_since(self, source: Source, record: Mapping[str, Any]) -> str | None:
+        return None
+
     def session_of(self, source: Source, record: Mapping[str, Any]) -> str:
         return ""
 

@@ -112,6 +112,17 @@ def test_a_damaged_file_is_not_touched(agent: Inside) -> None:
     assert file.read_text() == "[projects\n"
 
 
+def test_a_new_file_keeps_the_no_that_it_replaces(agent: Inside) -> None:
+    file = place_of(agent)
+    assert agent.run("exclude", "/work/secret").code == 0
+    before = file.read_text()
+    refused = agent.run("config", "init")
+    assert (refused.code, "`collector config init -` prints" in refused.stderr) == (78, True)
+    said = agent.run("config", "init", "--force")
+    kept = file.with_name(f"{file.name}.bak")
+    assert (said.code, f"it is in {kept}" in said.stdout, kept.read_text()) == (0, True, before)
+
+
 def test_what_would_make_the_file_invalid_is_not_written_into_it(agent: Inside) -> None:
     file = place_of(agent)
     file.write_text(MINE.replace('"~/diary"', '"~/diary", "!~/diary/open"'))

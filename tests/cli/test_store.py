@@ -146,6 +146,19 @@ def test_a_narrow_terminal_leaves_out_columns_and_splits_no_word(
     assert max(map(len, page.getvalue().splitlines())) <= 80
 
 
+def test_a_report_fits_into_a_narrow_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, says rich
+    database = fill(tmp_path / "one.db", reply("m1", 7, model="claude-opus-4-5"))
+    for by in ((), ("--by", "model"), ("--by", "session")):
+        lines = Told(capsys, "report", *by, "--database", database).out.splitlines()
+        table = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in lines[: lines.index("")]]
+        assert len(table) > 1
+        assert max(map(len, table)) <= 40, table
+
+
 def test_prices_of_ones_own_take_the_place_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = fill(tmp_path / "events.db", reply("m1", 1000, model="house-model"))
     (tmp_path / "prices.toml").write_text(

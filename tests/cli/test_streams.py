@@ -112,3 +112,4 @@ def test_a_narrow_terminal_costs_neither_a_digit_nor_an_id(agent: Agent) -> None
     [entry] = agent.run("quarantine", "list", "--json").stdout.splitlines()
     for listed in (on_terminal(agent, "quarantine", "list", COLUMNS="60"), agent.run("quarantine", "list").stdout):
         assert json.loads(entry)["id"] in listed
+        assert json.loads(entry)["source"] in listed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -45,6 +46,23 @@ def test_nothing_leaves_a_paused_machine_on_any_way(home: Home, sink: Sink, agen
     assert "It was not paused." in command(agent, "resume")
 
 
+def test_a_pause_needs_no_configuration_that_is_right(home: Home, sink: Sink, agent: Agent) -> None:
+    # That of the agent may be another one, or one from before somebody edited it.
+    home.session().prompt("no")
+    no_url = {"COLLECTOR_SINK__TYPE": "otlp"}
+    assert "Paused until" in agent.run("pause", "--state", str(agent.state), env=no_url).stdout
+    assert "Resumed." in agent.run("resume", "--state", str(agent.state), env=no_url).stdout
+    broken = home.path / "broken.toml"
+    broken.write_text("[sink\n")
+    said = agent.run("pause", "--config", str(broken), "--state", str(agent.state))
+    assert (said.code, f"Paused all the same: whatever keeps its state in {agent.directory}" in said.stderr) == (
+        78,
+        True,
+    )
+    assert "paused since" in agent.scan(**BEATS).stderr
+    assert sink.requests == []
+
+
 def test_the_configuration_can_switch_it_off(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("no")
     assert "enabled = false (in the environment variable" in agent.scan(COLLECTOR_ENABLED="false", **BEATS).stderr
@@ -54,6 +72,67 @@ def test_the_configuration_can_switch_it_off(home: Home, sink: Sink, agent: Agen
 @pytest.mark.parametrize("how_long", ["2", "two hours", "0h", "-1h"])
 def test_a_duration_that_is_none_is_refused(agent: Agent, how_long: str) -> None:
     command(agent, "pause", "--for", how_long, code=2)
+
+
+def test_nothing_tells_again_what_was_left_out(home: Home, sink: Sink, agent: Agent) -> None:
+    # An index is read whole whenever it changes, and a session is summed up long after.
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    agent.scan()
+    command(agent, "pause")
+    private = home.session()
+    private.prompt("private")
+    home.index(private, firstPrompt="private")
+    began = home.pen.now
+    run = private.path.with_suffix("") / "workflows" / "wf_1.json"
+    run.parent.mkdir(parents=True)
+    told = {"runId": "1", "startTime": began.timestamp() * 1000, "result": "private"}
+    run.write_text(json.dumps(told))
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["lines"] == 0
+    home.pen.now += timedelta(hours=2)
+    later = home.session()
+    for session, word in ((private, "private"), (later, "open")):
+        session.prompt(f"open, said after {word}")
+        session.record({"type": "last-prompt", "lastPrompt": word, "sessionId": session.session_id})
+        session.record({"type": "ai-title", "aiTitle": word, "sessionId": session.session_id})
+        session.user(f"{word}, in short", isCompactSummary=True)
+    path = home.index(private, later)
+    index = json.loads(path.read_text())
+    index["entries"][0] |= {"firstPrompt": "private", "summary": "private", "created": began.isoformat()}
+    index["entries"][1] |= {"firstPrompt": "open", "summary": "open"}
+    path.write_text(json.dumps(index))
+    run.write_text(json.dumps(told | {"status": "done"}))
+    newer = told | {"startTime": home.pen.now.timestamp() * 1000, "result": "open"}
+    run.with_name("wf_2.json").write_text(json.dumps(newer))
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 5}
+    texts = sorted(event["text"] for event in sink.events)
+    assert texts == [*["open"] * 4, "open, in short", "open, said after open", "open, said after private"]
+    agent.run("reset", "--all", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": sink.url})
+    assert agent.scan().ledger["delivered"] == 13
+
+
+def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: Sink, agent: Agent) -> None:
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    session = home.session()
+    session.prompt("old, with a pass word in it")
+    history = home.history("old", session_id=session.session_id)
+    assert agent.scan("--from-now").ledger["lines"] == 0
+    home.pen.now += timedelta(hours=2)
+    session.prompt("new")
+    home.history("also new", session_id=session.session_id)
+    for path in (session.path, history.path):  # as somebody does who scrubs what should not be there
+        path.write_bytes(path.read_bytes().replace(b"pass word", b"xxxxxxxxx").replace(b"old", b"old, too"))
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
+    for more in (
+        {},
+        {"sessionId": home.pen.uuid(), "forkedFrom": {"sessionId": session.session_id}},
+    ):  # old and new forks
+        fork = home.session()
+        records = [json.loads(line) | more for line in session.lines]
+        fork.records(each | ({"sessionId": fork.session_id} if more else {}) for each in records)
+        fork.prompt("of the fork")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
+    assert {event["text"] for event in sink.events} == {"new", "also new", "of the fork"}
 
 
 def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:

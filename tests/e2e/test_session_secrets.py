@@ -34,6 +34,18 @@ def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
     assert (found in sent, printed in sent, typed in sent, "./probe" in sent) == (False, False, False, True)
 
 
+def test_what_was_told_where_nothing_is_read_is_a_secret_elsewhere(home: Home, sink: Sink) -> None:
+    told = secret("drawn", 9)
+    session = home.session(project="-work-app")
+    for session.cwd in ("/work/app/secret", "/work/app"):
+        session.prompt(f"DB_PASSWORD={told}" if session.cwd.endswith("secret") else f"./probe {told} --fast")
+        session.prompt("the same in both")
+    agent = Inside(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/app/secret"})
+    assert agent.scan().ledger["skipped"] == {"project": 2}
+    texts = [event["text"] for event in sink.events]
+    assert (texts[0].startswith("./probe [REDACTED:"), texts[1:]) == (True, ["the same in both"])
+
+
 def test_what_stays_here_still_tells_which_words_are_secrets(home: Home, sink: Sink) -> None:
     told, given, printed = secret("drawn", 7), secret("drawn", 8), "falcon-otter-13"
     session = home.session()

@@ -75,6 +75,7 @@ def test_sessions_are_listed_with_their_state(home: Home, agent: Agent) -> None:
         excluded.session_id: "excluded",
         pending.session_id: "pending",
     }
+    assert agent.run("preview", sent.session_id, "--json", *agent.places()).code == 2, "it would not print JSON"
     assert [row["changed"] for row in rows] == sorted((row["changed"] for row in rows), reverse=True)
     listed = agent.run("preview", *agent.places(), env=said_no).stdout
     assert re.search(rf"excluded +\d+ bytes  {excluded.session_id}  -work-c", listed)

@@ -41,6 +41,7 @@ def test_every_copy_goes_also_where_nothing_tells(redactor: Redactor) -> None:
 def test_copies_in_another_escaping_go_too(redactor: Redactor, value: str) -> None:
     go = value.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
     forms = [value, go, quote(value, safe=""), quote(value, safe="!'()*~")]
+    forms.append(re.sub("[^A-Za-z0-9]", "-", value))  # as in the name of a project
     for ascii_only in (True, False):
         once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         forms += [once, json.dumps(once, ensure_ascii=False)[1:-1]]

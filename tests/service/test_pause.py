@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from collector.keeping.pause import pause, pause_path, read_pause, resume
+import pytest
+
+from collector.keeping.pause import ask_to_leave_out, pause, pause_path, read_pause, resume
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink
@@ -40,13 +42,14 @@ def test_a_pause_ends_by_itself_when_its_time_is_over(tmp_path: Path) -> None:
     assert read_pause(tmp_path / "state.json", 8200.0) is None
 
 
-def test_a_pause_stops_a_pass_that_is_under_way(home: Home, clock: Clock) -> None:
+@pytest.mark.parametrize("said", ["pause", "resume --from-now"])
+def test_a_word_of_a_person_stops_a_pass_that_is_under_way(home: Home, clock: Clock, said: str) -> None:
     for number in range(12):
         home.session().prompt(f"number {number}")
     state = home.path.parent / "agent" / "state.json"
 
     def answer(_: object) -> Answer:
-        pause(state, clock.wall(), None)
+        pause(state, clock.wall(), None) if said == "pause" else ask_to_leave_out(state)
         return Answer()
 
     given = {"batch": {"max_events": 1}}
@@ -57,3 +60,4 @@ def test_a_pause_stops_a_pass_that_is_under_way(home: Home, clock: Clock) -> Non
         clock.forward(10_000)
         steps.until_idle()
         assert len(sink.requests) == sent
+        assert steps.service.passes.lag.by_priority()["P0"]["behind"] == (12 - sent if said == "pause" else 0)

@@ -69,6 +69,7 @@ class ClaudeCode:
     may_name = staticmethod(projects.may_name)
     directory_of = staticmethod(projects.directory_of)
     session_of = staticmethod(projects.session_of)
+    tells_since = staticmethod(projects.tells_since)
     transcripts_of = staticmethod(projects.transcripts_of)
     anchor_after = staticmethod(anchor_after)
     example = staticmethod(example)

@@ -88,8 +88,8 @@ BY_SOURCE: dict[str, Handlers] = {
 def event(line: Line, context: Context) -> Record | Skip:
     """The event of one line, or why there is none."""
     record = line.record
-    if type(record) is not dict:
-        return Skip(reasons.NOT_A_RECORD.name)
+    if record is None:
+        raise ValueError("a line without a record: the reader has to quarantine it")
     by_type, otherwise = BY_SOURCE.get(context.kind, TRANSCRIPT)
     kind = record.get("type")
     handler, taken = by_type.get(kind, otherwise) if type(kind) is str else otherwise

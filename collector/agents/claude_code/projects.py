@@ -16,6 +16,7 @@ from glob import escape
 from typing import Any
 
 from collector.agents.claude_code import places
+from collector.agents.claude_code.times import moment
 from collector.flow.source import Source
 
 LONGEST = 200
@@ -82,10 +83,30 @@ def directory_of(source: Source, record: Mapping[str, Any]) -> str | None:
     """Where a record happened; empty where it does not say. Statistics are of all projects together."""
     if source.kind == places.STATS:
         return None
-    if record.get("isCompactSummary") is True or record.get("subtype") == "away_summary":
+    if sums_up(record):
         return ""  # of the whole session, wherever it was when this was written
     value = record.get(DIRECTORY_KEYS.get(source.kind, "cwd"))
     return value if type(value) is str else ""
+
+
+def sums_up(record: Mapping[str, Any]) -> bool:
+    """Whether a record says what was said in all of its session so far."""
+    return record.get("isCompactSummary") is True or record.get("subtype") == "away_summary"
+
+
+def tells_since(source: Source, record: Mapping[str, Any]) -> str | None:
+    """Since when what a record tells of has been going on. What has no time of its own in a transcript is of all of
+    it: a title, the last prompt, what it cost. A fork begins with copies of what was said before. Statistics hold no
+    words."""
+    if source.kind in (places.HISTORY, places.STATS):
+        return None
+    if source.kind.is_document:
+        return moment(record.get("created" if source.kind == places.SESSION_INDEX else "startTime"))
+    session = record.get("sessionId") or source.session_id
+    if source.kind == places.SESSION and ("forkedFrom" in record or session != source.session_id):
+        return moment(record.get("timestamp"))
+    is_of_one_moment = any(record.get(key) for key in ("timestamp", "uuid", "message"))
+    return None if is_of_one_moment and not sums_up(record) else ""
 
 
 def session_of(source: Source, record: Mapping[str, Any]) -> str:
