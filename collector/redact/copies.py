@@ -195,12 +195,10 @@ def _escaped(value: str) -> set[str]:
     once = {as_is, json.dumps(value)[1:-1], as_is.translate(ESCAPED_IN_GO)}
     twice = {json.dumps(text, ensure_ascii=False)[1:-1] for text in once}
     safe_signs = ("", SAFE_IN_JAVASCRIPT) if len(value) <= LONGEST_IN_URL else ()
-    return (
-        once
-        | twice
-        | {_not_in_names.sub("-", value)}
-        | {quote(value, safe=signs, errors="replace") for signs in safe_signs}
-    )
+    name = _not_in_names.sub("-", value)
+    dashes = name.count("-")
+    names = {name} if len(name) - dashes > max(SHORTEST, dashes) else set()  # or a line of dashes might be a copy
+    return once | twice | names | {quote(value, safe=signs, errors="replace") for signs in safe_signs}
 
 
 def _unescaped(value: str) -> set[str]:

@@ -67,6 +67,12 @@ def test_a_copy_goes_too_where_what_was_found_is_more_than_the_secret(redactor: 
     assert value not in text_of(event)
 
 
+def test_a_rule_of_dashes_is_no_copy(redactor: Redactor) -> None:
+    event: dict[str, Any] = {"attributes": {"password": "Q7!@#$%^&*()x"}, "text": "Q7----------x and ------------"}
+    assert redactor.event(event)
+    assert event["text"] == "Q7----------x and ------------"
+
+
 def test_short_values_are_not_cut_out_of_words(redactor: Redactor) -> None:
     event: dict[str, Any] = {"attributes": {"password": "cat42"}, "text": "concat42s and cat42 and scat421"}
     redactor.event(event)
