@@ -36,7 +36,7 @@ def main() -> None:
     try:
         sys.stderr.flush()
     except OSError:  # a full disk: Python would try it again, and end with 120
-        sys.stderr = None  # type: ignore[assignment]
+        sys.stderr = None
     except AttributeError:  # closed from the beginning
         pass
     sys.exit(code)
