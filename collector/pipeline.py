@@ -235,7 +235,7 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
 def _read(source: Source, flow: Flow) -> Iterator[Item]:
     form, entry = flow.scope.form_of(source.root), flow.state.entries.get(source.key)
     _recall(source, form, flow)
-    items = _judged(_lines(source, form, flow), source, form, flow)
+    items = _judged(_lines(source, form, flow), source, form, flow, entry.position.offset if entry else 0)
     if flow.follower is None or source.kind.is_document:
         return items
 
@@ -247,12 +247,15 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
     return flow.follower.follow(source.key, entry.position.offset if entry else 0, items, before)
 
 
-def _judged(lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow) -> Iterator[Item]:
-    """Lines with what becomes of them."""
+def _judged(
+    lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow, known: int = 0
+) -> Iterator[Item]:
+    """Lines with what becomes of them; so many bytes of their source were sent or left out before."""
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
-    retold = Retold(form, source, flow.state.left_out_at) if flow.state.left_out_at else None
+    left_out_at = flow.state.left_out_at
+    retold = Retold(form, source, left_out_at, known) if left_out_at else None
     unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
         if normalize is None:

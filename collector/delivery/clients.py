@@ -108,7 +108,9 @@ class Clients:
         is_encrypted = self._transport is None and httpx.URL(self._url).scheme == "https"
         trust = trust_of(settings) if is_encrypted else NO_TRUST
         in_url = _secrets_in(self._url)
-        self._secrets |= {*in_url, *(credentials.secrets if credentials else ())}
+        # Nobody should put a secret there; who does has it masked in `config show`, and so in what a sink says.
+        told = {value for value in settings.headers.values() if len(value) >= SHORTEST_IN_QUERY}
+        self._secrets |= {*in_url, *told, *(credentials.secrets if credentials else ())}
         named = {name.lower() for name in settings.headers}
         self.has_credentials = bool(credentials or in_url or "authorization" in named)
 

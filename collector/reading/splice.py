@@ -21,7 +21,8 @@ MAX_FROM_THE_END = 1000
 
 _BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+")
 _FORWARD = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
-_BACKWARD = re.compile(rb'"[^"]*+(?:"(?:\\\\)*+\\(?!\\)[^"]*+)*+(?:"|\Z)|[{}]')
+_SIGN = re.compile(rb'["{}]')
+_QUOTE_BACKWARD = re.compile(rb'"(\\*)')  # with the backslashes before it
 
 
 class Fragment(NamedTuple):
@@ -110,13 +111,31 @@ def _start_of_object(line: bytes, end: int) -> int | None:
     """Where the object that ends at `end` starts; tries the last 4 MB first, then more."""
     window = 4 << 20
     while line[end - 1 : end] == b"}":
-        length = _matching_brace(_BACKWARD.finditer(line[max(0, end - window) : end][::-1]), ord("}"))
+        length = _matching_brace(_tokens_backward(line[max(0, end - window) : end][::-1]), ord("}"))
         if length:
             return end - length
         if window >= min(end, LARGEST_WINDOW):
             break
         window *= 4
     return None
+
+
+def _tokens_backward(line: bytes) -> Iterator[re.Match[bytes]]:
+    """The braces of a line that is read backward, and one quote for each string. No pattern for whole strings: up to
+    Python 3.11.4, `re` gets repetitions wrong that may not be given back (`*+`) and hold others."""
+    at = 0
+    while token := _SIGN.search(line, at):
+        yield token
+        at = token.end() if line[token.start()] != ord('"') else _begin_of_string(line, token.end())
+
+
+def _begin_of_string(line: bytes, at: int) -> int:
+    """Behind the quote that begins a string, in a line that is read backward; its end, if that is where it begins."""
+    while quote := _QUOTE_BACKWARD.search(line, at):
+        if len(quote[1]) % 2 == 0:
+            return quote.start() + 1
+        at = quote.end()
+    return len(line)
 
 
 def _matching_brace(tokens: Iterator[re.Match[bytes]], opening: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
@@ -28,6 +29,7 @@ LONGEST_IN_URL = 8192
 FREE = 9  # characters of a value that is replaced inside of words, too
 FEW = 400  # forms that are searched for one by one; more of them go through an index
 SAFE_IN_JAVASCRIPT = "!'()*~"
+_not_in_names = re.compile(r"[^A-Za-z0-9]")
 ESCAPED_IN_GO = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 Marks = dict[int, list[Mark]]
@@ -188,12 +190,15 @@ def _can_be_copied(text: str) -> bool:
 
 def _escaped(value: str) -> set[str]:
     """The value in a JSON string, as most tools write it, as ASCII-only tools do and as Go does; in such a string
-    within another; and in a URL."""
+    within another; in a URL; and in a name that is made of a path."""
     as_is = json.dumps(value, ensure_ascii=False)[1:-1]
     once = {as_is, json.dumps(value)[1:-1], as_is.translate(ESCAPED_IN_GO)}
     twice = {json.dumps(text, ensure_ascii=False)[1:-1] for text in once}
     safe_signs = ("", SAFE_IN_JAVASCRIPT) if len(value) <= LONGEST_IN_URL else ()
-    return once | twice | {quote(value, safe=signs, errors="replace") for signs in safe_signs}
+    name = _not_in_names.sub("-", value)
+    dashes = name.count("-")
+    names = {name} if len(name) - dashes > max(SHORTEST, dashes) else set()  # or a line of dashes might be a copy
+    return once | twice | names | {quote(value, safe=signs, errors="replace") for signs in safe_signs}
 
 
 def _unescaped(value: str) -> set[str]:

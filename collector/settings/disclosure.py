@@ -46,9 +46,10 @@ def statement(settings: Settings) -> str:
         what = (
             "kinds, ids, times, counts, sizes, models and usage, and no words; names of projects, branches, users and "
             f"hosts {names}"
-        )
+        ) + ("; ids of the account and its organisation" if capture.account else "")
     else:
         on = [words for name, words in SAID.items() if name not in capture.off]
+        on += ["the account's e-mail address and organisation"] if capture.account else []
         what = ", ".join([*on, "and names of projects, branches, users and hosts"])
         what += "; secrets that are found are replaced by markers"
     left = sum(map(len, settings.exclusions))

@@ -33,7 +33,8 @@ from collector.settings.options import SinkSettings
 from tests.delivery.sending import channel, sealed
 from tests.delivery.test_waiting import Clock
 
-PLAIN = SinkSettings(compression="none")
+HEADED = "not-in-a-header"
+PLAIN = SinkSettings(compression="none", headers={"X-Key": HEADED})
 SECRET = "not-for-the-log"
 QUERIED = "not-a-short-one"
 
@@ -110,12 +111,12 @@ def test_what_was_sent_in_confidence_is_in_no_verdict(
     credentials: Credentials, echo: Callable[[str], httpx.Response]
 ) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
-        return echo(f"{request.headers[credentials.header]} {SECRET} {request.url.params['key']} end")
+        return echo(f"{request.headers[credentials.header]} {SECRET} {request.url.params['key']} {HEADED} end")
 
     verdict = Channel(HttpSink(), transport(answer, credentials)).post([sealed("a")], Waiting(Interrupt())).verdict
     said = str(verdict)
     assert "end" in said
-    for secret in (SECRET, QUERIED, credentials.value.removeprefix("Basic ")):
+    for secret in (SECRET, QUERIED, HEADED, credentials.value.removeprefix("Basic ")):
         assert secret not in said
 
 

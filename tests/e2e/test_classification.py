@@ -53,9 +53,7 @@ def test_any_2xx_acknowledges(sink: Sink, agent: Agent, prompts: list[str], stat
     assert result.ledger["delivered"] == len(prompts)
 
 
-@pytest.mark.parametrize(
-    "body", [b"<html>ok", b"{", b'{"rejected": 7}', b'{"rejected": [{"id": 3}, null]}', b"\xff\x00"]
-)
+@pytest.mark.parametrize("body", [b"<html>ok", b"{", b'{"rejected": "7"}', b'{"rejected": {"id": 3}}', b"\xff\x00"])
 def test_a_2xx_with_a_body_that_makes_no_sense_acknowledges(sink: Sink, agent: Agent, body: bytes) -> None:
     sink.then = Answer(200, {"Content-Type": "application/json"}, body)
     result = agent.scan()

@@ -78,3 +78,9 @@ def test_a_statement_is_about_what_is_in_force() -> None:
     assert "1 pattern of projects.exclude leaves projects out" in statement(far)
     assert "the embedded store on this machine" in statement(settings())
     assert name_of(statement(near)) != name_of(statement(far))
+    for level, words in (
+        ("content", "the account's e-mail address and organisation"),
+        ("metadata", "ids of the account"),
+    ):
+        named = settings(capture={"account": True, "level": level})
+        assert (words in statement(named), words in statement(settings(capture={"level": level}))) == (True, False)

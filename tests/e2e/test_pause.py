@@ -111,6 +111,30 @@ def test_nothing_tells_again_what_was_left_out(home: Home, sink: Sink, agent: Ag
     assert agent.scan().ledger["delivered"] == 13
 
 
+def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: Sink, agent: Agent) -> None:
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    session = home.session()
+    session.prompt("old, with a pass word in it")
+    history = home.history("old", session_id=session.session_id)
+    assert agent.scan("--from-now").ledger["lines"] == 0
+    home.pen.now += timedelta(hours=2)
+    session.prompt("new")
+    home.history("also new", session_id=session.session_id)
+    for path in (session.path, history.path):  # as somebody does who scrubs what should not be there
+        path.write_bytes(path.read_bytes().replace(b"pass word", b"xxxxxxxxx").replace(b"old", b"old, too"))
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
+    for more in (
+        {},
+        {"sessionId": home.pen.uuid(), "forkedFrom": {"sessionId": session.session_id}},
+    ):  # old and new forks
+        fork = home.session()
+        records = [json.loads(line) | more for line in session.lines]
+        fork.records(each | ({"sessionId": fork.session_id} if more else {}) for each in records)
+        fork.prompt("of the fork")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
+    assert {event["text"] for event in sink.events} == {"new", "also new", "of the fork"}
+
+
 def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.session()
     session.prompt("before")

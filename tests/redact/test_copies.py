@@ -41,6 +41,7 @@ def test_every_copy_goes_also_where_nothing_tells(redactor: Redactor) -> None:
 def test_copies_in_another_escaping_go_too(redactor: Redactor, value: str) -> None:
     go = value.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
     forms = [value, go, quote(value, safe=""), quote(value, safe="!'()*~")]
+    forms.append(re.sub("[^A-Za-z0-9]", "-", value))  # as in the name of a project
     for ascii_only in (True, False):
         once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         forms += [once, json.dumps(once, ensure_ascii=False)[1:-1]]
@@ -64,6 +65,12 @@ def test_a_copy_goes_too_where_what_was_found_is_more_than_the_secret(redactor: 
     event = {"text": text.replace("@", value, 1), "output": f"see {value} again"}
     redactor.event(event)
     assert value not in text_of(event)
+
+
+def test_a_rule_of_dashes_is_no_copy(redactor: Redactor) -> None:
+    event: dict[str, Any] = {"attributes": {"password": "Q7!@#$%^&*()x"}, "text": "Q7----------x and ------------"}
+    assert redactor.event(event)
+    assert event["text"] == "Q7----------x and ------------"
 
 
 def test_short_values_are_not_cut_out_of_words(redactor: Redactor) -> None:

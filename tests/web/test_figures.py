@@ -149,7 +149,7 @@ def test_an_answer_is_bounded(browser: Browser) -> None:
     assert len(page.encode()) < 300_000
 
 
-def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path) -> None:
+def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """cleanupPeriodDays of the root's settings.json, and the sessions that only the store still has."""
     home = Home(tmp_path)
     gone, there = home.session(), home.session()
@@ -157,6 +157,8 @@ def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path) -> None:
         session.prompt("Hello")
         os.utime(session.path, (1_772_366_400, 1_772_366_400))  # 2026-03-01T12:00:00Z
     agent = Agent(home)
+    # Where a machine has no id of its own, as in a container, the state file's directory says which one it is.
+    monkeypatch.setenv("COLLECTOR_STATE__PATH", str(agent.state))
     assert agent.scan().code == 0
     gone.delete()
     (home.root / "settings.json").write_text('{"cleanupPeriodDays": 99999, "env": {"KEY": "only-in-settings"}}')

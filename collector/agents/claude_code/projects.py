@@ -96,11 +96,15 @@ def sums_up(record: Mapping[str, Any]) -> bool:
 
 def tells_since(source: Source, record: Mapping[str, Any]) -> str | None:
     """Since when what a record tells of has been going on. What has no time of its own in a transcript is of all of
-    it: a title, the last prompt, what it cost. Statistics hold no words."""
+    it: a title, the last prompt, what it cost. A fork begins with copies of what was said before. Statistics hold no
+    words."""
     if source.kind in (places.HISTORY, places.STATS):
         return None
     if source.kind.is_document:
         return moment(record.get("created" if source.kind == places.SESSION_INDEX else "startTime"))
+    session = record.get("sessionId") or source.session_id
+    if source.kind == places.SESSION and ("forkedFrom" in record or session != source.session_id):
+        return moment(record.get("timestamp"))
     is_of_one_moment = any(record.get(key) for key in ("timestamp", "uuid", "message"))
     return None if is_of_one_moment and not sums_up(record) else ""
 
