@@ -33,6 +33,12 @@ def main() -> None:
         os.write(2, b"collector: Interrupted.\n")
         os._exit(INTERRUPTED)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on an interrupt would end in a traceback
+    try:
+        sys.stderr.flush()
+    except OSError:  # a full disk: Python would try it again, and end with 120
+        sys.stderr = None
+    except AttributeError:  # closed from the beginning
+        pass
     sys.exit(code)
 
 

@@ -81,6 +81,8 @@ class Journal:
 
     def read(self, base: IO[bytes]) -> Iterator[dict[str, Any]]:
         """The changes since this base was written; none if the journal belongs to another one."""
+        if not self.path.is_file():  # a pipe would be waited for
+            return
         with contextlib.suppress(OSError), open(self.path, "rb") as lines:
             for number, line in enumerate(lines):
                 try:

@@ -99,18 +99,21 @@ class HeldFiles:
             return
         unsent = {source.key: size for source in found if (size := unsent_of(source, state))}
         plan = self.held.plan_to_hold(self._read_as, found, unsent, state.entries, self.settings, self.sink)
-        if plan.left_out > self.left_out:  # a glance says nothing about other files, so this only grows
-            self.left_out = plan.left_out
-            limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
-            log.warning("not all unsent files can be held", left_out=plan.left_out, **limits)
+        held = len(self.held.files)
         try:
             self.carry_out(plan)
         except OSError as error:
             log.warning("unsent files cannot be held", path=str(self.directory), reason=error.strerror)
-        else:
-            if plan.take:
-                told = self.summary()
-                log.info("unsent files held", files=told["files"], bytes=told["bytes"])
+            return
+        taken = len(self.held.files) - held
+        left_out = plan.left_out + len(plan.take) - taken
+        if left_out > self.left_out:  # a glance says nothing about other files, so this only grows
+            self.left_out = left_out
+            limits = {"max_files": self.settings.max_files, "max_bytes": self.settings.max_bytes}
+            log.warning("not all unsent files can be held", left_out=left_out, path=str(self.directory), **limits)
+        if taken:
+            told = self.summary()
+            log.info("unsent files held", files=told["files"], bytes=told["bytes"])
 
     def let_go(self, state: State) -> None:
         """Lets go of what was sent to its end. Call it only when the offsets are on disk."""

@@ -52,6 +52,10 @@ def test_a_full_disk_for_the_output_is_named(agent: Agent, unbuffered: str) -> N
     assert {command: how for command, how in said.items() if how != expected} == {}
 
 
+def test_a_full_disk_for_the_log_changes_no_exit_code(agent: Agent) -> None:
+    assert [in_shell(agent, "2>/dev/full", *command.split())[0] for command in ("scan", "scan --root x")] == [0, 66]
+
+
 def test_a_closed_stream_is_no_accident(agent: Agent) -> None:
     agent.run("scan")
     said = {

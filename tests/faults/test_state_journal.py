@@ -95,6 +95,12 @@ def test_a_journal_is_never_applied_to_another_state(tmp_path: Path, becomes: st
     assert (len(loaded), "~/.claude/projects/-p/7.jsonl" in loaded) == (200, True)
 
 
+def test_a_pipe_with_the_name_of_a_journal_is_not_waited_for(tmp_path: Path) -> None:
+    large(tmp_path / "state.json", 200)
+    os.mkfifo(tmp_path / "state.json.journal")
+    assert len(State(tmp_path / "state.json", FORM.name).load().entries) == 200
+
+
 def test_a_state_that_is_replaced_under_the_agent_is_written_whole(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = large(path)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import stat
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from collector.agents.claude_code import places
 from collector.flow.sink_identity import NO_SINK, SinkIdentity
@@ -95,6 +97,22 @@ def test_a_link_is_another_name_of_the_original(place: Place) -> None:
     assert (place.directory / "1.jsonl").samefile(source.path)
     assert stat.S_IMODE(place.directory.stat().st_mode) == 0o700
     assert place.held.summary() == {"files": 1, "bytes": 2, "left_out": 0}
+
+
+@pytest.mark.usefixtures("no_links")
+def test_a_copy_for_which_there_is_no_room_counts_as_left_out(place: Place) -> None:
+    large, small = place.write("a", b"1\n" * 100_000), place.write("b", b"2\n")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))  # a file cannot grow, as on a full disk
+    try:
+        with capture_logs() as said:
+            place.held.hold([large], place.state)
+            place.held.hold([large, small], place.state)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert place.held.summary() == {"files": 1, "bytes": 2, "left_out": 1}
+    told = [each["event"] for each in said if each["log_level"] != "debug"]
+    assert told == ["not all unsent files can be held", "unsent files held"]
 
 
 @pytest.mark.usefixtures("no_links")
