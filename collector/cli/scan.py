@@ -183,7 +183,7 @@ def _check_roots(roots: Sequence[Root]) -> None:
     from collector.agents.registry import AGENTS
     from collector.reading.roots import doubt
 
-    missing = [found.path for found in roots if not os.path.isdir(found.path)]
+    missing = [found.path for found in roots if not os.path.exists(found.path)]
     doubts = [said for found in roots if (said := doubt(found, AGENTS[found.agent]))]
     if doubts and len(missing) + len(doubts) == len(roots):
         raise NotARoot("\n".join(doubts))
@@ -191,9 +191,10 @@ def _check_roots(roots: Sequence[Root]) -> None:
         forms = [AGENTS[name] for name in dict.fromkeys(found.agent for found in roots)]
         makers = " or ".join(form.title for form in forms)
         ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
+        do, them = ("does", "it") if len(missing) == 1 else ("do", "them")
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} does not exist. {makers} creates it when it first starts; "
-            f"if it is elsewhere, name it with {ways}."
+            f"There is nothing to read: {', '.join(missing)} {do} not exist. {makers} creates {them} when it first "
+            f"starts; if the files are elsewhere, name the directory with {ways}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)

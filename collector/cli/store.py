@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
+import orjson
 import typer
 
 from collector import settings
@@ -22,7 +23,7 @@ from collector.files import only_for_this_user
 from collector.log import counted, printable, tame_json
 from collector.settings import Settings
 from collector.store.queries import Selection
-from collector.store.removing import Choice
+from collector.store.removing import Choice, Removed
 
 app = typer.Typer(help="Look after the embedded store, and ask it.", no_args_is_help=True)
 Database = Annotated[
@@ -203,9 +204,6 @@ def forget(
 
     Example: collector forget --project ~/work/shop
     """
-    from collector.store.removing import count, remove
-    from collector.store.report import asking
-
     if project is not None and ("/" in project or project.startswith("~")):
         project = str(Path(project).expanduser().absolute())
     choice = Choice(session, project, _day(before) or None)
@@ -213,20 +211,9 @@ def forget(
         raise typer.BadParameter("say what: --session, --project or --before.", param_hint="--session")
     chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
     path = database or chosen.database_path
-    _must_exist(path)
-    choices = _with_pseudonyms(chosen, choice)
-    with asking(path) as connection:
-        found = _sum([count(connection, each) for each in choices])
-    if not yes and found.events:
-        if not sys.stdin.isatty():
-            raise NotPossible(
-                f"That would remove {counted(found.events, 'event')}. Say --yes where nobody can be asked."
-            )
-        typer.confirm(
-            f"Remove {counted(found.events, 'event')} of {counted(found.sessions, 'session')} for good?", abort=True
-        )
-    with closing(_writer(path, chosen)) as writer:
-        removed = _sum([remove(writer, each, "asked for by a person") for each in choices])
+    # Who sends elsewhere has no store, but may have something held or quarantined.
+    is_there = bool(database) or path.exists()
+    removed = _remove_stored(path, chosen, choice, is_sure=yes) if is_there else Removed(0, 0, 0)
     let_go = [] if database else [_let_go(each, choice) for each in chosen.each()]
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
     is_left = any(is_left for _, _, is_left in let_go)
@@ -243,6 +230,27 @@ def forget(
         raise typer.Exit(SOME_LEFT)
 
 
+def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: bool) -> Removed:
+    """Removes events from the store, once a person has agreed to how many that is."""
+    from collector.store.removing import count, remove
+    from collector.store.report import asking
+
+    _must_exist(path)
+    choices = _with_pseudonyms(chosen, choice)
+    with asking(path) as connection:
+        found = _sum([count(connection, each) for each in choices])
+    if not is_sure and found.events:
+        if not sys.stdin.isatty():
+            raise NotPossible(
+                f"That would remove {counted(found.events, 'event')}. Say --yes where nobody can be asked."
+            )
+        typer.confirm(
+            f"Remove {counted(found.events, 'event')} of {counted(found.sessions, 'session')} for good?", abort=True
+        )
+    with closing(_writer(path, chosen)) as writer:
+        return _sum([remove(writer, each, "asked for by a person") for each in choices])
+
+
 def _with_pseudonyms(chosen: Settings, choice: Choice) -> list[Choice]:
     """The choice, and the same for what a project is called at the level metadata."""
     from collector.agents.registry import AGENTS
@@ -256,7 +264,7 @@ def _with_pseudonyms(chosen: Settings, choice: Choice) -> list[Choice]:
     return [choice, *(choice._replace(project=pseudonym("project", name, key)) for name in names)]
 
 
-def _sum(parts: list[Any]) -> Any:
+def _sum(parts: list[Removed]) -> Removed:
     """What went by several choices together; no event is of two of them."""
     return type(parts[0])(*(sum(each) for each in zip(*parts, strict=True)))
 
@@ -292,12 +300,24 @@ def _is_of(choice: Choice, session: str, project: str) -> bool:
 
 
 def _holds(choice: Choice, entry: dict[str, Any]) -> bool:
-    """Whether a quarantined entry is of this session or project; a torn line is known by its file alone."""
-    path = Path(str(entry.get("source", "")))
-    session = choice.session or ""
-    names = {choice.project, re.sub(r"[^A-Za-z0-9]", "-", choice.project or "")}
-    is_session = choice.session is None or session in str(path) or session in str(entry.get("payload", ""))
-    return is_session and (choice.project is None or bool(names & set(path.parts)))
+    """Whether a quarantined entry is of this session or project: an event says where it happened, and a torn line is
+    known by its file alone."""
+    path, payload = Path(str(entry.get("source", ""))), str(entry.get("payload", ""))
+    session, project = choice.session or "", choice.project or ""
+    names = {project, re.sub(r"[^A-Za-z0-9]", "-", project)}
+    is_session = choice.session is None or session in str(path) or session in payload
+    place = f"{_place_in(payload)}/"
+    return is_session and (not project or bool(names & set(path.parts)) or place.startswith(f"{project}/"))
+
+
+def _place_in(payload: str) -> str:
+    """Where a quarantined event happened; empty where it does not say."""
+    try:
+        event = orjson.loads(payload)
+    except ValueError:
+        return ""
+    place = event.get("cwd") if isinstance(event, dict) else None
+    return place if isinstance(place, str) else ""
 
 
 def _writer(path: Path, chosen: Settings) -> Any:

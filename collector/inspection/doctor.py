@@ -78,12 +78,12 @@ def checks(settings: Settings, services: Sequence[Mapping[str, str]], *, has_can
 def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
     missing = {root.path for root in found.missing_roots}
     for root in roots_of(settings):
-        if root.path in missing:
+        if said := doubt(root, AGENTS[root.agent]):
+            yield Check("root", "warn", said)
+        elif root.path in missing:
             who = AGENTS[root.agent].title
             advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
             yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
-        elif said := doubt(root, AGENTS[root.agent]):
-            yield Check("root", "warn", said)
         else:
             count = sum(source.root.path == root.path for source in found.files)
             yield Check("root", "ok" if count else "warn", f"{root.path}: {counted(count, 'source')}")

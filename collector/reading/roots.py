@@ -19,6 +19,8 @@ def doubt(root: Root, form: AgentFormat) -> str:
     """Why this is no root; empty if it may be one. An empty directory may become one."""
     try:
         is_strange = bool(os.listdir(root.path)) and not _has_marks(root.path, form)
+    except NotADirectoryError:
+        return f"{root.path} is a file. Name the directory in which {form.title} keeps its files."
     except OSError:  # missing, or not to be listed: the walk says so
         return ""
     if not is_strange:

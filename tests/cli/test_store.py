@@ -283,8 +283,12 @@ def test_forgetting_drops_what_is_quarantined_too(
     entry: dict[str, Any] = {"id": "1" * 32, "time": "2026-03-01T10:00:00Z", "reason": "refused", "offset": 7}
     entry |= {"source": "~/.claude/projects/-work-shop/s-1.jsonl", "payload": '{"session_id": "s-1"}'}
     other = entry | {"id": "2" * 32, "source": "~/.claude/projects/-work-other/s-2.jsonl", "payload": "{}"}
+    below = entry | {"id": "3" * 32, "source": "~/.claude/history.jsonl", "payload": '{"cwd": "/work/shop/till"}'}
     quarantine = tmp_path / "state.quarantine.jsonl"
-    quarantine.write_text(f"{json.dumps(entry)}\n{json.dumps(other)}\n")
+    quarantine.write_text("".join(f"{json.dumps(each)}\n" for each in (entry, other, below)))
+    told = Told(capsys, "forget", "--project", "/work/shop/till", "--yes", "--json", "--config", config)
+    assert json.loads(told.out)["quarantined"] == 1
+    (tmp_path / "events.db").unlink()  # as where another sink takes everything
     told = Told(capsys, "forget", "--project", "/work/shop", "--yes", "--json", "--config", config)
     assert json.loads(told.out)["quarantined"] == 1
     assert [json.loads(line)["id"] for line in quarantine.read_text().splitlines()] == ["2" * 32]

@@ -322,6 +322,11 @@ def test_a_private_authority_and_a_client_certificate_work(
             *(NOT_A_ROOT, "Did you mean {}/home/.claude?"),
             id="one level too deep",
         ),
+        pytest.param(
+            lambda home: (["--root", f"{next((home / 'home/.claude').rglob('*.jsonl'))}"], {}),
+            *(NOT_A_ROOT, ".jsonl is a file."),
+            id="a file",
+        ),
     ],
 )
 def test_bad_input_gets_its_code_and_a_sentence(
