@@ -84,6 +84,7 @@ class Settling:
         self._later: list[Sealed] = []  # what the sink put off while it took others
         self._sent_bytes = 0
         self._duplicates = 0
+        self._looks = 0  # for an event that the sink takes
 
     def receipt(self) -> Receipt:
         """Settles every event of the batch."""
@@ -243,14 +244,20 @@ class Settling:
         """
         canary = self._health.canary
         known = [canary] if canary else []
-        # Two of these, because one poison event among them is not both.
-        others = [] if self._has_waited_enough(0.0) else [events[0], events[-1]]
+        others = [] if self._has_waited_enough(0.0) else self._two_of(events)
         for candidate in [*known, *others]:
             if len(events) == 1 and candidate is events[0]:  # the suspect cannot speak for itself
                 continue
             if self._is_taken(candidate):
                 return candidate
         return None
+
+    def _two_of(self, events: list[Sealed]) -> list[Sealed]:
+        """Two, because one poison event among these is not both; and others at every look, because two may be."""
+        self._looks += 1
+        if self._looks == 1:
+            return [events[0], events[-1]]
+        return [events[int(self._policy.uniform(0, len(events))) % len(events)] for _ in range(2)]
 
     def _is_taken(self, event: Sealed) -> bool:
         """Whether the sink takes this event now."""

@@ -9,6 +9,7 @@ paused, no connection is made at all.
 from __future__ import annotations
 
 import email.utils
+import os
 import ssl
 import time
 from collections.abc import Callable, Iterator
@@ -252,7 +253,17 @@ def _read_back(
         yield Check(name, "warn", f"not possible ({why})", f"Ask the engine for the event {sent.event.id} yourself.")
 
 
+def _may_write(path: Path) -> bool:
+    """Whether this process may, as whom it acts."""
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def _events_kept_at(path: Path, address: str) -> Check:
+    place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
+    closed = next((each for each in (place, path) if each.exists() and not _may_write(each)), None)
+    if closed is not None:
+        advice = "Make it writable to this user, or name another place with store.database."
+        return Check("sink", "fail", f"{address}: {closed} is not writable", advice)
     if not path.exists():
         return Check("sink", "ok", f"{address}, created by the first run")
     from collector.store.database import open_to_read

@@ -147,6 +147,13 @@ def test_a_request_that_a_sink_cannot_answer_in_time_is_not_repeated_for_ever() 
     assert (receipt.refused, receiver.stored) == ([], set(names(9)))
 
 
+def test_poison_at_both_ends_of_the_first_batch_does_not_look_like_an_outage() -> None:
+    receiver = Receiver(failing_on("e0", "e8", status=500))
+    [receipt] = settle(receiver, batch(*names(9)))
+    assert {thing.id for thing in receipt.refused} == {"e0", "e8"}
+    assert receiver.stored == set(names(9)) - {"e0", "e8"}
+
+
 def test_an_event_that_a_healthy_sink_fails_on_slowly_is_quarantined_all_the_same() -> None:
     passed = 0.0
 

@@ -18,6 +18,7 @@ from collector import settings
 from collector.assembly import scope_of
 from collector.delivery.sinks.registry import SINKS
 from collector.inspection.doctor import STEPS
+from collector.inspection.sink_checks import sink_checks
 from collector.reading.discover import discover
 from tests.agent import Agent
 from tests.build import Home
@@ -201,6 +202,17 @@ def test_doctor_names_what_it_may_not_read_and_what_is_no_root(reachable: Path) 
     no_root = f"{path.parents[1]} is not a directory of Claude Code: it holds nothing that Claude Code writes."
     expected = [f"{world.root}: 2 sources", f"{no_root} Did you mean {world.root}?"]
     assert told[:3] == [*expected, f"{path} cannot be read: Permission denied"]
+
+
+def test_doctor_names_a_store_that_cannot_be_written(reachable: Path) -> None:
+    closed, database = reachable / "closed", reachable / "events.db"
+    closed.mkdir(mode=0o500)
+    database.touch(mode=0o400)
+    for place, named in ((closed / "below" / "events.db", closed), (database, database)):
+        with as_nobody(reachable):
+            chosen = settings.load(None, {"store": {"database": str(place)}}, sinks=SINKS)
+            [check] = sink_checks(chosen)
+        assert (check.level, f"{named} is not writable" in check.finding) == ("fail", True), check
 
 
 def test_a_file_that_loses_its_permission_goes_on_where_it_was(reachable: Path) -> None:

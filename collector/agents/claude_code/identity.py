@@ -15,7 +15,6 @@ import orjson
 from collector.agents.claude_code.places import HISTORY, RUNS
 from collector.agents.claude_code.times import moment
 from collector.flow.anchor import Anchor, mark_of
-from collector.flow.json_leaves import leaves
 from collector.flow.source import Source
 
 MAX_UUID = 128
@@ -83,9 +82,26 @@ def canonical(record: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
     except (TypeError, ValueError, RecursionError):
-        pass
-    try:
-        return json.dumps(record, sort_keys=True).encode()
-    except (TypeError, ValueError, RecursionError):
-        # Nested deeper than any serializer goes: its leaves in reading order, with their types.
-        return "\0".join(f"{type(leaf).__name__}:{leaf!r}" for leaf in leaves(record)).encode("utf-8", "surrogatepass")
+        return _written(record)
+
+
+def _written(value: Any) -> bytes:
+    """What nests deeper than orjson writes. Without recursion: how deep that goes depends on who calls, and so a record
+    had another id in `run` than in `scan`."""
+    parts: list[bytes] = []
+    waiting: list[Any] = [value]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is bytes:  # a sign, or a key
+            parts.append(part)
+        elif type(part) is dict:
+            waiting.append(b"}")
+            for key in sorted(part, reverse=True):
+                waiting += (part[key], json.dumps(key).encode())
+            parts.append(b"{")
+        elif type(part) is list:
+            waiting += (b"]", *reversed(part))
+            parts.append(b"[")
+        else:
+            parts.append(json.dumps(part).encode())
+    return b",".join(parts)

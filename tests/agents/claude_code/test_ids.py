@@ -119,3 +119,22 @@ def test_the_same_prompt_at_another_time_is_another_event() -> None:
     line = HISTORY_LINES["history"]
     later = line | {"timestamp": line["timestamp"] + 1}
     assert id_of(line, kind=places.HISTORY) != id_of(later, kind=places.HISTORY)
+
+
+def test_how_deep_the_caller_is_changes_no_id() -> None:
+    def id_from(frames: int, record: Record) -> str:
+        return id_of(record) if not frames else id_from(frames - 1, record)
+
+    def nested(depth: int, leaf: str, name: str = "k") -> Record:
+        value: Any = leaf
+        for _ in range(depth):
+            value = [{name: value}]
+        return {"type": "mode", "news": value, "mode": "plan"}
+
+    depths = (100, 130, 300, 440, 470, 490, 1000)
+    near = [id_of(nested(depth, "x")) for depth in depths]
+    assert near == [id_from(300, nested(depth, "x")) for depth in depths]
+    others = [id_of(each) for each in (nested(300, "y"), nested(300, "x", "j"), nested(301, "x"))]
+    assert len({*near, *others}) == len(near) + len(others)
+    record = nested(300, "x")
+    assert id_of(dict(reversed(record.items()))) == id_of(record)
