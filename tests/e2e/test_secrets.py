@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -144,9 +145,16 @@ def test_no_secret_in_a_key_leaves(home: Home, sink: Sink, agent: Agent) -> None
     backups = {f"/work/{planter.secret('path key')}.py": {"version": 1}}
     snapshot = {"messageId": "m", "trackedFileBackups": backups, "timestamp": session.pen.timestamp()}
     session.record({"type": "file-history-snapshot", "messageId": "m", "snapshot": snapshot})
+    # Keys of the program's own are spelled our way, which would make another text of these.
+    for kind in ("attachment", "system", "cost-state", "a-type-of-tomorrow"):
+        inner = {planter.secret(f"{kind} inner"): 1}
+        session.record({"type": kind, "attachment": inner, planter.secret(kind): "x", "modelUsage": {"m": inner}})
+    session.tool_result(None, result={planter.secret("result key"): {"a": 1}, planter.secret("omitted"): "ok" * 50})
     result = agent.scan()
     assert result.code == 0, result.stderr
     planter.assert_kept_home(result, agent, sink)
+    sent = re.sub("[^a-z0-9]", "", sink.raw_bytes.decode().lower())
+    assert [place for core, place in planter.places.items() if core.lower() in sent] == []
 
 
 def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> None:
