@@ -169,7 +169,7 @@ def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> N
     assert token[:12].encode() not in sink.raw_bytes
 
 
-def test_no_secret_loses_what_tells_it_to_an_earlier_one(home: Home, sink: Sink) -> None:
+def test_no_secret_loses_what_tells_it(home: Home, sink: Sink) -> None:
     # What attachments looked like to the model is sent but for the lines that were sent before: `-----BEGIN` is one.
     planter, session = Planter("assignment"), home.session()
     for number in range(3):
@@ -182,9 +182,12 @@ def test_no_secret_loses_what_tells_it_to_an_earlier_one(home: Home, sink: Sink)
         text = "\n".join(["Its key:", f"-----BEGIN {name}-----", *lines, f"-----END {name}-----", "Use it well."])
         for each in (text, f"Its password:\n{password}\nUse that well, too."):
             session.record({"type": "attachment", "attachment": {"type": "note"}, "rendered": [each]})
+        # A list of lines, as some tools take and give them, has the key line by line.
+        session.tool_call("Write", {"path": "a", "lines": text.splitlines(keepends=True)})
+        session.tool_result(None, result={"cells": [{"source": text.splitlines(), "outputs": [1, "ok"]}]})
     result = Inside(home, sink).scan()
     assert "Its password:" in str(sink.events)
-    assert sink.raw_bytes.count(b"[REDACTED:private-key:") == 3
+    assert sink.raw_bytes.count(b"[REDACTED:private-key:") == 9
     planter.assert_kept_home(result, Inside(home, sink), sink)
 
 
