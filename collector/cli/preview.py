@@ -97,7 +97,10 @@ def _list(chosen: settings.Settings, *, as_json: bool) -> None:
         when = row.changed.replace("T", " ")[:16]
         typer.echo(log.printable(f"{when}  {row.state:11}  {size:>18}  {row.session}  {row.project}".rstrip()))
     typer.echo(
-        "`collector preview ID` shows a session as it would be sent." if rows else "There is nothing to read.", err=True
+        "`collector preview ID` shows a session as it would be sent. Times are UTC."
+        if rows
+        else "There is nothing to read.",
+        err=True,
     )
 
 

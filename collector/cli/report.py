@@ -62,7 +62,7 @@ TOOLS = (
     Column("p95_ms", "p95", 1, "duration"),
 )
 SESSIONS = (
-    Column("last_time", "last", 0, "minute"),
+    Column("last_time", "last (UTC)", 0, "minute"),
     Column("title", "title", 1, "text"),
     Column("project", "project", 3, "text"),
     Column("prompts", "prompts", 2),

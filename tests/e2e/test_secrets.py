@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -144,9 +145,16 @@ def test_no_secret_in_a_key_leaves(home: Home, sink: Sink, agent: Agent) -> None
     backups = {f"/work/{planter.secret('path key')}.py": {"version": 1}}
     snapshot = {"messageId": "m", "trackedFileBackups": backups, "timestamp": session.pen.timestamp()}
     session.record({"type": "file-history-snapshot", "messageId": "m", "snapshot": snapshot})
+    # Keys of the program's own are spelled our way, which would make another text of these.
+    for kind in ("attachment", "system", "cost-state", "a-type-of-tomorrow"):
+        inner = {planter.secret(f"{kind} inner"): 1}
+        session.record({"type": kind, "attachment": inner, planter.secret(kind): "x", "modelUsage": {"m": inner}})
+    session.tool_result(None, result={planter.secret("result key"): {"a": 1}, planter.secret("omitted"): "ok" * 50})
     result = agent.scan()
     assert result.code == 0, result.stderr
     planter.assert_kept_home(result, agent, sink)
+    sent = re.sub("[^a-z0-9]", "", sink.raw_bytes.decode().lower())
+    assert [place for core, place in planter.places.items() if core.lower() in sent] == []
 
 
 def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> None:
@@ -159,6 +167,28 @@ def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> N
     assert Inside(home, sink).scan().ledger["delivered"] == 10
     assert all(event["tool"]["patch"] for event in sink.events)
     assert token[:12].encode() not in sink.raw_bytes
+
+
+def test_no_secret_loses_what_tells_it(home: Home, sink: Sink) -> None:
+    # What attachments looked like to the model is sent but for the lines that were sent before: `-----BEGIN` is one.
+    planter, session = Planter("assignment"), home.session()
+    for number in range(3):
+        lines = [
+            base64.b64encode(hashlib.sha512(f"{number} {line}".encode()).digest()).decode()[:64] for line in range(9)
+        ]
+        planter.places |= dict.fromkeys(lines, f"key {number}")
+        password = planter.secret(f"{number} password").partition("=")[2]
+        name = "RSA PRIVATE " + "KEY"
+        text = "\n".join(["Its key:", f"-----BEGIN {name}-----", *lines, f"-----END {name}-----", "Use it well."])
+        for each in (text, f"Its password:\n{password}\nUse that well, too."):
+            session.record({"type": "attachment", "attachment": {"type": "note"}, "rendered": [each]})
+        # A list of lines, as some tools take and give them, has the key line by line.
+        session.tool_call("Write", {"path": "a", "lines": text.splitlines(keepends=True)})
+        session.tool_result(None, result={"cells": [{"source": text.splitlines(), "outputs": [1, "ok"]}]})
+    result = Inside(home, sink).scan()
+    assert "Its password:" in str(sink.events)
+    assert sink.raw_bytes.count(b"[REDACTED:private-key:") == 9
+    planter.assert_kept_home(result, Inside(home, sink), sink)
 
 
 def test_a_secret_known_only_by_its_key_stays_home(home: Home, sink: Sink, agent: Agent) -> None:

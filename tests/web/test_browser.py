@@ -73,7 +73,7 @@ class Visit:
         assert bad == [], self.page.url
         width = self.page.evaluate("document.documentElement.scrollWidth")
         assert width <= self.page.viewport_size["width"], self.page.url
-        if self.page.viewport_size["width"] < 640:
+        if self.page.viewport_size["width"] <= 760:
             sideways = (
                 "[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length"
             )

@@ -20,22 +20,36 @@ MAX_DEPTH = 32
 LEAST_BINARY = 1024
 BINARY = re.compile(r"(?:data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[\w=.-]+)*;base64,)?(?P<data>[A-Za-z0-9+/_-]+={0,2})")
 WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Words, with one number at most, and no more than an abbreviation in capitals.
+OWN_KEY = re.compile(r"(?!.*[A-Z]{5})[A-Za-z_-]*\d{0,4}[A-Za-z_-]*")
 MEDIA_KEYS = frozenset({"media_type", "mediaType", "mimeType"})
+KEY_BEGINS = "-----BEGIN"
 MAX_NAMES = 4096
+SHORTEST_DRAWN = 12  # characters
 
 names: dict[str, str] = {}
 
 
 def name_of(key: str) -> str:
-    """A key of Claude Code's in our spelling: toolUseID is tool_use_id."""
+    """A key of Claude Code's in our spelling: toolUseID is tool_use_id. Any other key may be somebody's secret, which
+    redaction, that comes later, would not know in another spelling."""
     name = names.get(key)
     if name is None:
         if len(key) > 64:
             return key
         name = WORD_STARTS.sub("_", key).replace("-", "_").lower()
+        if not OWN_KEY.fullmatch(key) or (len(key) >= SHORTEST_DRAWN and not _is_of_words(name)):
+            name = key
         if len(names) < MAX_NAMES:
             names[key] = name
     return name
+
+
+def _is_of_words(name: str) -> bool:
+    """Whether the parts of a name are as long as words and abbreviations are; those of what was drawn are shorter."""
+    parts = [part for part in name.split("_") if part]
+    lengths = [*map(len, parts)]
+    return min(lengths) >= 2 and max(lengths) <= 16 and sum(lengths) >= 3 * len(parts)
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -55,8 +69,17 @@ def plain(value: Any, depth: int = 0) -> Any:
                 return {name: plain(part, depth + 1) for name, part in value.items() if name != key} | found
         return {key: plain(part, depth + 1) for key, part in value.items()}
     if kind is list:
-        return [plain(part, depth + 1) for part in value]
+        return together([plain(part, depth + 1) for part in value])
     return str(value)
+
+
+def together(parts: list[Any]) -> Any:
+    """A list as it is; but lines with a key among them are one text, or redaction would not see where the key ends."""
+    if not any(type(part) is str and KEY_BEGINS in part for part in parts):
+        return parts
+    if not all(type(part) is str for part in parts):
+        return parts
+    return "\n".join(part.removesuffix("\n") for part in parts)
 
 
 def binary_key(value: dict[str, Any]) -> str:
