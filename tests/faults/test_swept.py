@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import sys
 from pathlib import Path
 
 import pytest
 
-from collector.errors import StateError
 from collector.flow.ledger import Ledger
 from collector.flow.observer import Unobserved
 from collector.keeping.rescue import HeldFiles
@@ -368,21 +366,6 @@ def test_a_damaged_index_is_said_and_costs_nothing_that_is_still_there(world: Wo
     works(world)
     assert stored(world) == names(range(5))
     assert len(list(world.state_path.parent.glob("state.held.damaged-*"))) == 1
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="a file of Linux whose reading fails")
-def test_a_disk_that_fails_for_a_while_costs_nothing_that_is_held(world: World) -> None:
-    path = transcript(world, range(5))
-    fails(world)
-    path.unlink()
-    index = world.state_path.with_name("state.held") / "index.json"
-    whole = index.rename(index.with_name("elsewhere"))
-    index.symlink_to("/proc/self/mem")
-    with pytest.raises(StateError, match="Input/output error"):
-        works(world)
-    whole.replace(index)
-    works(world)
-    assert stored(world) == names(range(5))
 
 
 @pytest.mark.parametrize("crash_after", ["index", "link", "half a copy", "unlink"])
