@@ -42,11 +42,13 @@ class StoreUnavailable(StoreError):
 
 def open_to_read(path: Path, prices: PriceTable | None = None) -> sqlite3.Connection:
     """The database for reading, with these prices, while somebody else may be writing to it; raises StoreError."""
-    if not path.exists():
+    try:
+        path.stat()  # `exists` hides from Python 3.14 on that a directory above may not be entered
+    except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"There is no store at {path} yet. `collector scan` without a sink creates it, "
             "and so does `collector receive`; --database names another place."
-        )
+        ) from None
     try:
         connection = _connect(f"{path.absolute().as_uri()}?mode=ro")
         with _closing_on_error(connection):

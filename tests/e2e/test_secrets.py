@@ -169,6 +169,28 @@ def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> N
     assert token[:12].encode() not in sink.raw_bytes
 
 
+def test_no_secret_loses_what_tells_it(home: Home, sink: Sink) -> None:
+    # What attachments looked like to the model is sent but for the lines that were sent before: `-----BEGIN` is one.
+    planter, session = Planter("assignment"), home.session()
+    for number in range(3):
+        lines = [
+            base64.b64encode(hashlib.sha512(f"{number} {line}".encode()).digest()).decode()[:64] for line in range(9)
+        ]
+        planter.places |= dict.fromkeys(lines, f"key {number}")
+        password = planter.secret(f"{number} password").partition("=")[2]
+        name = "RSA PRIVATE " + "KEY"
+        text = "\n".join(["Its key:", f"-----BEGIN {name}-----", *lines, f"-----END {name}-----", "Use it well."])
+        for each in (text, f"Its password:\n{password}\nUse that well, too."):
+            session.record({"type": "attachment", "attachment": {"type": "note"}, "rendered": [each]})
+        # A list of lines, as some tools take and give them, has the key line by line.
+        session.tool_call("Write", {"path": "a", "lines": text.splitlines(keepends=True)})
+        session.tool_result(None, result={"cells": [{"source": text.splitlines(), "outputs": [1, "ok"]}]})
+    result = Inside(home, sink).scan()
+    assert "Its password:" in str(sink.events)
+    assert sink.raw_bytes.count(b"[REDACTED:private-key:") == 9
+    planter.assert_kept_home(result, Inside(home, sink), sink)
+
+
 def test_a_secret_known_only_by_its_key_stays_home(home: Home, sink: Sink, agent: Agent) -> None:
     planter = Planter("assignment")
     session = home.session()

@@ -28,16 +28,23 @@ def big_line(home: Home, start: bytes, unit: bytes, end: bytes, size: int) -> No
     session.prompt("after")
 
 
+# Between this process and the scan, because Linux hands the peak of the one on to what it starts.
+BETWEEN = """
+import resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
+code = subprocess.call(sys.argv[2:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code)
+"""
+
+
 def scan_with(address_space: int, agent: Agent) -> tuple[int, int, str]:
     """A scan that may not have more memory than this; its exit code, its peak RSS and what it said."""
-    shell = f'ulimit -v {address_space // 1024}; exec "$0" -m collector scan "$@"'
-    command = ["sh", "-c", shell, sys.executable, "--max-wait", "10", *agent.places()]
-    with open(agent.home.path / "said", "w+b") as said:
-        process = subprocess.Popen(command, env=agent.environment, stdout=said, stderr=said)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        return process.returncode, usage.ru_maxrss * 1024, said.read().decode()
+    scan = [sys.executable, "-m", "collector", "scan", "--max-wait", "10", *agent.places()]
+    command = [sys.executable, "-S", "-c", BETWEEN, str(address_space), *scan]
+    done = subprocess.run(command, env=agent.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    said, _, peak = done.stdout.rstrip().rpartition("\n")
+    return done.returncode, int(peak) * 1024, said
 
 
 PROMPT = b'{"type":"user","message":{"role":"user","content":"'

@@ -23,6 +23,7 @@ WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Words, with one number at most, and no more than an abbreviation in capitals.
 OWN_KEY = re.compile(r"(?!.*[A-Z]{5})[A-Za-z_-]*\d{0,4}[A-Za-z_-]*")
 MEDIA_KEYS = frozenset({"media_type", "mediaType", "mimeType"})
+KEY_BEGINS = "-----BEGIN"
 MAX_NAMES = 4096
 SHORTEST_DRAWN = 12  # characters
 
@@ -68,8 +69,17 @@ def plain(value: Any, depth: int = 0) -> Any:
                 return {name: plain(part, depth + 1) for name, part in value.items() if name != key} | found
         return {key: plain(part, depth + 1) for key, part in value.items()}
     if kind is list:
-        return [plain(part, depth + 1) for part in value]
+        return together([plain(part, depth + 1) for part in value])
     return str(value)
+
+
+def together(parts: list[Any]) -> Any:
+    """A list as it is; but lines with a key among them are one text, or redaction would not see where the key ends."""
+    if not any(type(part) is str and KEY_BEGINS in part for part in parts):
+        return parts
+    if not all(type(part) is str for part in parts):
+        return parts
+    return "\n".join(part.removesuffix("\n") for part in parts)
 
 
 def binary_key(value: dict[str, Any]) -> str:

@@ -2,7 +2,9 @@
 
 In: an attachment and its record. Out: `rendered` in the attributes holds only the lines that neither a field nor an
 earlier record of this pass holds; the rest is counted. So a CLAUDE.md that stands in `files`, in `rendered` and in the
-copy of the request is sent once, and a reminder that exists only as rendered text is sent.
+copy of the request is sent once, and a reminder that exists only as rendered text is sent. Redaction comes later, so
+what is kept must show what it is: a line of one word has the lines before it, and a text with a key in it is left out
+as a whole or not at all, for nobody knows a private key without its first line.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ PLACES = ("rendered", "renderedInHumanTurn")
 NUMBERED = re.compile(r"\s*\d+(?:\t|\u2192)")
 # Comparing a short line with every field costs more than the line: only those that are equal to a whole line go.
 LEAST_SEARCHED = 12
+LINES_BEFORE = 2  # that may tell what a single word is: `Password:`
+OF_MANY_LINES = re.compile(r"-----BEGIN|^[ \t]*(?:\d+[\t\u2192])?[\w+/=-]{40,}[ \t]*$", re.MULTILINE)
 MAX_SEARCHED = 20_000
 
 
@@ -35,15 +39,26 @@ def put_rendered(event: Record, attachment: Record, rest: Record, context: Conte
     left_out: list[str] = []
     for text in strings(copies):
         context.remember_rendered(text)
-        for line in text.splitlines():
+        written = text.splitlines()
+        fresh: list[int] = []
+        for number, line in enumerate(written):
             words = bare(line)
             mark = hash(("rendered", words))
             is_field = words in lines or (len(words) >= LEAST_SEARCHED and words in haystack)
-            if not words or is_field or mark in context.seen:
-                left_out.append(line)
-            else:
+            if words and not is_field and mark not in context.seen:
                 context.remember(mark)
+                fresh.append(number)
+        if fresh and OF_MANY_LINES.search(text):
+            fresh = list(range(len(written)))
+        shown = set(fresh)
+        for number in fresh:
+            if " " not in bare(written[number]):
+                shown.update(range(number - LINES_BEFORE, number))
+        for number, line in enumerate(written):
+            if number in shown and bare(line):
                 kept.append(line.strip().removeprefix(FRAME[0]).removesuffix(FRAME[1]))
+            else:
+                left_out.append(line)
     omit(event, "rendered", left_out)
     if kept:
         rest["rendered"] = "\n".join(kept)

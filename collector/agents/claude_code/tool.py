@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collector.agents.claude_code.free_values import binary_key, name_of, omit, plain
+from collector.agents.claude_code.free_values import binary_key, name_of, omit, plain, together
 
 # Given to the tool by the call, so they stand in the tool_call event; `originalFile` is a whole file before an edit.
 COPIES = frozenset(
@@ -195,7 +195,7 @@ def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth
             omit(event, "tool_use_result", value)
             return None
         parts = [without_copies(event, part, told, key, depth + 1) for part in value]
-        return [part for part in parts if part is not None] or None
+        return together([part for part in parts if part is not None]) or None
     return value
 
 
