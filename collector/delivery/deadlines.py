@@ -26,12 +26,13 @@ class Deadlines:
         """Calls `break_off`, from another thread, if the body of the `with` takes longer. It must not block."""
         deadline = time.monotonic() + seconds
         with self._changed:
-            self._watched[break_off] = deadline
             if self._wakes_at is None:
-                self._wakes_at = deadline
+                # Before anything is noted: it fails where there may be no more threads, and the next one has to try.
                 threading.Thread(target=self._watch, name="deadlines", daemon=True).start()
+                self._wakes_at = deadline
             elif deadline < self._wakes_at:
                 self._changed.notify()
+            self._watched[break_off] = deadline
         try:
             yield
         finally:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from collector.delivery.deadlines import Deadlines
 
 SOON, LATE, LONG = 0.05, 60.0, 10.0  # seconds
@@ -52,3 +54,17 @@ def test_the_thread_ends_when_nothing_is_left_and_another_takes_its_place() -> N
         threads[-1].join(LONG)
         assert not threads[-1].is_alive()
     assert len(set(threads)) == 2
+
+
+def test_where_no_thread_can_start_nothing_is_noted_and_the_next_one_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    deadlines, never, over = Deadlines(), threading.Event(), threading.Event()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError), deadlines.within(0.0, never.set):
+            pass
+    with deadlines.within(SOON, over.set):
+        assert over.wait(1.0)
+    assert not never.is_set()
