@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from collector.errors import CollectorError
+from collector.errors import CollectorError, StateError
 from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Position, Root, Source, SourceKind, Stamp, digest, stamp_of
 from collector.reading.opened import opened
 from collector.settings.options import SweptSettings
 
 INDEX = "index.json"
+DAMAGES = (PermissionError, NotADirectoryError, IsADirectoryError)  # and no passing ones
 
 
 class HeldFile(NamedTuple):
@@ -219,8 +220,13 @@ def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda 
         inodes = {file.number: held.path_of(file).stat().st_ino for file in files}
     except FileNotFoundError:
         return held
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (*DAMAGES, ValueError, KeyError, TypeError, AttributeError) as error:
         return held._replace(damage=type(error).__name__)
+    except OSError as error:  # a disk or a server that fails, or no descriptor left: moved aside, it would be lost
+        raise StateError(
+            f"Cannot read what is held in {directory}: {error.strerror}. It may be all that is left of some "
+            "transcripts, so nothing is sent before it can be read. Check the disk, or move that directory aside."
+        ) from None
     copies = frozenset(file.number for file in files if inodes[file.number] != file.original.stamp.inode)
     known = {INDEX, *(name for file in files for name in held.names_of(file))}
     return Held(directory, name_companion, files, copies, frozenset(names - known))

@@ -41,7 +41,12 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
             raise
         log.warning("the installation file may not be read by this user, so ids and marks differ", path=str(path))
         is_new = False
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:  # a disk or a server that fails: the file may be whole, and then it counts
+        raise StateError(
+            f"Cannot read {path}: {error.strerror}. Nothing was sent. Check the disk; if the file is beyond repair, "
+            "move it aside, and a new one is made."
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
         is_new = False
         log.warning("installation file damaged, making a new one", path=str(path), error=type(error).__name__)
     made = Installation(secrets.token_hex(16), secrets.token_bytes(32))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 import collector.delivery.sinks
@@ -15,6 +16,7 @@ from collector.delivery.credentials import Credentials, basic, bearer
 from collector.delivery.sink import Accepted, Answer, Halt, Pending, Refused, Retry, TooLarge
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import SinkHalted
+from collector.flow.outcome import Sealed
 from tests.delivery import made_up
 from tests.delivery.contract import Receiving, deliverer, serving
 from tests.delivery.receivers import RECEIVERS
@@ -99,6 +101,15 @@ def test_what_belongs_to_the_transport_is_left_to_it(receiving: Receiving) -> No
         assert {name.lower() for name in request.headers} & TRANSPORTS_OWN == set()
         assert "content-type" in {name.lower() for name in request.headers}
         assert request.path == "" or request.path.startswith("/")
+
+
+@pytest.mark.parametrize(
+    "time", ["0001-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z", "no time", 7, None]
+)
+def test_no_time_and_no_number_keeps_an_event_from_being_written(receiving: Receiving, time: Any) -> None:
+    usage = {"input_tokens": 2**64 - 1, "output_tokens": -(2**63), "cache_read_tokens": 0}
+    body = orjson.dumps({"id": "a", "kind": "system", "time": time, "usage": usage, "attributes": {"n": 1e308}})
+    assert receiving.make().render([Sealed("a", body, {}, 1_790_000_000.0)], "key")
 
 
 def test_no_request_and_no_event_is_larger_than_its_receiver_takes(receiving: Receiving) -> None:

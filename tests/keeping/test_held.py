@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from collector.agents.claude_code import places
+from collector.errors import StateError
 from collector.flow.source import Entry, Position, Source, SourceKind, Stamp, digest, stamp_of
 from collector.keeping.held import Held, HeldFile, Plan, StandIns, index_of, look_into
 from collector.settings.options import SweptSettings
@@ -211,6 +213,19 @@ def test_a_damaged_index_is_said_and_left_alone(shelf: Shelf, index: bytes) -> N
     what = look_into(shelf.directory, FORM.companion)
     assert (what.files, bool(what.damage)) == ((), True)
     assert everything(shelf.directory) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a file of Linux whose reading fails")
+def test_an_index_that_cannot_be_read_for_a_while_is_no_damage(shelf: Shelf) -> None:
+    """Damaged, all would be moved aside, and what is held may be the only copy."""
+    shelf.hold(shelf.write("a", b"1\n"))
+    index = shelf.directory / "index.json"
+    whole = index.rename(shelf.root / "elsewhere")
+    index.symlink_to("/proc/self/mem")
+    with pytest.raises(StateError, match="Input/output error"):
+        look_into(shelf.directory, FORM.companion)
+    whole.replace(index)
+    assert len(look_into(shelf.directory, FORM.companion).files) == 1
 
 
 def test_nothing_is_held_where_there_is_no_directory(tmp_path: Path) -> None:

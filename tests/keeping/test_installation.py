@@ -1,13 +1,15 @@
-"""The installation file: one that this user may not read is neither called damaged nor replaced."""
+"""The installation file: one that cannot be read at the moment is neither called damaged nor replaced."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 import structlog
 
+from collector.errors import StateError
 from collector.keeping.installation import load_installation
 
 NOBODY = 65534
@@ -32,3 +34,13 @@ def test_one_that_this_user_may_not_read_is_called_that_and_kept(tmp_path: Path)
         "the installation file may not be read by this user, so ids and marks differ"
     ]
     assert load_installation(path, may_write=True) == made
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a file of Linux whose reading fails")
+def test_a_disk_that_fails_makes_no_new_installation(tmp_path: Path) -> None:
+    path = tmp_path / "installation.json"
+    path.symlink_to("/proc/self/mem")
+    for may_write in (True, False):
+        with pytest.raises(StateError, match="Input/output error"):
+            load_installation(path, may_write=may_write)
+    assert path.is_symlink()
