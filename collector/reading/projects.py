@@ -196,7 +196,8 @@ class ProjectFilter:
 
     def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
         """Whether a source names directories, and whether one before `start` is not read, or where it had named none by
-        then, the first after it. What names none goes with the other files of its session in the same directory."""
+        then, the first after it. What names none goes with the other files of its session in the same directory, and
+        with the session itself."""
         is_named = False
         for line, directories in named_by(source, self._form):
             if line.reading.stamp.inode != inode:  # another file by now
@@ -206,7 +207,10 @@ class ProjectFilter:
             is_named = is_named or bool(directories)
             if not all(map(self.takes, directories)):
                 return True, True
-        return is_named, not is_named and any(not self.takes(each) for each in self._beside(source))
+        if is_named:
+            return True, False
+        is_beside_strays = any(not self.takes(each) for each in self._beside(source))
+        return False, is_beside_strays or self.has_strayed(source.root, source.session_id)
 
     def _beside(self, source: Source) -> Iterator[str]:
         """The first directories that the other files of a session in the same directory name."""

@@ -77,6 +77,7 @@ def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp
         for session.cwd in ("/work/mono", inside, "/work/mono"):
             session.prompt(f"{word} in {session.cwd}")
         home.history(f"{word} of the history", project="/work/mono", session_id=session.session_id)
+        session.journal().record({"type": "result", "key": "v2:x", "agentId": "a1", "result": f"{word} of a journal"})
         run = session.path.with_suffix("") / "workflows" / "wf_1.json"
         run.parent.mkdir(parents=True)
         run.write_text(json.dumps({"runId": "1", "status": "done", "result": f"{word} of a workflow"}))
@@ -89,21 +90,14 @@ def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp
         entry["summary"] = f"{word} of an index"
     path.write_text(json.dumps(index))
     agent = Inside(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/mono/secret"})
-    assert agent.scan().assert_balanced().ledger["skipped"] == {"project": 4}
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"project": 7}
     assert "open of a workflow" in str(sink.events)
     texts = sorted(event["text"] for event in sink.events if "text" in event)
     assert [text for text in texts if "secret" in text] == ["secret in /work/mono"] * 2
     assert [text for text in texts if "secret" not in text] == [
-        *("open in /work/mono", "open in /work/mono", "open in /work/mono/open"),
-        *(
-            "open of a workflow",
-            "open of an index",
-            "open of the history",
-            "open too",
-            "open, of a session that is gone",
-            "open, of no file",
-        ),
-        "open, without a session",
+        *("Found 3 files.", "open in /work/mono", "open in /work/mono", "open in /work/mono/open"),
+        *("open of a journal", "open of a workflow", "open of an index", "open of the history", "open too"),
+        *("open, of a session that is gone", "open, of no file", "open, without a session"),
     ]
 
 
