@@ -39,7 +39,7 @@ def receive(
     key: Annotated[Path | None, typer.Option(help="The certificate's private key, if not in the same file.")] = None,
     web: Annotated[bool, typer.Option("--web", help="Show the report as pages, too, behind the token.")] = False,
     web_name: Annotated[
-        list[str] | None, typer.Option(help="A name by which browsers reach this server; repeat for several.")
+        list[str] | None, typer.Option(help="With --web: a name by which browsers reach it; repeat for several.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
 ) -> None:
@@ -52,6 +52,8 @@ def receive(
     from collector.store.limits import Keeping, ReceiverLimits
     from collector.store.server import prepared, run_until_signal  # here: 100 ms that `--help` need not pay
 
+    if web_name and not web:
+        raise typer.BadParameter("it names a server of pages; give --web, too.", param_hint="--web-name")
     token = settings.read_secret(token_file, "--token-file") if token_file else None
     chosen = settings.load(config, sinks=SINKS)
     path, keeping = database or chosen.database_path, Keeping(chosen.store.prices, chosen.store.retention_days)

@@ -99,6 +99,7 @@ def test_receive_says_when_its_port_is_taken(database: Path) -> None:
         (("receive", "--certificate", "TOKEN"), 78, "--certificate"),
         (("receive", "--key", "TOKEN"), 78, "--key needs --certificate"),
         (("receive", "--port", "99999"), 2, "--port"),
+        (("receive", "--web-name", "fleet.example"), 2, "give --web, too"),
         (("receive", "--database", "TOKEN"), 1, "is damaged"),
         (("report", "--database", "TOKEN"), 1, "is damaged"),
         (("report", "--database", "missing.db"), 1, "no store at missing.db yet"),
