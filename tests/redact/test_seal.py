@@ -16,7 +16,8 @@ from collector.agents.claude_code import places
 from collector.flow.line import Line, Reading
 from collector.flow.source import Root, Source, Stamp
 from collector.redact import Options, Redactor, seal, to_quarantine
-from collector.redact.redactor import DISGUISES, SIGN_OF_A_PAGE, chosen_rules
+from collector.redact.disguises.pieces import DISGUISES
+from collector.redact.redactor import SIGN_OF_A_PAGE, chosen_rules
 from collector.redact.scan.engines import Python
 from collector.redact.scan.matching import Zones
 from collector.redact.seal import say_withheld
