@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import orjson
@@ -15,6 +16,9 @@ from collector.agents.claude_code import places
 from collector.flow.line import Line, Reading
 from collector.flow.source import Root, Source, Stamp
 from collector.redact import Options, Redactor, seal, to_quarantine
+from collector.redact.disguises.pieces import DISGUISES
+from collector.redact.redactor import SIGN_OF_A_PAGE, chosen_rules
+from collector.redact.scan.engines import Python
 from collector.redact.scan.matching import Zones
 from collector.redact.seal import say_withheld
 from tests.redact.secrets import secret
@@ -120,6 +124,21 @@ def test_a_time_out_withholds_the_text() -> None:
     sealed = seal({**EVENT, "text": f"API_TOKEN={DRAWN} " * 3}, redactor, 100_000)
     assert DRAWN.encode() not in sealed.body
     assert sealed.redactions["withheld"] >= 1
+
+
+def test_a_machine_that_stands_still_meanwhile_withholds_nothing() -> None:
+    """One that sleeps, or is busy with others: only the time of the processor counts."""
+
+    class Sleepy(Python):
+        def zones(self, text: bytes) -> dict[int, Zones]:
+            sleep(0.3)
+            return super().zones(text)
+
+    options = Options(key=KEY, engine="python", seconds=0.25)
+    redactor = Redactor(options, Sleepy((*chosen_rules(options), *(each.rule for each in DISGUISES), SIGN_OF_A_PAGE)))
+    sealed = seal({**EVENT, "text": f"API_TOKEN={DRAWN} "}, redactor, 100_000)
+    assert "withheld" not in sealed.redactions
+    assert sealed.redactions["named-secret"] == 1
 
 
 def test_no_event_takes_as_long_as_a_service_manager_waits() -> None:

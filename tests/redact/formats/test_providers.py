@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from random import Random
-from time import monotonic, process_time
+from time import process_time, thread_time
 
 from collector.redact.formats import GIVE_WAY, PROVIDER_RULES
 from collector.redact.formats.providers import PROVIDERS
@@ -28,7 +28,7 @@ HEADED = {"telegram-bot-token"}
 def found(rule: Rule, text: str) -> list[str]:
     """What one rule alone takes out of a text."""
     blob = text.encode("latin-1", "replace")
-    spans = MATCHERS[rule.id].spans(blob, blob.lower(), [(0, len(blob))], [0], monotonic() + 60)
+    spans = MATCHERS[rule.id].spans(blob, blob.lower(), [(0, len(blob))], [0], thread_time() + 60)
     return [text[start:end] for start, end in spans]
 
 
@@ -162,7 +162,7 @@ def test_hostile_text_is_searched_in_linear_time() -> None:
 
 def _seconds(rule: Rule, text: bytes) -> float:
     before = process_time()
-    MATCHERS[rule.id].spans(text, text.lower(), [(0, len(text))], [0], monotonic() + 60)
+    MATCHERS[rule.id].spans(text, text.lower(), [(0, len(text))], [0], thread_time() + 60)
     return process_time() - before
 
 
