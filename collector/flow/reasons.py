@@ -79,7 +79,7 @@ DAMAGED = _quarantined(
     "damaged file", "line", "A file that is read whole is not valid JSON, and nobody has written to it for a minute."
 )
 NUL_BYTES = _quarantined("NUL bytes", "line", "What a power cut leaves where data should be.")
-LINE_TOO_LONG = _quarantined("line too long", "line", "More than 64 MB; its first 64 kB are kept.")
+LINE_TOO_LONG = _quarantined("line too long", "line", "More than 100 MB; its first 64 kB are kept.")
 TOO_MANY_VALUES = _quarantined("too many values in a line", "line", "More than 250,000, too many to spend memory on.")
 NOT_UNDERSTOOD = _quarantined("not understood (…)", "line", "A fault in collector on this record; the log says where.")
 REJECTED = _quarantined("rejected by the sink: …", "event", "The sink accepted the request, but rejected this event.")

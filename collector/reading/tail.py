@@ -23,9 +23,9 @@ from collector.reading.parse import has_too_many_values, load, make_sure_of_room
 from collector.reading.splice import fragments
 
 CHUNK_BYTES = 256 << 10
-# Eleven times the length of a line may be held, where one sign of it needs four bytes; so this bounds the memory of the
+# Twelve times the length of a line may be held, where one sign of it needs four bytes; so this bounds the memory of the
 # service. The API that is behind every line takes 32 MB.
-MAX_LINE_BYTES = 64 << 20
+MAX_LINE_BYTES = 100 << 20
 LARGEST_STUB = 64 << 10
 # How far a head without a time is looked into for the first one. Twice the largest line ever met there.
 LOOK_AHEAD_BYTES = 4 << 20

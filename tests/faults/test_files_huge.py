@@ -56,7 +56,7 @@ SECRETS = b"PASSWORD=h4Xk29sLq8Zz1 token: 9f8e7d6c5b4a39281706 "
     ("start", "unit", "end", "size", "code", "kinds"),
     [
         # One sign beyond the first 65,536, and Python needs four bytes for every sign of that text.
-        (PROMPT, b"x y ", "\N{GRINNING FACE}".encode() + b'"}}', 64 * MB, 0, 3),
+        (PROMPT, b"x y ", "\N{GRINNING FACE}".encode() + b'"}}', 100 * MB, 0, 3),
         (PROMPT, SECRETS, b'"}}', 20 * MB, 0, 3),
         (PROMPT, b"x y ", b"", 64 * MB, 3, 2),
         (b'{"type":"user","x":[{}', b",{}", b"]}", 64 * MB, 3, 2),
