@@ -136,7 +136,7 @@ def test_a_machine_that_stands_still_meanwhile_withholds_nothing() -> None:
 
     options = Options(key=KEY, engine="python", seconds=0.25)
     redactor = Redactor(options, Sleepy((*chosen_rules(options), *(each.rule for each in DISGUISES), SIGN_OF_A_PAGE)))
-    sealed = seal({**EVENT, "text": f"API_TOKEN={DRAWN} "}, redactor, 100_000)
+    sealed = seal({**EVENT, "text": f"API_TOKEN={DRAWN} " + "and so on, " * 100}, redactor, 100_000)
     assert "withheld" not in sealed.redactions
     assert sealed.redactions["named-secret"] == 1
 
