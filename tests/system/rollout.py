@@ -85,7 +85,7 @@ def the_token_is_optional_and_a_root_may_come_late() -> None:
     command("collector", "service", "install", "--system", "--for", "bob")
     assert BOBS_UNIT.is_active(), "it does not wait: it failed"
     assert WAITING.is_active()
-    assert "/home/bob/.claude" in BOBS_UNIT.show("StatusText")
+    wait_for(lambda: str(ROOT) in BOBS_UNIT.show("StatusText"), "the status names the root")  # said just after READY
     process = BOBS_UNIT.show("MainPID")
     time.sleep(QUIET_SECONDS)
     assert BOBS_UNIT.show("MainPID") == process
