@@ -34,6 +34,7 @@ from collector.log import get_logger, place_of
 
 log = get_logger()
 MOST_SAID = 500  # of what a sink says
+MOST_HEARD = 20_000  # of that is looked at: an answer may have a megabyte, and be made to hurt
 ASKS_WHO = frozenset({401, 403})
 NONE_IS_SET = (
     "No token is set. Put the one that the sink expects into a file that only this user can read, and name that file "
@@ -168,7 +169,15 @@ class Channel:
                 return replace(verdict, reason=self._said(verdict.reason))
 
     def _said(self, text: str) -> str:
-        cleaned = self._clean(self._transport.without_secrets(text))
+        heard = self._transport.without_secrets(text)
+        try:
+            cleaned = self._clean(heard[:MOST_HEARD])
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was: it is not repeated, and delivery goes on
+            return f"withheld, it could not be redacted: {type(error).__name__}"
+        if len(heard) > MOST_HEARD:  # the last word may be half a secret
+            cleaned = cleaned.rpartition(" ")[0]
         return shortened(cleaned, MOST_SAID) if len(cleaned) > MOST_SAID else cleaned
 
 

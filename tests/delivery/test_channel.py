@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx
 import pytest
 
-from collector.delivery.channel import Channel, idempotency_key
+from collector.delivery.channel import MOST_HEARD, Channel, idempotency_key
 from collector.delivery.credentials import Credentials, basic, bearer
 from collector.delivery.sink import (
     Accepted,
@@ -158,6 +158,28 @@ def test_whatever_a_sink_says_goes_through_the_redactor() -> None:
     )
     rejecting = httpx.Response(200, json={"rejected": [{"id": "a", "reason": "Ada wrote it"}]})
     assert cleaned(rejecting) == Accepted({"a": "[X] wrote it"})
+
+
+def test_what_cannot_be_redacted_is_not_repeated_and_stops_nothing() -> None:
+    heard: list[int] = []
+
+    def clean(text: str) -> str:
+        heard.append(len(text))
+        if "bad" in text:
+            raise TimeoutError
+        return text.replace("long", "")
+
+    def said(reason: str) -> str:
+        answer = httpx.Response(200, json={"rejected": [{"id": "a", "reason": reason}]})
+        verdict = Channel(HttpSink(), transport(lambda _: answer), clean=clean).post(
+            [sealed("a")], Waiting(Interrupt())
+        )
+        assert isinstance(verdict.verdict, Accepted)
+        return verdict.verdict.rejected["a"]
+
+    assert said("bad") == "withheld, it could not be redacted: TimeoutError"
+    assert said("so " + "long" * 4_997 + " half-a-secret" + "x" * 400_000) == "so "
+    assert max(heard) == MOST_HEARD
 
 
 def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:

@@ -47,9 +47,8 @@ def name_of(key: str) -> str:
 
 def _is_of_words(name: str) -> bool:
     """Whether the parts of a name are as long as words and abbreviations are; those of what was drawn are shorter."""
-    parts = [part for part in name.split("_") if part]
-    lengths = [*map(len, parts)]
-    return min(lengths) >= 2 and max(lengths) <= 16 and sum(lengths) >= 3 * len(parts)
+    lengths = [len(part) for part in name.split("_") if part]
+    return bool(lengths) and min(lengths) >= 2 and max(lengths) <= 16 and sum(lengths) >= 3 * len(lengths)
 
 
 def plain(value: Any, depth: int = 0) -> Any:

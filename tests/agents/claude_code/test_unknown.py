@@ -97,6 +97,11 @@ def test_a_known_part_with_a_strange_shape_is_kept(name: str, key: str) -> None:
     assert "strange words" in written(made)
 
 
+@pytest.mark.parametrize("key", ["", "_", "_" * 12, "-" * 40, "a_b_c_d_e_f_g_h"])
+def test_any_key_of_a_record_is_kept(key: str) -> None:
+    assert "strange words" in written(normalized({"type": "new", key: "strange words", "inner": {key: [1]}}))
+
+
 def test_large_binary_in_an_unknown_record_is_described() -> None:
     made = normalized({"type": "new", "picture": {"data": PNG}, "link": f"data:image/png;base64,{PNG}"})
     assert made["attributes"]["picture"]["data"]["bytes"] == 2056
