@@ -165,3 +165,14 @@ def test_the_formula_is_filled_in_for_one_release(tmp_path: Path, build: dict[st
     assert not re.search(r"@[A-Z]+@", text)
     if shutil.which("ruby"):
         assert subprocess.run(["ruby", "-c"], input=text, text=True, capture_output=True, check=False).returncode == 0
+
+
+def test_the_repository_holds_no_built_thing() -> None:
+    git = shutil.which("git")
+    if git is None or not (TREE / ".git").exists():
+        pytest.skip("not a clone")
+    listed = subprocess.run([git, "ls-files", "-z"], cwd=TREE, capture_output=True, text=True, check=True).stdout
+    files = [TREE / name for name in listed.split("\0") if name and (TREE / name).is_file()]
+    assert len(files) > 100
+    assert [file.name for file in files if file.suffix in (".whl", ".gz", ".so", ".pyc")] == []
+    assert [file.name for file in files if file.stat().st_size > 500_000] == []
