@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from collector.flow.fields import BY_BLOCK, BY_KIND, FIELDS, METADATA, NEEDED, SWITCHES, needs_of_block, needs_of_kind
 from collector.flow.json_leaves import SCALARS, size_of
-from collector.flow.pseudonym import PSEUDONYM, pseudonym
+from collector.flow.pseudonym import PSEUDONYM, keeps_its_id, keyed_id, pseudonym
 from collector.flow.vocabulary import Vocabulary
 
 Record = dict[str, Any]
@@ -62,6 +62,8 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     before = event.get("left_out", [])
     look = _Look(vocabulary, capture, str(event.get("kind", "")), {}, bool(before), is_answer(event, vocabulary))
     kept = look.event(event)
+    if not keeps_its_id(event):
+        kept["id"] = keyed_id(str(event.get("id", "")), capture.key)
     kept["left_out"] = capture.left_out
     if capture.level != METADATA:
         kept["left_out"] = [name for name in SWITCHES if name in capture.off or name in before]

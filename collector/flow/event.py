@@ -195,7 +195,8 @@ class Event(TypedDict, total=False):
         Annotated[
             str,
             "Depends on the record alone (its uuid, else its content and its anchor): the same record gives the same "
-            "id from every copy, fork, machine and re-read. Deduplicate on it.",
+            "id from every copy, fork, machine and re-read. Keyed by the installation or the fleet where it would tell "
+            "what of the record stays here. Deduplicate on it.",
             {"pattern": "^[0-9a-f]{32}$"},
         ]
     ]
