@@ -19,7 +19,7 @@ from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.sink import Follower
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
-from collector.flow.capture import Capture, captured
+from collector.flow.capture import Capture, in_turn
 from collector.flow.fields import METADATA
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
@@ -136,7 +136,7 @@ def _unsent(flow: Flow) -> list[Source]:
 def _end_of(source: Source) -> Position | None:
     try:
         return position_at_end(source)
-    except (SkipSource, SourceError):  # what cannot be read now was not left out: it is sent once it can be
+    except (SkipSource, SourceError):  # what cannot be read now has no end: what is in it goes by when it was written
         return None
 
 
@@ -197,6 +197,7 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
     if not found.is_partial:  # a glance does not see every file, so originals would seem to be gone
         stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
         starts = stand_ins.starts
+        flow.held.drop_refused(flow.scope.refuses_source)
         if stand_ins.sources:
             found.add(stand_ins.sources)
     for directory, reason in found.errors.items():
@@ -254,7 +255,7 @@ def _judged(
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
-    left_out_at = flow.state.left_out_at
+    left_out_at = flow.state.left_out_at(source.key)
     retold = Retold(form, source, left_out_at, known) if left_out_at else None
     unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
@@ -265,13 +266,13 @@ def _judged(
             if judge is not None:
                 judge.close(line)
             yield line, None
-        elif judge is not None and not judge.takes(line):
+            continue
+        is_refused = judge is not None and not judge.takes(line)
+        if is_refused or (retold is not None and retold.tells(line)):
             # A password that was told where nothing is read may be used where the session goes on.
             unread = unread or form.normalizer(line.reading, flow.frame)
             _show(line, unread, flow)
-            yield line, Skip(reasons.LINE_OF_A_PROJECT.name)
-        elif retold is not None and retold.tells(line):
-            yield line, Skip(reasons.LINE_OF_A_TIME.name)
+            yield line, Skip((reasons.LINE_OF_A_PROJECT if is_refused else reasons.LINE_OF_A_TIME).name)
         else:
             yield line, _outcome(line, normalize, form, flow, way)
 
@@ -326,9 +327,7 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
         return way.to_quarantine(line._replace(problem=problem))
     if isinstance(made, Skip):
         return made
-    reduced = None if flow.capture.is_whole else partial(captured, vocabulary=form.vocabulary, capture=flow.capture)
-    if reduced is not None and flow.capture.level == METADATA:  # no words are left that redaction could learn from
-        made, reduced = reduced(made), None
+    made, reduced = in_turn(made, form.vocabulary, flow.capture)
     writer = made["client"]
     if "version" in writer:
         flow.writers.add((writer["name"], writer["version"]))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from collector.flow.fields import BY_BLOCK, BY_KIND, FIELDS, METADATA, NEEDED, SWITCHES, needs_of_block, needs_of_kind
@@ -67,6 +68,18 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     if capture.level != METADATA:
         kept["left_out"] = [name for name in SWITCHES if name in capture.off or name in before]
     return kept
+
+
+def in_turn(
+    event: Record, vocabulary: Vocabulary, capture: Capture
+) -> tuple[Record, Callable[[Record], Record] | None]:
+    """What redaction is shown of an event, and what takes out the rest after it; None where nothing is left to do.
+    What a switch keeps here may tell which words are secrets; at the level metadata no words are left to redact."""
+    if capture.is_whole:
+        return event, None
+    if capture.level == METADATA:
+        return captured(event, vocabulary, capture), None
+    return event, partial(captured, vocabulary=vocabulary, capture=capture)
 
 
 def captured_sender(event: Record, capture: Capture) -> Record:

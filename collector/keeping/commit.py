@@ -114,8 +114,10 @@ class Committer:
     def reset(self, keys: Iterable[str]) -> list[str]:
         """Forgets how far these sources were sent, and saves that; returns those that were known."""
         known = self.state.reset_entries(keys)
-        if known and not self.state.entries:  # whoever wants everything sent again wants what was left out, too
+        # Whoever wants it sent again wants what was left out of it, too.
+        if known and not self.state.entries:
             self.state.about.pop("left_out", None)
+        self.state.note_wanted(known)
         if known and not self.is_dry_run:
             self.state.save()
         return known
