@@ -121,7 +121,8 @@ class Usage(TypedDict, total=False):
     inference_geo: Annotated[str, "Where it was answered."]
     iterations: Annotated[
         list[Iteration],
-        "The calls that made the message, in their order. All but `advisor_message` are contained in the counts above.",
+        "The calls that made the message, in their order, with each that was paused and gone on with. All but "
+        "`advisor_message` are contained in the counts above.",
     ]
 
 
