@@ -99,13 +99,14 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
         address = flow.deliverer.channel.address
         log.info("nothing is left out, because this sink has been sent to before", sink=address)
         return
-    sources = _unsent(flow)
+    there = _there(flow)
+    sources = [source for source in there if flow.state.lag_of(source)]
     if not (sources or from_now):
         return
     sink = flow.deliverer.channel.address
     unsent = sum(map(flow.state.lag_of, sources))
     if from_now:
-        flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+        _leave_out(flow, there, sources)
         log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
     elif flow.state.parked:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
@@ -118,19 +119,27 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
 
 def leave_out_unsent(flow: Flow) -> None:
     """Takes what is unsent as sent, because a person has asked for that, and takes the request back."""
-    sources = _unsent(flow)
+    there = _there(flow)
+    sources = [source for source in there if flow.state.lag_of(source)]
     unsent = sum(map(flow.state.lag_of, sources))
-    flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+    _leave_out(flow, there, sources)
     # Only now, and only if that is on the disk: the request is all that keeps this from being sent.
     done_leaving_out(flow.state.path)
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 
-def _unsent(flow: Flow) -> list[Source]:
-    """The sources with something unsent, and the files held for those that have gone."""
+def _leave_out(flow: Flow, there: Sequence[Source], unsent: Sequence[Source]) -> None:
+    """Moves the unsent sources to their ends. One that cannot be read now is as if it were not there."""
+    ends = {source: end for source in unsent if (end := _end_of(source))}
+    in_sight = {source.key for source in there} - {source.key for source in unsent if source not in ends}
+    flow.committer.leave_out(list(ends.items()), sum(map(flow.state.lag_of, unsent)), in_sight)
+
+
+def _there(flow: Flow) -> list[Source]:
+    """The sources, and the files held for those that have gone."""
     found = discover(flow.scope)
     stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
-    return [source for source in (*found.files, *stand_ins.sources) if flow.state.lag_of(source)]
+    return [*found.files, *stand_ins.sources]
 
 
 def _end_of(source: Source) -> Position | None:
