@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, read_plain
 from collector.log import get_logger
 
 log = get_logger()
@@ -54,7 +54,7 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
 
 
 def _read_installation(path: Path) -> Installation:
-    known = orjson.loads(path.read_bytes())
+    known = orjson.loads(read_plain(path))
     key = bytes.fromhex(known["key"])
     if len(key) < SHORTEST_KEY:
         raise ValueError("so short a key can be guessed, and with it what the markers stand for")

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from collector.errors import ConfigurationError
+from collector.files import read_plain
 
 # What whoever administers a machine sets for everybody on it: collector.toml here, and conf.d/*.toml.
 SYSTEM_DIRECTORY = Path("/etc/collector")
@@ -80,7 +81,7 @@ def credential_places(name: str) -> list[Path]:
 def read_secret(path: Path, setting: str) -> str:
     """The secret in a file, which must be its only line."""
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = read_plain(path).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ConfigurationError(f"{setting}: cannot read {path}: {reason}. Make it readable to this user.") from None
