@@ -175,14 +175,14 @@ def test_a_storm_of_sighups_keeps_nothing_from_being_sent(home: Home, sink: Sink
             running.process.send_signal(signal.SIGHUP)
 
     configured, calm = Configured(home, sink), threading.Event()
-    prompts = [f"prompt {number}" for number in range(200)]
+    prompts = [f"prompt {number}" for number in range(300)]
+    for prompt in prompts:
+        home.session().prompt(prompt)
     with configured.agent.start() as running:
-        wait_until(lambda: is_watching(configured.agent, running))
+        wait_until(lambda: '"event": "started"' in running.stderr)
         thread = threading.Thread(target=storm)
         thread.start()
         try:
-            for prompt in prompts:
-                home.session().prompt(prompt)
             sink.wait_for(lambda: len(set(texts(sink))) == len(prompts), timeout=20)
             configured.write(sink, 'headers = { "X-Seen" = "the last one" }\n')
         finally:
