@@ -23,10 +23,10 @@ SYSTEM_DIRECTORY = Path("/etc/collector")
 def home() -> str:
     """The home directory, for which `~` stands in keys. Containers may run a user that has none."""
     found = os.path.expanduser("~")
-    if found == "~":
+    if not os.path.isabs(found) or os.environ.get("HOME") == "":
+        given = "is not set, and the system knows no account for this user" if found == "~" else "is empty or relative"
         raise ConfigurationError(
-            "There is no home directory: HOME is not set, and the system knows no account for this user. "
-            "Set HOME to a directory that this user can write to."
+            f"There is no home directory: HOME {given}. Set HOME to a directory that this user can write to."
         )
     return found
 
