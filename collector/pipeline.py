@@ -19,7 +19,7 @@ from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.sink import Follower
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
-from collector.flow.capture import Capture, captured
+from collector.flow.capture import Capture, in_turn
 from collector.flow.fields import METADATA
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
@@ -100,13 +100,14 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
         address = flow.deliverer.channel.address
         log.info("nothing is left out, because this sink has been sent to before", sink=address)
         return
-    sources = _unsent(flow)
+    there = _there(flow)
+    sources = [source for source in there if flow.state.lag_of(source)]
     if not (sources or from_now):
         return
     sink = flow.deliverer.channel.address
     unsent = sum(map(flow.state.lag_of, sources))
     if from_now:
-        flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+        _leave_out(flow, there, sources)
         log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
     elif flow.state.parked:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
@@ -119,25 +120,33 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
 
 def leave_out_unsent(flow: Flow) -> None:
     """Takes what is unsent as sent, because a person has asked for that, and takes the request back."""
-    sources = _unsent(flow)
+    there = _there(flow)
+    sources = [source for source in there if flow.state.lag_of(source)]
     unsent = sum(map(flow.state.lag_of, sources))
-    flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+    _leave_out(flow, there, sources)
     # Only now, and only if that is on the disk: the request is all that keeps this from being sent.
     done_leaving_out(flow.state.path)
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 
-def _unsent(flow: Flow) -> list[Source]:
-    """The sources with something unsent, and the files held for those that have gone."""
+def _leave_out(flow: Flow, there: Sequence[Source], unsent: Sequence[Source]) -> None:
+    """Moves the unsent sources to their ends. One that cannot be read now is as if it were not there."""
+    ends = {source: end for source in unsent if (end := _end_of(source))}
+    in_sight = {source.key for source in there} - {source.key for source in unsent if source not in ends}
+    flow.committer.leave_out(list(ends.items()), sum(map(flow.state.lag_of, unsent)), in_sight)
+
+
+def _there(flow: Flow) -> list[Source]:
+    """The sources, and the files held for those that have gone."""
     found = discover(flow.scope)
     stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
-    return [source for source in (*found.files, *stand_ins.sources) if flow.state.lag_of(source)]
+    return [*found.files, *stand_ins.sources]
 
 
 def _end_of(source: Source) -> Position | None:
     try:
         return position_at_end(source)
-    except (SkipSource, SourceError):  # what cannot be read now was not left out: it is sent once it can be
+    except (SkipSource, SourceError):  # what cannot be read now has no end: what is in it goes by when it was written
         return None
 
 
@@ -198,6 +207,7 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
     if not found.is_partial:  # a glance does not see every file, so originals would seem to be gone
         stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
         starts = stand_ins.starts
+        flow.held.drop_refused(flow.scope.refuses_source)
         if stand_ins.sources:
             found.add(stand_ins.sources)
     for directory, reason in found.errors.items():
@@ -255,7 +265,7 @@ def _judged(
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
-    left_out_at = flow.state.left_out_at
+    left_out_at = flow.state.left_out_at(source.key)
     retold = Retold(form, source, left_out_at, known) if left_out_at else None
     unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
@@ -266,13 +276,13 @@ def _judged(
             if judge is not None:
                 judge.close(line)
             yield line, None
-        elif judge is not None and not judge.takes(line):
+            continue
+        is_refused = judge is not None and not judge.takes(line)
+        if is_refused or (retold is not None and retold.tells(line)):
             # A password that was told where nothing is read may be used where the session goes on.
             unread = unread or form.normalizer(line.reading, flow.frame)
             _show(line, unread, flow)
-            yield line, Skip(reasons.LINE_OF_A_PROJECT.name)
-        elif retold is not None and retold.tells(line):
-            yield line, Skip(reasons.LINE_OF_A_TIME.name)
+            yield line, Skip((reasons.LINE_OF_A_PROJECT if is_refused else reasons.LINE_OF_A_TIME).name)
         else:
             yield line, _outcome(line, normalize, form, flow, way)
 
@@ -327,9 +337,7 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
         return way.to_quarantine(line._replace(problem=problem))
     if isinstance(made, Skip):
         return made
-    reduced = None if flow.capture.is_whole else partial(captured, vocabulary=form.vocabulary, capture=flow.capture)
-    if reduced is not None and flow.capture.level == METADATA:  # no words are left that redaction could learn from
-        made, reduced = reduced(made), None
+    made, reduced = in_turn(made, form.vocabulary, flow.capture)
     _note_writer(made["client"], flow)
     return way.seal(made, form.shapes, reduced)
 

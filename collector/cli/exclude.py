@@ -37,7 +37,8 @@ class Left(NamedTuple):
 def exclude(path: Target, config: Config = None, state: StatePath = None) -> None:
     """Says no to a project.
 
-    Nothing of it is read or sent from now on, in any stream. What was sent stays where it is.
+    Nothing of it is read or sent from now on, in any stream. What is held of it for a failing sink is dropped. What was
+    sent stays where it is.
 
     Example: collector exclude ~/work/private
     """
@@ -72,6 +73,8 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     after = _left(now)
     typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
     typer.echo(_change(before, after))
+    if dropped := sum(map(_drop_held, now.each())):
+        typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
     _tell_agents(now, services)
 
@@ -79,7 +82,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
     """Takes back a no to a project.
 
-    What of it was not sent yet, and is still there, is sent from now on.
+    What of it was not sent yet, and is still there, is sent from now on, but for what was left out with --from-now.
 
     Example: collector include ~/work/private
     """
@@ -111,6 +114,8 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     after = _left(now)
     typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
+    if moment := max(map(_left_out_at, now.each())):
+        typer.echo(f"What was written before {moment} is left out all the same, as asked; `collector reset` sends it.")
     _tell_agents(now, services)
 
 
@@ -178,6 +183,30 @@ def _left(chosen: settings.Settings) -> Left:
     state, found = state_of(chosen).load(may_repair=False), discover(scope_of(chosen))
     lags = [lag for source in found.files if (lag := state.lag_of(source))]
     return Left(len(found.files), len(lags), sum(lags))
+
+
+def _drop_held(chosen: settings.Settings) -> int:
+    """Drops what is held of projects that are excluded by now; a running agent does that itself, in its next pass."""
+    from collector.assembly import held_of, scope_of
+    from collector.errors import StateLocked
+    from collector.keeping.lock import lock
+    from collector.reading.discover import discover
+
+    held, scope = held_of(chosen), scope_of(chosen)
+    if not held.held.files:
+        return 0
+    discover(scope)  # what names no directory itself goes with the others of its session
+    try:
+        with lock(chosen.state_path, "exclude"):
+            return held.drop_refused(scope.refuses_source)
+    except StateLocked:
+        return 0
+
+
+def _left_out_at(chosen: settings.Settings) -> str:
+    from collector.assembly import state_of
+
+    return state_of(chosen).load(may_repair=False).left_out_at()
 
 
 def _takes(chosen: settings.Settings, directory: str) -> bool:

@@ -138,7 +138,7 @@ class Held(NamedTuple):
 
         for file in reversed(self.files):
             root = known_roots.get(file.original.root.path)
-            # Of a root that is no longer configured, or a project that is now excluded, nothing is read; it stays held.
+            # Of a root that is no longer configured, and of a project that is in doubt, nothing is read; it stays held.
             source = self.as_source(file, file.original._replace(root=root)) if root is not None else None
             if source is None or not is_wanted(source):
                 continue

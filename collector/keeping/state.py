@@ -205,11 +205,19 @@ class State:
         if self.entries.get(key) != entry:
             self._put(key, entry)
 
-    @property
-    def left_out_at(self) -> str:
-        """Up to when a person wanted nothing sent to this sink; empty where nobody did."""
+    def left_out_at(self, key: str = "") -> str:
+        """Up to when a person wanted nothing sent to this sink, or nothing of a source; empty where nobody did."""
         history = self.about.get("left_out")
-        return str(history.get("at", "")) if isinstance(history, dict) else ""
+        if not isinstance(history, dict) or key in history.get("but", ()):
+            return ""
+        at, now = str(history.get("at", "")), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
+
+    def note_wanted(self, keys: Iterable[str]) -> None:
+        """Remembers that a person wants all of these sources sent, whatever was to be left out."""
+        history = self.about.get("left_out")
+        if isinstance(history, dict):
+            self.about["left_out"] = {**history, "but": sorted({*history.get("but", ()), *keys})}
 
     def note_left_out(self, history: dict[str, Any]) -> None:
         """Remembers how much was never sent to this sink, because a person has said so."""

@@ -126,6 +126,15 @@ class ProjectFilter:
             return verdict is Verdict.TAKEN
         return self._is_taken(source, "" if source.kind.is_document else FirstDirectories(self._form).first(source))
 
+    def refuses_source(self, source: Source) -> bool:
+        """Whether a source that is held is not read, and not only because it cannot be looked at now."""
+        verdict = self.verdict(source.project)
+        if verdict is not Verdict.IN_DOUBT:
+            return verdict is Verdict.LEFT_OUT
+        looked = FirstDirectories(self._form)
+        directory = looked.first(source)
+        return bool(len(looked)) and not self._is_taken(source, directory)
+
     def takes_event(self, project: str, directory: str) -> bool:
         """Whether something that was read before is still to be sent, by what is left of where it happened."""
         verdict = self.verdict(project)

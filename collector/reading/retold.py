@@ -2,16 +2,18 @@
 
 In: the moment up to which a person wanted nothing sent, and the lines that came after it. Out: of each, whether it may
 tell of what was before. Most tell of their own moment alone; the others go by when what they are about began. A file
-that was rewritten is read from its start: there the moment of every line decides, for what is older was sent or left
-out.
+that is read from its start goes by the moment of every line: one that was rewritten, and one that was not there to be
+left out, such as one of a project that was excluded then.
 """
 
 from __future__ import annotations
 
+import time
+
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import Line
-from collector.flow.source import Source
+from collector.flow.source import Source, Stamp
 from collector.reading import tail
 from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE
 
@@ -24,19 +26,25 @@ class Retold:
 
     def __init__(self, form: AgentFormat, source: Source, moment: str, known: int) -> None:
         self._form, self._source, self._moment, self._known = form, source, moment[:TO_THE_SECOND], known
-        self._was_rewritten: bool | None = None
+        self._is_read_anew: bool | None = None
         self._began: str | None = None
 
     def tells(self, line: Line) -> bool:
         """Whether a line may tell of what was left out."""
-        if self._was_rewritten is None:
-            self._was_rewritten = line.offset < self._known and not self._source.kind.is_document
-        if self._was_rewritten and line.anchor.time[:TO_THE_SECOND] <= self._moment:
+        if self._is_read_anew is None:
+            is_before = line.offset < self._known or not self._known
+            self._is_read_anew = is_before and not self._source.kind.is_document
+        if self._is_read_anew and self._time_of(line)[:TO_THE_SECOND] <= self._moment:
             return True
         since = None if line.record is None else self._form.tells_since(self._source, line.record)
         if since is None:
             return False
         return (since or self._since_when())[:TO_THE_SECOND] <= self._moment
+
+    def _time_of(self, line: Line) -> str:
+        """When a line was written, as its event says it. In a file without any time, which may have been rewritten
+        just now, that tells nothing of what was in it before."""
+        return line.anchor.time or line.reading.next_time or ("" if self._known else _when(line.reading.stamp))
 
     def _since_when(self) -> str:
         """When a transcript began. One without any time has none that was left out; a document may be of any."""
@@ -50,3 +58,7 @@ class Retold:
             return next(filter(None, (item.anchor.time for item in items)), NEVER)
         except (SkipSource, SourceError):
             return ""  # it cannot be looked at, and in doubt no means no
+
+
+def _when(stamp: Stamp) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp.mtime_ns / 1e9))

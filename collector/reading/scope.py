@@ -39,6 +39,11 @@ class Scope:
         """Whether the project filter lets a source through, whatever it takes to find that out."""
         return self.filters[source.root.agent].takes_source(source)
 
+    def refuses_source(self, source: Source) -> bool:
+        """Whether a source that is held is of a project that a person has said no to since."""
+        projects = self.filters.get(source.root.agent)
+        return projects is not None and projects.refuses_source(source)
+
     @property
     def is_open(self) -> bool:
         """Whether everything is let through."""

@@ -135,6 +135,34 @@ def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: 
     assert {event["text"] for event in sink.events} == {"new", "also new", "of the fork"}
 
 
+def test_what_was_out_of_sight_when_the_rest_was_left_out_is_left_out_too(home: Home, sink: Sink, agent: Agent) -> None:
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    session = home.session()
+    session.prompt("before")
+    agent.scan()
+    command(agent, "pause")
+    session.prompt("during")
+    away = session.path.parent.rename(home.path / "unmounted")
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["lines"] == 0
+    away.rename(session.path.parent)
+    home.pen.now += timedelta(hours=2)
+    session.prompt("after")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}  # and what was sent before
+    assert [event["text"] for event in sink.events] == ["before", "after"]
+
+
+def test_a_clock_that_was_wrong_when_it_was_asked_keeps_nothing_back(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("before")
+    agent.scan("--from-now")
+    state = json.loads(agent.state.read_text())
+    state["sink"]["left_out"]["at"] = "2124-01-01T00:00:00Z"
+    agent.state.write_text(json.dumps(state))
+    home.session().prompt("after")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {}
+    assert [event["text"] for event in sink.events] == ["after"]
+
+
 def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.session()
     session.prompt("before")
