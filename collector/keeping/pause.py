@@ -98,7 +98,17 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
 def pause(state_path: Path, now: float, until: float | None) -> None:
     """Pauses, or changes until when."""
     path = pause_path(state_path)
-    _write(path, {"since": int(now), "until": None if until is None else int(until)})
+    write_whole(path, {"since": int(now), "until": None if until is None else int(until)})
+
+
+def paused_since(state_path: Path, now: float) -> float | None:
+    """When the pause in force began; None where there is none, or nobody knows."""
+    if read_pause(state_path, now) is None:
+        return None
+    try:
+        return float(orjson.loads(pause_path(state_path).read_bytes())["since"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def resume(state_path: Path) -> bool:
@@ -121,7 +131,7 @@ def request_path(state_path: Path) -> Path:
 
 def ask_to_leave_out(state_path: Path) -> None:
     """Asks the agent of this state to take what there is now as sent, before it sends anything else."""
-    _write(request_path(state_path), {})
+    write_whole(request_path(state_path), {})
 
 
 def is_asked_to_leave_out(state_path: Path) -> bool:
@@ -146,7 +156,8 @@ def timestamp(moment: float) -> str:
     return time.strftime(TIMESTAMP, time.gmtime(moment))
 
 
-def _write(path: Path, content: dict[str, object]) -> None:
+def write_whole(path: Path, content: dict[str, object]) -> None:
+    """Writes what a person has said; raises StateError."""
     temporary = path.with_name(path.name + ".new")
     try:
         make_private_directory(path.parent)
