@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
@@ -29,6 +29,7 @@ from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.receipt import Receipt
 from collector.flow.source import Position, Source
 from collector.keeping.commit import Committer
+from collector.keeping.left_out import Span, spans_left_out
 from collector.keeping.pause import done_leaving_out, is_asked_to_leave_out
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from collector.way_out import WayOut
 
 log = get_logger()
+MOST_WRITERS, LONGEST_VERSION = 100, 100
 
 
 @dataclass(slots=True)
@@ -66,6 +68,7 @@ class Flow:
     held: HeldFiles
     observer: Observer = UNOBSERVED
     follower: Follower | None = None
+    pauses_left_out: Sequence[Span] = ()
     # Which programs, in which versions, wrote what was read; for the heartbeat.
     writers: set[tuple[str, str]] = field(default_factory=set)
 
@@ -202,6 +205,7 @@ def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
 
 def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
     """Applies what the look at the files showed, counts what needs no reading, and returns what has to be read."""
+    flow.pauses_left_out = spans_left_out(flow.state.path)
     starts: dict[str, Position] = {}
     if not found.is_partial:  # a glance does not see every file, so originals would seem to be gone
         stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
@@ -265,7 +269,8 @@ def _judged(
     judge: Judge | None = None
     normalize: Normalizer | None = None
     left_out_at = flow.state.left_out_at(source.key)
-    retold = Retold(form, source, left_out_at, known) if left_out_at else None
+    pauses = [] if flow.state.is_wanted(source.key) else flow.pauses_left_out
+    retold = Retold(form, source, left_out_at, known, pauses) if left_out_at or pauses else None
     unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
         if normalize is None:
@@ -337,7 +342,12 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
     if isinstance(made, Skip):
         return made
     made, reduced = in_turn(made, form.vocabulary, flow.capture)
-    writer = made["client"]
-    if "version" in writer:
-        flow.writers.add((writer["name"], writer["version"]))
+    _note_writer(made["client"], flow)
     return way.seal(made, form.shapes, reduced)
+
+
+def _note_writer(writer: dict[str, Any], flow: Flow) -> None:
+    """Remembers few and short ones only: a transcript may say anything, and this lasts as long as the agent."""
+    version = writer.get("version", "")
+    if version and len(version) <= LONGEST_VERSION and len(flow.writers) < MOST_WRITERS:
+        flow.writers.add((writer["name"], version))

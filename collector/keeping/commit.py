@@ -20,7 +20,7 @@ from collector.flow.receipt import Receipt
 from collector.flow.selection import Selection
 from collector.flow.source import Position, Source
 from collector.keeping.quarantine import Quarantine
-from collector.keeping.state import State
+from collector.keeping.state import EVERYTHING, State
 from collector.log import get_logger
 
 log = get_logger()
@@ -117,9 +117,10 @@ class Committer:
         """Forgets how far these sources were sent, and saves that; returns those that were known."""
         known = self.state.reset_entries(keys)
         # Whoever wants it sent again wants what was left out of it, too.
+        if known:
+            self.state.note_wanted(known if self.state.entries else [EVERYTHING])
         if known and not self.state.entries:
             self.state.about.pop("left_out", None)
-        self.state.note_wanted(known)
         if known and not self.is_dry_run:
             self.state.save()
         return known

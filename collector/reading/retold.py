@@ -9,6 +9,7 @@ left out, such as one of a project that was excluded then.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
@@ -22,24 +23,33 @@ NEVER = "9"  # later than any time
 
 
 class Retold:
-    """Judges the lines of one open source, of which so many bytes were sent or left out."""
+    """Judges the lines of one open source, of which so many bytes were sent or left out. What was written in a pause
+    that is left out for good is left out wherever it stands."""
 
-    def __init__(self, form: AgentFormat, source: Source, moment: str, known: int) -> None:
+    def __init__(
+        self, form: AgentFormat, source: Source, moment: str, known: int, pauses: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self._form, self._source, self._moment, self._known = form, source, moment[:TO_THE_SECOND], known
+        self._pauses = pauses
+        self._is_document = source.kind.is_document
         self._is_read_anew: bool | None = None
         self._began: str | None = None
 
     def tells(self, line: Line) -> bool:
         """Whether a line may tell of what was left out."""
         if self._is_read_anew is None:
-            is_before = line.offset < self._known or not self._known
-            self._is_read_anew = is_before and not self._source.kind.is_document
-        if self._is_read_anew and self._time_of(line)[:TO_THE_SECOND] <= self._moment:
+            self._is_read_anew = line.offset < self._known or not self._known
+        written = NEVER if self._is_document else self._time_of(line)
+        if self._is_read_anew and written[:TO_THE_SECOND] <= self._moment:
+            return True
+        begun = [end for start, end in self._pauses if start <= written]
+        if any(written <= end for end in begun):
             return True
         since = None if line.record is None else self._form.tells_since(self._source, line.record)
         if since is None:
             return False
-        return (since or self._since_when())[:TO_THE_SECOND] <= self._moment
+        since = since or self._since_when()
+        return since[:TO_THE_SECOND] <= self._moment or any(since <= end for end in begun)
 
     def _time_of(self, line: Line) -> str:
         """When a line was written, as its event says it. In a file without any time, which may have been rewritten
@@ -49,7 +59,7 @@ class Retold:
     def _since_when(self) -> str:
         """When a transcript began. One without any time has none that was left out; a document may be of any."""
         if self._began is None:
-            self._began = "" if self._source.kind.is_document else self._first_time()
+            self._began = "" if self._is_document else self._first_time()
         return self._began
 
     def _first_time(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from collector.errors import ConfigurationError
 from collector.keeping.lock import lock
 from collector.service.status_file import StatusFile, status_path
 from collector.settings import Origins, Settings
+from tests.agent import Agent
 from tests.build import Home
 from tests.inside import Inside
 from tests.redact.secrets import secret
@@ -42,7 +44,7 @@ def place_of(agent: Inside) -> Path:
     return Path(agent.run("config", "init").stdout.removeprefix("Wrote ").strip())
 
 
-def session_in(agent: Inside, directory: str, text: str) -> None:
+def session_in(agent: Agent, directory: str, text: str) -> None:
     session = agent.home.session(project=directory.replace("/", "-"))
     session.cwd = directory
     session.prompt(text)
@@ -140,6 +142,20 @@ def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) 
     theirs.write_text("[projects]\nexclude = ['/work/secret']\n")
     assert "Included /work/secret." in agent.run("include", "/work/secret", *state).stdout
     assert agent.scan("--config", str(other)).ledger["delivered"] == 1
+
+
+def test_a_scan_that_is_under_way_is_stopped(tmp_path: Path) -> None:
+    home, gate = Home(tmp_path), threading.Event()
+    session_in(Inside(home), "/work/secret", "of the secret one")
+    with Sink(then=Answer(held=gate)) as sink:
+        agent = Agent(home, sink)
+        with agent.start(command="scan") as scan:
+            sink.wait_for(lambda: len(sink.requests) == 1)
+            session_in(agent, "/work/secret", "of the secret one")
+            said = agent.run("exclude", "/work/secret", "--state", str(agent.state))
+            gate.set()
+            assert scan.process.wait(30) == 3
+        assert "A scan was under way, and is stopped" in said.stdout, said.stderr
 
 
 def test_it_says_what_changes(agent: Inside) -> None:
