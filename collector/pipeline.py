@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from collector.way_out import WayOut
 
 log = get_logger()
+MOST_WRITERS, LONGEST_VERSION = 100, 100
 
 
 @dataclass(slots=True)
@@ -341,7 +342,12 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
     if isinstance(made, Skip):
         return made
     made, reduced = in_turn(made, form.vocabulary, flow.capture)
-    writer = made["client"]
-    if "version" in writer:
-        flow.writers.add((writer["name"], writer["version"]))
+    _note_writer(made["client"], flow)
     return way.seal(made, form.shapes, reduced)
+
+
+def _note_writer(writer: dict[str, Any], flow: Flow) -> None:
+    """Remembers few and short ones only: a transcript may say anything, and this lasts as long as the agent."""
+    version = writer.get("version", "")
+    if version and len(version) <= LONGEST_VERSION and len(flow.writers) < MOST_WRITERS:
+        flow.writers.add((writer["name"], version))

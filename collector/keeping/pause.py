@@ -16,7 +16,7 @@ from typing import NamedTuple
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, read_plain
 from collector.keeping.disclosed import waits_for_acknowledgement
 from collector.settings import Settings
 
@@ -84,7 +84,7 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
     """The pause in force."""
     path = pause_path(state_path)
     try:
-        told = orjson.loads(path.read_bytes())
+        told = orjson.loads(read_plain(path))
         since, until = told["since"], told["until"]
         if until is not None and until <= now:
             return None
@@ -141,7 +141,14 @@ def is_asked_to_leave_out(state_path: Path) -> bool:
 
 def done_leaving_out(state_path: Path) -> None:
     """Takes the request back. A crash before this leaves out once more: what was written meanwhile, too."""
-    request_path(state_path).unlink(missing_ok=True)
+    path = request_path(state_path)
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StateError(
+            f"Cannot remove {path}: {error.strerror}. What was unsent is left out, as it asks for, and nothing is sent "
+            "while it is there: remove it."
+        ) from None
 
 
 def timestamp(moment: float) -> str:

@@ -25,6 +25,7 @@ from pydantic_settings import (
 )
 
 from collector.errors import ConfigurationError
+from collector.files import read_plain
 from collector.settings.environment import SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
 from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
@@ -179,7 +180,7 @@ def _layer_of_a_no(path: Path) -> Layer:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_plain(path).decode())
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(
             f"{path} is not valid TOML: {error}. Correct it there; write a value with a backslash in 'single quotes'."

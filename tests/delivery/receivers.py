@@ -30,8 +30,9 @@ def told(status: int, body: Any, **headers: str) -> Answer:
     return Answer(status, JSON | headers, json.dumps(body).encode())
 
 
-def _named(event_id: str) -> Answer:
-    return told(200, {"accepted": 1, "duplicate": 0, "rejected": [{"id": event_id, "reason": "no such kind"}]})
+def _named(event_id: str, ids: list[str]) -> Answer:
+    rejected = [{"id": event_id, "reason": "no such kind"}]
+    return told(200, {"accepted": len(ids) - 1, "duplicate": 0, "rejected": rejected})
 
 
 def _later(status: int, body: bytes = b"") -> Callable[[int], Answer]:
@@ -71,9 +72,10 @@ def bulk(*items: dict[str, Any]) -> Answer:
     return told(200, {"errors": errors, "items": [{"create": item} for item in items]})
 
 
-def _item_rejected(event_id: str) -> Answer:
+def _item_rejected(event_id: str, ids: list[str]) -> Answer:
     error = {"type": "mapper_parsing_exception", "reason": "no such kind"}
-    return bulk({"_id": event_id, "status": 400, "error": error}, {"_id": "others", "status": 201})
+    failed = {"status": 400, "error": error}
+    return bulk(*({"_id": each} | (failed if each == event_id else {"status": 201}) for each in ids))
 
 
 _ELASTICSEARCH = Receiving(

@@ -29,9 +29,11 @@ def complaint(path: Path | None = None, flags: dict[str, object] | None = None) 
     return str(caught.value)
 
 
-def test_a_user_without_a_home_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A container may run any number as its user, and set no HOME: then `~` stands for itself."""
-    monkeypatch.setenv("HOME", "~")
+@pytest.mark.parametrize("home", ["~", "", "here"])
+def test_a_user_without_a_home_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    """A container may run any number as its user, and set no HOME: then `~` stands for itself. If it is empty, the
+    agent would take /.claude for the root."""
+    monkeypatch.setenv("HOME", home)
     with pytest.raises(ConfigurationError, match="no home directory"):
         load()
 
