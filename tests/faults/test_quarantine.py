@@ -157,6 +157,22 @@ def test_it_survives_restarts_and_the_loss_of_the_state(tmp_path: Path) -> None:
         assert len(before) == 1
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux how much memory a process has taken")
+def test_a_full_quarantine_takes_no_memory_of_a_service_that_tells_of_it(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink, COLLECTOR_HEARTBEAT__INTERVAL="1")
+        place.path.parent.mkdir(mode=0o700)
+        entry = {**Quarantined("a", "torn line", "~/x", 0, "x" * 900)._asdict(), "time": "2026-01-01T00:00:00Z"}
+        with place.path.open("w") as file:
+            file.writelines(json.dumps({**entry, "offset": number}) + "\n" for number in range(45_000))
+        with place.agent.start() as running:
+            sink.wait_for(lambda: len([event for event in sink.events if event["kind"] == "heartbeat"]) > 2)
+            status = Path(f"/proc/{running.process.pid}/status").read_text()
+    most = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    assert most < 100_000  # kB; all entries would take 140,000
+    assert sink.events[-1]["attributes"]["quarantine"] == 45_000
+
+
 def test_a_full_quarantine_drops_the_oldest_and_says_so_loudly(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink, COLLECTOR_QUARANTINE__MAX_BYTES="10000")

@@ -30,6 +30,11 @@ def test_the_same_thing_again_after_a_crash_is_there_once(tmp_path: Path) -> Non
     quarantine.add([thing("a")])
     quarantine.add([thing("a"), thing("b")])
     assert [entry["id"] for entry in quarantine.entries()] == ["a", "b"]
+    assert quarantine.count() == 2
+    quarantine.drop({"a"})
+    assert quarantine.count() == 1
+    (tmp_path / "q.jsonl").unlink()
+    assert quarantine.count() == 0
 
 
 def test_half_a_line_from_a_crash_costs_only_itself(tmp_path: Path) -> None:
