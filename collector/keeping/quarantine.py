@@ -1,10 +1,11 @@
 """The quarantine: what could not be read or was not accepted, redacted, with its reason and its place.
 
-In: things to quarantine, and ids to drop. Out: entries, one JSON object per line, mode 0600, written and synced before
-the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two sources are
-two entries under one id, and the same line quarantined again after a crash is one entry. Each names the sink that was
-in force. When the file is full the oldest entries go, and their number is returned to be logged as an error. The agent
-adds while a person may be dropping or retrying, so every writer holds the lock beside the file for as long as it takes.
+In: things to quarantine, and entries to drop. Out: entries, one JSON object per line, mode 0600, written and synced
+before the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two
+sources are two entries under one id, and the same line quarantined again after a crash is one entry. Each names the
+sink that was in force. When the file is full the oldest entries go, and their number is returned to be logged as an
+error. The agent adds while a person may be dropping or retrying, so every writer holds the lock beside the file for as
+long as it takes.
 """
 
 from __future__ import annotations
@@ -115,14 +116,14 @@ class Quarantine:
                 "Make it readable to this user."
             ) from None
 
-    def drop(self, ids: set[str]) -> int:
-        """Removes the entries with these ids; returns how many there were."""
-        gone = set()
+    def drop(self, entries: Iterable[dict[str, Any]]) -> int:
+        """Removes these, and not what has their ids at other places or for other sinks; returns how many there were."""
+        meant, gone = set(map(_place, entries)), set()
         absent = contextlib.suppress(FileNotFoundError)
         with self._locked("Nothing was removed."), absent, self._rewritten() as (old, new):
             for line in old:
                 entry = _entry(line)
-                if entry is not None and entry["id"] in ids:
+                if entry is not None and _place(entry) in meant:
                     gone.add(_place(entry))
                 elif entry is not None:
                     new.write(line)

@@ -19,7 +19,7 @@ from collector.flow.outcome import Quarantined
 from collector.keeping.quarantine import Quarantine
 from tests.agent import REPOSITORY, Agent, Result
 from tests.build import Home
-from tests.sink import Answer, Event, Sink, poison
+from tests.sink import Answer, Event, Sink, poison, rejecting
 
 KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
 
@@ -111,6 +111,20 @@ def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> N
             "poison c",
         ]
         assert [entry["reason"] for entry in place.entries()] == ["torn line"]
+
+
+def test_what_another_sink_has_not_taken_is_kept_when_this_one_takes_it(tmp_path: Path) -> None:
+    with Sink(then=rejecting(is_poison)) as before, Sink(then=rejecting(is_poison)) as now:
+        place = Place(tmp_path, before)
+        place.session.prompt("poison")
+        place.session.prompt("fine")
+        assert place.agent.scan().ledger["quarantined"] == 1
+        place.sink = place.agent.sink = now
+        assert place.agent.scan().ledger["quarantined"] == 1
+        now.clear_script()
+        assert len(place.entries()) == 2
+        place.quarantine("retry", "--all")
+        assert [entry["sink"] for entry in place.entries()] == [f"http {before.url}"]
 
 
 def test_a_retry_sends_nothing_of_a_project_that_was_excluded_meanwhile(tmp_path: Path) -> None:
@@ -220,7 +234,7 @@ def test_dropping_while_the_agent_adds_loses_nothing(tmp_path: Path) -> None:
     assert agent.stdout
     agent.stdout.readline()
     for number in range(50):
-        assert quarantine.drop({f"old{number}"}) == 1
+        assert quarantine.drop([each for each in quarantine.entries() if each["id"] == f"old{number}"]) == 1
     agent.communicate()
     assert [entry["id"] for entry in quarantine.entries()] == [f"n{number}" for number in range(300)]
 
