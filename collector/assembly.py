@@ -23,7 +23,7 @@ from collector.delivery.sinks.registry import SINKS
 from collector.delivery.waiting import Uniform
 from collector.errors import ConfigurationError
 from collector.flow.batch import Batch
-from collector.flow.capture import Capture, captured
+from collector.flow.capture import Capture, in_turn
 from collector.flow.frame import Frame
 from collector.flow.interrupt import Interrupt
 from collector.flow.observer import UNOBSERVED, Observer
@@ -165,8 +165,9 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
                 yield entry, "excluded"
                 continue
             # The level may be another one than when it was made.
-            event = captured(event, form_of(event).vocabulary, capture)
-            sealed = seal(event, redactor, max_event_bytes)
+            form = form_of(event)
+            shown, reduced = in_turn(event, form.vocabulary, capture)
+            sealed = seal(shown, redactor, max_event_bytes, form.shapes, reduced)
             batch = Batch(events=[sealed], places=[(entry["source"], entry["offset"])], size=len(sealed.body))
             for receipt in deliverer.deliver([batch]):
                 yield entry, "refused" if receipt.refused else "taken"

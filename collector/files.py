@@ -1,13 +1,16 @@
-"""Creates the agent's own files: private to this user, and never through something that somebody else put there.
+"""Opens and creates the agent's own files: private to this user, and never through what somebody else put there.
 
-In: a path. Out: a directory, or a new and empty file to write to. Invariant: a name that is already taken may be a link
-to somewhere else, or a file that others may read or hold open, so it is removed and the file created anew.
+In: a path. Out: a directory, a plain file to read, or a new and empty file to write to. Invariants: a name that is
+already taken may be a link to somewhere else, or a file that others may read or hold open, so it is removed and the
+file created anew; and whatever has the name of a file, such as a FIFO, opening it does not wait.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -34,6 +37,21 @@ def created(path: Path) -> IO[bytes]:
     # O_EXCL: if somebody puts a link there between these two calls, this fails instead of writing through it.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def opened_plain(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a plain file, without waiting for whoever might write into a FIFO of that name; else OSError."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a plain file", str(path))
+    return descriptor
+
+
+def read_plain(path: Path) -> bytes:
+    """What is in a plain file; OSError for anything else that has its name."""
+    with os.fdopen(opened_plain(path), "rb") as file:
+        return file.read()
 
 
 @contextlib.contextmanager

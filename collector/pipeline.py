@@ -12,14 +12,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from collector.agents.format import AgentFormat, Normalizer
 from collector.delivery.gather import BatchLimits, batches
 from collector.delivery.sink import Follower
 from collector.errors import SinkError, SkipSource, SourceError, Stopped
 from collector.flow import reasons
-from collector.flow.capture import Capture, captured
+from collector.flow.capture import Capture, in_turn
 from collector.flow.fields import METADATA
 from collector.flow.frame import Frame
 from collector.flow.ledger import Ledger
@@ -29,6 +29,7 @@ from collector.flow.outcome import Item, Outcome, Skip
 from collector.flow.receipt import Receipt
 from collector.flow.source import Position, Source
 from collector.keeping.commit import Committer
+from collector.keeping.left_out import Span, spans_left_out
 from collector.keeping.pause import done_leaving_out, is_asked_to_leave_out
 from collector.keeping.rescue import HeldFiles
 from collector.keeping.state import State
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from collector.way_out import WayOut
 
 log = get_logger()
+MOST_WRITERS, LONGEST_VERSION = 100, 100
 
 
 @dataclass(slots=True)
@@ -66,6 +68,7 @@ class Flow:
     held: HeldFiles
     observer: Observer = UNOBSERVED
     follower: Follower | None = None
+    pauses_left_out: Sequence[Span] = ()
     # Which programs, in which versions, wrote what was read; for the heartbeat.
     writers: set[tuple[str, str]] = field(default_factory=set)
 
@@ -99,13 +102,14 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
         address = flow.deliverer.channel.address
         log.info("nothing is left out, because this sink has been sent to before", sink=address)
         return
-    sources = _unsent(flow)
+    there = _there(flow)
+    sources = [source for source in there if flow.state.lag_of(source)]
     if not (sources or from_now):
         return
     sink = flow.deliverer.channel.address
     unsent = sum(map(flow.state.lag_of, sources))
     if from_now:
-        flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+        _leave_out(flow, there, sources)
         log.info("history left out, as asked", sink=sink, sources=len(sources), bytes=unsent)
     elif flow.state.parked:
         advice = "--from-now leaves it out; sink.formerly names the address of a sink that only moved"
@@ -118,25 +122,41 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
 
 def leave_out_unsent(flow: Flow) -> None:
     """Takes what is unsent as sent, because a person has asked for that, and takes the request back."""
-    sources = _unsent(flow)
+    there = _there(flow)
+    sources = [source for source in there if flow.state.lag_of(source)]
     unsent = sum(map(flow.state.lag_of, sources))
-    flow.committer.leave_out([(source, end) for source in sources if (end := _end_of(source))], unsent)
+    _leave_out(flow, there, sources)
     # Only now, and only if that is on the disk: the request is all that keeps this from being sent.
     done_leaving_out(flow.state.path)
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 
-def _unsent(flow: Flow) -> list[Source]:
-    """The sources with something unsent, and the files held for those that have gone."""
+def drop_refused(held: HeldFiles, scope: Scope) -> int:
+    """Drops what is held of projects that are excluded by now, as each pass does; returns how many files that was."""
+    if not held.held.files:
+        return 0
+    discover(scope)  # what names no directory itself goes with the others of its session
+    return held.drop_refused(scope.refuses_source)
+
+
+def _leave_out(flow: Flow, there: Sequence[Source], unsent: Sequence[Source]) -> None:
+    """Moves the unsent sources to their ends. One that cannot be read now is as if it were not there."""
+    ends = {source: end for source in unsent if (end := _end_of(source))}
+    in_sight = {source.key for source in there} - {source.key for source in unsent if source not in ends}
+    flow.committer.leave_out(list(ends.items()), sum(map(flow.state.lag_of, unsent)), in_sight)
+
+
+def _there(flow: Flow) -> list[Source]:
+    """The sources, and the files held for those that have gone."""
     found = discover(flow.scope)
     stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
-    return [source for source in (*found.files, *stand_ins.sources) if flow.state.lag_of(source)]
+    return [*found.files, *stand_ins.sources]
 
 
 def _end_of(source: Source) -> Position | None:
     try:
         return position_at_end(source)
-    except (SkipSource, SourceError):  # what cannot be read now was not left out: it is sent once it can be
+    except (SkipSource, SourceError):  # what cannot be read now has no end: what is in it goes by when it was written
         return None
 
 
@@ -193,10 +213,12 @@ def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
 
 def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
     """Applies what the look at the files showed, counts what needs no reading, and returns what has to be read."""
+    flow.pauses_left_out = spans_left_out(flow.state.path)
     starts: dict[str, Position] = {}
     if not found.is_partial:  # a glance does not see every file, so originals would seem to be gone
         stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
         starts = stand_ins.starts
+        flow.held.drop_refused(flow.scope.refuses_source)
         if stand_ins.sources:
             found.add(stand_ins.sources)
     for directory, reason in found.errors.items():
@@ -254,8 +276,9 @@ def _judged(
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
-    left_out_at = flow.state.left_out_at
-    retold = Retold(form, source, left_out_at, known) if left_out_at else None
+    left_out_at = flow.state.left_out_at(source.key)
+    pauses = [] if flow.state.is_wanted(source.key) else flow.pauses_left_out
+    retold = Retold(form, source, left_out_at, known, pauses) if left_out_at or pauses else None
     unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
     for line in lines:
         if normalize is None:
@@ -265,13 +288,13 @@ def _judged(
             if judge is not None:
                 judge.close(line)
             yield line, None
-        elif judge is not None and not judge.takes(line):
+            continue
+        is_refused = judge is not None and not judge.takes(line)
+        if is_refused or (retold is not None and retold.tells(line)):
             # A password that was told where nothing is read may be used where the session goes on.
             unread = unread or form.normalizer(line.reading, flow.frame)
             _show(line, unread, flow)
-            yield line, Skip(reasons.LINE_OF_A_PROJECT.name)
-        elif retold is not None and retold.tells(line):
-            yield line, Skip(reasons.LINE_OF_A_TIME.name)
+            yield line, Skip((reasons.LINE_OF_A_PROJECT if is_refused else reasons.LINE_OF_A_TIME).name)
         else:
             yield line, _outcome(line, normalize, form, flow, way)
 
@@ -326,10 +349,13 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
         return way.to_quarantine(line._replace(problem=problem))
     if isinstance(made, Skip):
         return made
-    reduced = None if flow.capture.is_whole else partial(captured, vocabulary=form.vocabulary, capture=flow.capture)
-    if reduced is not None and flow.capture.level == METADATA:  # no words are left that redaction could learn from
-        made, reduced = reduced(made), None
-    writer = made["client"]
-    if "version" in writer:
-        flow.writers.add((writer["name"], writer["version"]))
+    made, reduced = in_turn(made, form.vocabulary, flow.capture)
+    _note_writer(made["client"], flow)
     return way.seal(made, form.shapes, reduced)
+
+
+def _note_writer(writer: dict[str, Any], flow: Flow) -> None:
+    """Remembers few and short ones only: a transcript may say anything, and this lasts as long as the agent."""
+    version = writer.get("version", "")
+    if version and len(version) <= LONGEST_VERSION and len(flow.writers) < MOST_WRITERS:
+        flow.writers.add((writer["name"], version))

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from collector.agents.claude_code import attachment, bookkeeping, dispatch, origin
+from collector.agents.claude_code import attachment, bookkeeping, dispatch, origin, vocabulary
 
 PACKAGE = "@anthropic-ai/claude-code-linux-x64"
 LEAST_SCRIPT = 4_096  # bytes without a NUL: shorter ones are no program text
@@ -30,6 +30,7 @@ LEAST_ANCHORS = 2
 MOST_PLACES = 1_500  # of one anchor: a word that stands everywhere is about nothing
 
 WORD = re.compile(r"[a-z][A-Za-z0-9_-]{1,40}")
+TOOL = re.compile(r"[A-Z][a-z]+(?:[A-Z][A-Za-z]*)*|[A-Z]{2,4}")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:[^`\\]|\\.)*`|[{}()\[\],]|[^"\'`{}()\[\],]+')
 KEY = re.compile(r'(?:([\w$]+)|"([^"\\]+)")(?=:)|\.\.\.')
 ITEM = r'(?:"[^"\\]*"|\.{0,3}[\w$][\w$.]*)'
@@ -49,6 +50,7 @@ class Vocabulary(NamedTuple):
     others: Collection[str] = ()
     is_called: bool = False
     """Whether the words are given to one function, as `note("enqueue")`, and stand in no table."""
+    shape: re.Pattern[str] = WORD
 
 
 # Notices that become `system` with all their fields, and messages to a host that stand in no transcript.
@@ -69,6 +71,16 @@ SYSTEM_NOTICES = frozenset(
         "turn_began_before_init", "turn_handoff_available", "turn_starting", "ui_focus", "ui_invalidate",
         "ui_log", "ui_notify", "ui_notify_cancel", "ui_panes", "ui_placed", "ui_scroll", "ui_status",
         "ui_toast", "vcs_state_changed", "voice_call_talk", "worker_shutting_down",
+    }
+)  # fmt: skip
+
+# Kept among the attributes, and read for nothing else; figures of a load report, which stand in no transcript.
+MESSAGE_KEYS = frozenset(
+    {
+        "abandonedByStreamRetry", "carriesOnTurnOf", "context_management", "resumable", "stop_details",
+        "stop_sequence",
+        *("application_utilization", "cpu_utilization", "eps", "mem_utilization", "named_metrics", "request_cost"),
+        *("rps_fractional", "utilization"),
     }
 )  # fmt: skip
 
@@ -129,6 +141,20 @@ VOCABULARIES = (
         others=SYSTEM_NOTICES,
     ),
     Vocabulary(
+        "tools",
+        ("ExitPlanMode", "NotebookEdit", "TaskStop", "ToolSearch", "AskUserQuestion", "CronCreate", "SendMessage"),
+        vocabulary.TOOLS,
+        others={"JavaScript"},  # what REPL is called to a person
+        shape=TOOL,
+    ),
+    Vocabulary(
+        "keys put on a message",
+        (),
+        {"content", "id", "model", "pausedResponses", "stop_reason", "usage"},
+        (r"\.message\.([A-Za-z]\w+)=(?!=)",),
+        others=MESSAGE_KEYS,
+    ),
+    Vocabulary(
         "states in a workflow's journal",
         (),
         dispatch.JOURNAL_TYPES,
@@ -143,22 +169,22 @@ def scripts(binary: bytes) -> str:
     return "\n".join(run.decode("utf-8", "replace") for run in runs if b"function" in run)
 
 
-def words_of(vocabulary: Vocabulary, text: str) -> set[str]:
+def words_of(sought: Vocabulary, text: str) -> set[str]:
     """Every word of the program that stands where words of this vocabulary stand."""
     found: set[str] = set()
-    for word in map(re.escape, vocabulary.anchors):
+    for word in map(re.escape, sought.anchors):
         places = re.finditer(rf'"{word}"|(?<![\w"-]){word}(?![\w"-])', text)
         for match in itertools.islice(places, MOST_PLACES):
             at = match.start()
-            if vocabulary.is_called:
+            if sought.is_called:
                 found |= calls_around(text, at)
                 continue
             for group in groups_around(text, at):
-                if len(group.intersection(vocabulary.anchors)) >= LEAST_ANCHORS:
+                if len(group.intersection(sought.anchors)) >= LEAST_ANCHORS:
                     found |= group
-    for pattern in vocabulary.mentions:
+    for pattern in sought.mentions:
         found.update(match[1] for match in re.finditer(pattern, text))
-    return {word for word in found if WORD.fullmatch(word)}
+    return {word for word in found if sought.shape.fullmatch(word)}
 
 
 def groups_around(text: str, at: int) -> Iterator[set[str]]:
@@ -257,8 +283,8 @@ def calls_around(text: str, at: int) -> set[str]:
 
 def differences(text: str) -> Iterator[tuple[Vocabulary, set[str]]]:
     """Every vocabulary with the words found."""
-    for vocabulary in VOCABULARIES:
-        yield vocabulary, words_of(vocabulary, text)
+    for each in VOCABULARIES:
+        yield each, words_of(each, text)
 
 
 def binary_of(version: str, scratch: Path) -> Path:
@@ -284,12 +310,12 @@ def main(arguments: list[str]) -> int:
         for name in arguments or newest():
             path = Path(name) if Path(name).is_file() else binary_of(name, Path(scratch))
             print(name)
-            for vocabulary, found in differences(scripts(path.read_bytes())):
-                new = sorted(found - set(vocabulary.known) - set(vocabulary.others))
+            for each, found in differences(scripts(path.read_bytes())):
+                new = sorted(found - set(each.known) - set(each.others))
                 if not found:
                     new = ["not found: its anchors are gone from the program"]
                 is_complete = is_complete and not new
-                print(f"  {vocabulary.name}: {len(found)} found" + (", not named:" if new else ", all named"))
+                print(f"  {each.name}: {len(found)} found" + (", not named:" if new else ", all named"))
                 print("".join(f"    {word}\n" for word in new), end="")
     return 0 if is_complete else 1
 

@@ -21,6 +21,7 @@ PROGRAM = (
     's.push({type:"skipped",key:t,agentId:u});'
     'var v=new Set(["task_notification","host_synthetic","moon_phase"]);w={type:"typed",other:1};'
     'y.write({type:"left-behind",z:1,sessionId:y});'
+    'aa=["ToolSearch","CronCreate","BrewTea","tea"];z.message.usage=1;z.message.usage==z.message.tides;z.message.moons=2;'
 )
 
 
@@ -35,6 +36,8 @@ PROGRAM = (
         ("origins of a turn", {"moon_phase"}),
         ("states in a workflow's journal", {"skipped"}),
         ("sources of a prompt", set()),
+        ("tools", {"BrewTea"}),
+        ("keys put on a message", {"moons"}),
     ],
 )
 def test_a_new_word_is_found_among_those_that_are_known(name: str, new: set[str]) -> None:

@@ -55,6 +55,56 @@ def test_a_state_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
     assert path.is_fifo()
 
 
+OURS = {
+    "state.json": 74,
+    "state.json.previous": 74,
+    "state.json.lock": 74,
+    "installation.json": 74,
+    "state.held/index.json": 74,
+    "excluded.toml": 78,
+    "token": 78,
+    "state.quarantine.jsonl": 0,
+    "state.json.journal": 0,
+    "state.status.json": 0,
+    "disclosed.json": 0,
+    "paused.json": 0,
+}
+
+
+@pytest.mark.parametrize(("name", "code"), OURS.items())
+def test_a_pipe_that_has_the_name_of_our_file_keeps_nobody_waiting(tmp_path: Path, name: str, code: int) -> None:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    with Sink() as sink:
+        agent = Agent(home, sink, {"COLLECTOR_SINK__TOKEN_FILE": str(tmp_path / "agent" / "token")})
+        agent.patience = 30
+        pipe = agent.directory / name
+        pipe.parent.mkdir(parents=True, mode=0o700)
+        (agent.directory / "token").write_text("planted-and-not-live\n")
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        scan = agent.scan("--max-wait", "0")
+        commands = [("status",), ("doctor",), ("quarantine", "list"), ("pause",), ("resume",)]
+        said = [scan, *(agent.run(*command, "--state", str(agent.state)) for command in commands)]
+    assert scan.code == code, scan.stderr
+    assert all("Traceback" not in each.stderr for each in said)
+    if code:
+        assert sink.posts == []
+        assert name in scan.stderr or "beside the state" in scan.stderr or "state.held" in scan.stderr
+
+
+def test_a_request_that_cannot_be_taken_back_is_named(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    with Sink() as sink:
+        agent = Agent(home, sink)
+        (agent.directory / "state.leave-out").mkdir(parents=True)
+        result = agent.scan()
+    assert result.code == 74, result.stderr
+    assert "state.leave-out: Is a directory" in result.stderr
+    assert sink.posts == []
+
+
 def test_a_quarantine_from_a_backup_is_closed_to_others(tmp_path: Path) -> None:
     path = tmp_path / "state.quarantine.jsonl"
     path.touch()

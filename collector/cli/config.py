@@ -82,6 +82,7 @@ def check(
     make_redactor(chosen, b"check")
     prices.load(chosen.store.prices)
     for each in chosen.each():
+        SINKS[each.sink_type].sink(each)
         credentials(each.sink, each.sink_token())
         if str(each.sink.url).startswith("https:"):
             trust_of(each.sink)

@@ -20,6 +20,11 @@ from collector.errors import ConfigurationError
 from collector.log import counted, printable
 
 SPECIAL = re.compile(r"([\\*?\[])")
+TOLD = {
+    "run": "The running agent was told, and takes it over now.",
+    "scan": "A scan was under way, and is stopped: it would have gone on as before. Start it again.",
+    "resend": "A resend was under way, and is stopped: it would have gone on as before. Start it again.",
+}
 Target = Annotated[
     str,
     typer.Argument(metavar="PATH", help="The project's directory, or a glob.", show_default=False),
@@ -37,7 +42,8 @@ class Left(NamedTuple):
 def exclude(path: Target, config: Config = None, state: StatePath = None) -> None:
     """Says no to a project.
 
-    Nothing of it is read or sent from now on, in any stream. What was sent stays where it is.
+    Nothing of it is read or sent from now on, in any stream. What is held of it for a failing sink is dropped. What was
+    sent stays where it is.
 
     Example: collector exclude ~/work/private
     """
@@ -69,17 +75,18 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         typer.echo(printable(f"{glob} is excluded already, in {file}."))
         return
     now = _chosen(config, state)
-    after = _left(now)
     typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
-    typer.echo(_change(before, after))
+    _tell_agents(now, services, is_no=True)  # at once: looking at what is left takes seconds where there is much
+    typer.echo(_change(before, _left(now)))
+    if dropped := sum(map(_drop_held, now.each())):
+        typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
-    _tell_agents(now, services)
 
 
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
     """Takes back a no to a project.
 
-    What of it was not sent yet, and is still there, is sent from now on.
+    What of it was not sent yet, and is still there, is sent from now on, but for what was left out with --from-now.
 
     Example: collector include ~/work/private
     """
@@ -111,6 +118,8 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     after = _left(now)
     typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
+    if moment := max(map(_left_out_at, now.each())):
+        typer.echo(f"What was written before {moment} is left out all the same, as asked; `collector reset` sends it.")
     _tell_agents(now, services)
 
 
@@ -180,6 +189,26 @@ def _left(chosen: settings.Settings) -> Left:
     return Left(len(found.files), len(lags), sum(lags))
 
 
+def _drop_held(chosen: settings.Settings) -> int:
+    """Drops what is held of projects that are excluded by now; a running agent does that itself."""
+    from collector.assembly import held_of, scope_of
+    from collector.errors import StateLocked
+    from collector.keeping.lock import lock
+    from collector.pipeline import drop_refused
+
+    try:
+        with lock(chosen.state_path, "exclude"):
+            return drop_refused(held_of(chosen), scope_of(chosen))
+    except StateLocked:
+        return 0
+
+
+def _left_out_at(chosen: settings.Settings) -> str:
+    from collector.assembly import state_of
+
+    return state_of(chosen).load(may_repair=False).left_out_at()
+
+
 def _takes(chosen: settings.Settings, directory: str) -> bool:
     from collector.assembly import scope_of
 
@@ -207,16 +236,20 @@ def _change(before: Left, after: Left) -> str:
     return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} wait to be sent{was}."
 
 
-def _tell_agents(chosen: settings.Settings, services: Sequence[Path]) -> None:
-    """Has a service of this user's take the change over; says what to do about one that is somebody else's."""
+def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: bool = False) -> None:
+    """Has a service of this user's take the change over, and ends a scan, which cannot, where the change is a no; says
+    what to do about one that is somebody else's."""
     from collector.keeping.lock import holder
 
     mine = [each.state_path for each in chosen.each()]
     theirs = [service.with_name(state.name) for service in services for state in mine]
-    held = (re.match(r"collector run, process (\d+),", holder(state)) for state in [*mine, *theirs])
-    for process in dict.fromkeys(int(found[1]) for found in held if found):
+    held = (re.match(r"collector (run|scan|resend), process (\d+),", holder(state)) for state in [*mine, *theirs])
+    for what, process in dict.fromkeys(found.groups() for found in held if found):
+        if what != "run" and not is_no:
+            continue
         try:
-            os.kill(process, signal.SIGHUP)
-            typer.echo("The running agent was told, and takes it over now.")
+            os.kill(int(process), signal.SIGHUP if what == "run" else signal.SIGTERM)
         except OSError as error:
-            typer.echo(f"The running agent could not be told ({error.strerror}): reload it, or it goes on as before.")
+            typer.echo(f"The running {what} could not be told ({error.strerror}): it goes on as before until it ends.")
+        else:
+            typer.echo(TOLD[what])

@@ -75,12 +75,15 @@ def resume(
 
     Example: collector resume --from-now
     """
-    from collector.keeping.pause import ask_to_leave_out, standstill
+    from collector.keeping.left_out import note_left_out
+    from collector.keeping.pause import ask_to_leave_out, paused_since, standstill
     from collector.keeping.pause import resume as end_pause
 
     chosen = _chosen(config, state)
     states = list(_states(chosen))
     for path in states if from_now else ():  # before the pause ends, or something could leave in between
+        if since := paused_since(path, time.time()):
+            note_left_out(path, since, time.time())
         for each in chosen.each():
             ask_to_leave_out(path.with_name(each.state_path.name))
     was_paused = [end_pause(path) for path in states]

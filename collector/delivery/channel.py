@@ -136,7 +136,7 @@ class Channel:
     def _exchange(self, request: Request, waiting: Waiting) -> tuple[Verdict | Pending, int, Answer | None]:
         answer, sent = self._sent(request, waiting)
         if isinstance(answer, Answer):
-            answer = answer._replace(path=request.path)
+            answer = answer._replace(path=request.path, events=request.events)
             return self.sink.classify(answer), sent, answer
         return answer, sent, None
 

@@ -95,8 +95,7 @@ class Clients:
         headers = {
             "User-Agent": f"collector/{__version__}",
             "Accept": "application/json, */*;q=0.1",
-            # An encoded answer is not read (see `Exchange.send`), so the events it rejects would be missed.
-            "Accept-Encoding": "identity",
+            "Accept-Encoding": "identity",  # not every encoding can be read here
             **settings.headers,
         }
         if credentials:

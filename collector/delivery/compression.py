@@ -1,7 +1,11 @@
-"""Compresses request bodies, by the name of the Content-Encoding. Equal bytes in, equal bytes out."""
+"""Compresses request bodies, and unpacks answers, by the name of the Content-Encoding.
+
+Invariant: equal bytes in, equal bytes out; and no answer takes more memory than its limit, whatever is packed into it.
+"""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 
 from isal import igzip
@@ -37,3 +41,26 @@ def gzip_only(receiver: str) -> Callable[[object, SinkSettings], None]:
 
 
 ENDINGS = {"gzip": ".gz", "zstd": ".zst"}  # what files are called that are compressed like this
+
+
+def unpacked(answer: bytes, encoding: str, most: int) -> bytes | None:
+    """An answer in plain, of which no more than so many bytes; None where that cannot be made of it.
+
+    One that was packed without having been asked for, by something that sees no Accept-Encoding.
+    """
+    try:
+        match encoding.strip().lower():
+            case "" | "identity":
+                return answer[:most]
+            case "gzip" | "x-gzip" | "deflate":
+                return zlib.decompressobj(wbits=32 + zlib.MAX_WBITS).decompress(answer, most)  # 32: either header
+            case "zstd":
+                import zstandard
+
+                try:
+                    return zstandard.ZstdDecompressor(max_window_size=8_000_000).stream_reader(answer).read(most)
+                except zstandard.ZstdError:
+                    return None
+    except zlib.error:
+        return None
+    return None

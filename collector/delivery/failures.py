@@ -16,6 +16,7 @@ from collector.settings.options import SinkSettings
 
 CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
 SPEAKS_NO_TLS = "No TLS is spoken there: check the port in sink.url; if it is meant to be so, write http://."
+MAY_SPEAK_TLS = "if it speaks TLS, sink.url must begin with https://"
 CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
 CHECK_OWN_CERTIFICATE = (
     "Check sink.client_cert and sink.client_key: the certificate must be valid now, and be issued by an authority that "
@@ -45,6 +46,8 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
         return Retry(f"the proxy cannot be reached ({error}); {proxy}")
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
         return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
+    if isinstance(error, httpx.RemoteProtocolError) and str(settings.url).lower().startswith("http:"):
+        reason = f"{reason.rstrip('.')}; {MAY_SPEAK_TLS}"
     # A server, or a filter in front of it, may hang up because of what it was sent.
     has_hung_up = isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
     return Retry(reason, may_be_poison=has_hung_up)

@@ -26,7 +26,8 @@ OptionsT = TypeVar("OptionsT", bound=Section)
 class Request(NamedTuple):
     """What is sent, before compression; `path` and `query` are added to sink.url.
 
-    With `names_encoding` the path ends in what compressed files are called: .gz or .zst.
+    With `names_encoding` the path ends in what compressed files are called: .gz or .zst. `events` is how many it holds,
+    where the answer has to say something of each.
     """
 
     body: bytes
@@ -35,16 +36,18 @@ class Request(NamedTuple):
     query: Mapping[str, str] = NOTHING
     method: str = "POST"
     names_encoding: bool = False
+    events: int = 0
 
 
 class Answer(NamedTuple):
-    """What came back; a body that is too long is cut. `path` is that of its request, for a sink that sends several."""
+    """What came back; a body that is too long is cut. `path` and `events` are those of its request."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     is_cut: bool = False
     path: str = ""
+    events: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,18 @@ from urllib.parse import urlencode
 import httpx
 
 from collector.delivery.clients import Clients
-from collector.delivery.compression import COMPRESSIONS, ENDINGS
+from collector.delivery.compression import COMPRESSIONS, ENDINGS, unpacked
 from collector.delivery.credentials import Credentials
 from collector.delivery.deadlines import Deadlines
 from collector.delivery.failures import failure
 from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
 from collector.errors import SinkHalted
+from collector.log import get_logger
 from collector.settings.addresses import told
 from collector.settings.environment import proxy_of
 from collector.settings.options import SinkSettings, is_loopback, refuse_clear_text
 
+log = get_logger()
 DEADLINES = Deadlines()  # of all sinks, so that a process has one thread for them
 MAX_ANSWER_BYTES = 1_000_000
 CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where it looks for the keys."
@@ -137,7 +139,7 @@ class Transport:
     def _connected(self) -> Exchange:
         # The generation first: if something is renewed in between, the new client merely counts as an old one.
         generation = self._clients.generation
-        return Exchange(self._clients.new(), generation)
+        return Exchange(self._clients.new(), generation, self.address)
 
     def close(self) -> None:
         """Closes the connections that are not in use; each of the others is closed when its request ends."""
@@ -153,10 +155,11 @@ class Transport:
 class Exchange:
     """A client with one connection, so that a deadline cuts off this exchange and no other."""
 
-    def __init__(self, client: httpx.Client, generation: int = 0) -> None:
+    def __init__(self, client: httpx.Client, generation: int = 0, address: str = "") -> None:
         self.client = client
         self.generation = generation
         self.is_overdue = False
+        self._address = address
         self._stream: Any = None
         self._headers = [(name.decode(), value.decode()) for name, value in client.headers.raw]
         self._extensions = {"trace": self._trace, "timeout": client.timeout.as_dict()}
@@ -178,14 +181,19 @@ class Exchange:
         try:
             parts: list[bytes] = []
             size = 0
-            # An encoded answer was not asked for and is not decoded: its status is enough, and it may be a zip bomb.
-            is_plain = response.headers.get("content-encoding", "identity") == "identity"
-            for part in response.iter_bytes() if is_plain else ():
+            stream: Any = response.stream  # as it is on the wire: httpx would unpack it without a limit
+            for part in stream:
                 parts.append(part)
                 size += len(part)
                 if size > MAX_ANSWER_BYTES:
                     break
-            return Answer(response.status_code, response.headers, b"".join(parts), size > MAX_ANSWER_BYTES)
+            encoding = response.headers.get("content-encoding", "")
+            said = unpacked(sent := b"".join(parts), encoding, MAX_ANSWER_BYTES + 1)
+            if said is None:
+                say_unread(self._address)
+                said = sent  # not nothing, which some engines say when all is well
+            is_cut = max(size, len(said)) > MAX_ANSWER_BYTES
+            return Answer(response.status_code, response.headers, said, is_cut)
         finally:
             response.close()
             # httpx ties an answer to its stream and back, and the body that was sent hangs on that knot. It would stay
@@ -204,6 +212,14 @@ class Exchange:
         if isinstance(opened, socket.socket):
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(opened, socket.SHUT_RDWR)
+
+
+@lru_cache(100)
+def say_unread(address: str) -> None:
+    """Says, once, that only the status of this sink's answers counts."""
+    log.warning(
+        "the sink packs its answers in a way that cannot be read here, so what they reject is missed", sink=address
+    )
 
 
 @lru_cache(8)

@@ -8,10 +8,12 @@ anchor travels with every line, as its offset does, and is kept with the positio
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from collector.flow.source import digest
 
+MAX_UUID = 128
 NO_MARK = "-"
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 _written = re.compile(rf"(\d{{1,15}}) ([0-9a-f]{{16}}|{NO_MARK}) ({TIME})?")
@@ -32,6 +34,12 @@ class Anchor(NamedTuple):
 
 
 HEAD = Anchor()
+
+
+def has_uuid(record: Mapping[str, Any]) -> bool:
+    """Whether a record, or the event that it became, is named by a uuid."""
+    uuid = record.get("uuid")
+    return type(uuid) is str and 0 < len(uuid) <= MAX_UUID
 
 
 def mark_of(anchor: Anchor) -> str:

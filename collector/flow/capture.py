@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from collector.flow.fields import BY_BLOCK, BY_KIND, FIELDS, METADATA, NEEDED, SWITCHES, needs_of_block, needs_of_kind
 from collector.flow.json_leaves import SCALARS, size_of
-from collector.flow.pseudonym import PSEUDONYM, pseudonym
+from collector.flow.pseudonym import PSEUDONYM, keeps_its_id, keyed_id, pseudonym
 from collector.flow.vocabulary import Vocabulary
 
 Record = dict[str, Any]
@@ -61,10 +62,24 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     before = event.get("left_out", [])
     look = _Look(vocabulary, capture, str(event.get("kind", "")), {}, bool(before), is_answer(event, vocabulary))
     kept = look.event(event)
+    if not keeps_its_id(event):
+        kept["id"] = keyed_id(str(event.get("id", "")), capture.key)
     kept["left_out"] = capture.left_out
     if capture.level != METADATA:
         kept["left_out"] = [name for name in SWITCHES if name in capture.off or name in before]
     return kept
+
+
+def in_turn(
+    event: Record, vocabulary: Vocabulary, capture: Capture
+) -> tuple[Record, Callable[[Record], Record] | None]:
+    """What redaction is shown of an event, and what takes out the rest after it; None where nothing is left to do.
+    What a switch keeps here may tell which words are secrets; at the level metadata no words are left to redact."""
+    if capture.is_whole:
+        return event, None
+    if capture.level == METADATA:
+        return captured(event, vocabulary, capture), None
+    return event, partial(captured, vocabulary=vocabulary, capture=capture)
 
 
 def captured_sender(event: Record, capture: Capture) -> Record:

@@ -121,7 +121,8 @@ class Usage(TypedDict, total=False):
     inference_geo: Annotated[str, "Where it was answered."]
     iterations: Annotated[
         list[Iteration],
-        "The calls that made the message, in their order. All but `advisor_message` are contained in the counts above.",
+        "The calls that made the message, in their order, with each that was paused and gone on with. All but "
+        "`advisor_message` are contained in the counts above.",
     ]
 
 
@@ -195,7 +196,8 @@ class Event(TypedDict, total=False):
         Annotated[
             str,
             "Depends on the record alone (its uuid, else its content and its anchor): the same record gives the same "
-            "id from every copy, fork, machine and re-read. Deduplicate on it.",
+            "id from every copy, fork, machine and re-read. Keyed by the installation or the fleet where it would tell "
+            "what of the record stays here. Deduplicate on it.",
             {"pattern": "^[0-9a-f]{32}$"},
         ]
     ]

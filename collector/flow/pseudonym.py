@@ -2,12 +2,19 @@
 
 In: what a thing is called, and a key. Out: `project-1f2e3d4c5b6a`. Who has no key can neither turn it back nor try out
 names; with one key for a fleet (`redaction.key_file`), sums of all its machines group by the same pseudonyms.
+
+So it is with the id of an event that comes from its content, once something of that stays here: who has the rest could
+try out a short password, or a prompt, until the id is right.
 """
 
 from __future__ import annotations
 
 import hmac
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from collector.flow.anchor import has_uuid
 
 PSEUDONYM = re.compile(r"[a-z_]{2,12}-[0-9a-f]{12}")
 
@@ -18,3 +25,14 @@ def pseudonym(kind: str, name: str, key: bytes) -> str:
     # like a project, or like a secret, shares nothing with it.
     told = "\0".join(("name", kind, name)).encode("utf-8", "surrogatepass")
     return f"{kind}-{hmac.new(key, told, 'sha256').hexdigest()[:12]}"
+
+
+def keeps_its_id(event: Mapping[str, Any]) -> bool:
+    """Whether an event is called the same whatever is now taken out of it: its uuid names it, or something was taken
+    out before."""
+    return has_uuid(event) or "redactions" in event or "left_out" in event
+
+
+def keyed_id(event_id: str, key: bytes) -> str:
+    """The id of an event that does not keep its own."""
+    return hmac.new(key, b"id\0" + event_id.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]

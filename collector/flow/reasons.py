@@ -66,7 +66,8 @@ LINE_OF_A_PROJECT = _skipped_line(
     "project", "It belongs to a project outside the filter, or names none where one is needed."
 )
 LINE_OF_A_TIME = _skipped_line(
-    "left_out", "It may tell of what a person wanted left out (`--from-now`): a title, a summary, an entry of an index."
+    "left_out",
+    "A person wanted it left out (`--from-now`), or it may tell of that: a title, a summary, an entry of an index.",
 )
 SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT, LINE_OF_A_TIME)
 

@@ -27,6 +27,7 @@ from collector.errors import CollectorError, ConfigurationError
 from collector.inspection.check import Check
 from collector.inspection.deletions import deletions, is_late, kept_alone
 from collector.inspection.sink_checks import sink_checks
+from collector.keeping.installation import damage_of
 from collector.keeping.lock import holder
 from collector.keeping.pause import standstill
 from collector.log import counted
@@ -109,6 +110,10 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     state = state_of(settings).load(may_repair=False)
     for note in state.notes:
         yield Check("state", "warn", note, "The next run renames it and starts over; repeats have the same ids.")
+    own = path.with_name("installation.json")
+    if damage := damage_of(own):
+        advice = "The next start makes a new one, and from then on this machine's id and redaction markers are others."
+        yield Check("state", "warn", f"{own} is damaged ({damage})", f"Restore it if there is a backup. {advice}")
     place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
     if not os.access(place, os.W_OK | os.X_OK):
         advice = "Make the directory writable for this user, or name another file with --state or state.path."

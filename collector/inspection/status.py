@@ -16,6 +16,7 @@ from collector import __version__
 from collector.assembly import quarantine_of, scope_of, state_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import StateError
+from collector.files import read_plain
 from collector.flow import reasons
 from collector.flow.capture import Capture
 from collector.flow.sink_identity import UNNAMED
@@ -128,5 +129,5 @@ def _is_still_damaged(entry: dict[str, Any]) -> bool:
     from collector.redact.seal import content_id  # here: most reports do without redaction
 
     with contextlib.suppress(OSError):
-        return content_id(Path(os.path.expanduser(entry["source"])).read_bytes()) == str(entry["id"])
+        return content_id(read_plain(Path(os.path.expanduser(entry["source"])))) == str(entry["id"])
     return False

@@ -11,7 +11,7 @@ wait in memory and the pass goes on; the state on disk never claims what is not 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from collector.errors import StateError
 from collector.flow.ledger import Ledger
@@ -20,7 +20,7 @@ from collector.flow.receipt import Receipt
 from collector.flow.selection import Selection
 from collector.flow.source import Position, Source
 from collector.keeping.quarantine import Quarantine
-from collector.keeping.state import State
+from collector.keeping.state import EVERYTHING, State
 from collector.log import get_logger
 
 log = get_logger()
@@ -77,11 +77,13 @@ class Committer:
             self.state.mark_missing(key, since)
         self.state.drop_entries(selection.forgotten)
 
-    def leave_out(self, ends: Sequence[tuple[Source, Position]], unsent: int) -> None:
-        """Takes what there is now as sent, because a person has said so; raises if that cannot be saved.
+    def leave_out(self, ends: Sequence[tuple[Source, Position]], unsent: int, in_sight: Container[str]) -> None:
+        """Takes what there is now as sent, because a person has said so; raises if that cannot be saved. What is out of
+        sight is forgotten: once it is back, it goes by when its lines were written.
 
         One write of the whole file: after a crash before it nothing is left out, and the next start does it again.
         """
+        self.state.drop_entries([key for key in self.state.entries if key not in in_sight])
         for source, position in ends:
             self.state.set_owner(source.key, source.root.agent)
             self.state.set_offset(source.key, position)
@@ -114,7 +116,10 @@ class Committer:
     def reset(self, keys: Iterable[str]) -> list[str]:
         """Forgets how far these sources were sent, and saves that; returns those that were known."""
         known = self.state.reset_entries(keys)
-        if known and not self.state.entries:  # whoever wants everything sent again wants what was left out, too
+        # Whoever wants it sent again wants what was left out of it, too.
+        if known:
+            self.state.note_wanted(known if self.state.entries else [EVERYTHING])
+        if known and not self.state.entries:
             self.state.about.pop("left_out", None)
         if known and not self.is_dry_run:
             self.state.save()

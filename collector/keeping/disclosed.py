@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, read_plain
 from collector.settings import Settings
 from collector.settings.disclosure import is_remote, name_of, statement
 
@@ -60,7 +60,7 @@ def acknowledge(settings: Settings) -> None:
 def _read(settings: Settings) -> dict[str, Any]:
     nothing: dict[str, Any] = {"said": {}, "acknowledged": {}}
     try:
-        told = orjson.loads(disclosed_path(settings).read_bytes())
+        told = orjson.loads(read_plain(disclosed_path(settings)))
     except (OSError, ValueError):  # in doubt nobody was told
         return nothing
     is_usable = isinstance(told, dict) and all(isinstance(told.get(name), dict) for name in nothing)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.errors import CollectorError, StateError
+from collector.files import read_plain
 from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Position, Root, Source, SourceKind, Stamp, digest, stamp_of
 from collector.reading.opened import opened
@@ -137,7 +138,7 @@ class Held(NamedTuple):
 
         for file in reversed(self.files):
             root = known_roots.get(file.original.root.path)
-            # Of a root that is no longer configured, or a project that is now excluded, nothing is read; it stays held.
+            # Of a root that is no longer configured, and of a project that is in doubt, nothing is read; it stays held.
             source = self.as_source(file, file.original._replace(root=root)) if root is not None else None
             if source is None or not is_wanted(source):
                 continue
@@ -215,7 +216,7 @@ def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda 
     held = Held(directory, name_companion)
     try:
         names = set(os.listdir(directory))
-        items = json.loads((directory / INDEX).read_bytes())["files"] if INDEX in names else ()
+        items = json.loads(read_plain(directory / INDEX))["files"] if INDEX in names else ()
         files = tuple(file for file in map(_decode, items) if file.name in names)
         inodes = {file.number: held.path_of(file).stat().st_ino for file in files}
     except FileNotFoundError:

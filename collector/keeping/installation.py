@@ -15,11 +15,12 @@ from pathlib import Path
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, read_plain
 from collector.log import get_logger
 
 log = get_logger()
 SHORTEST_KEY = 16  # bytes
+DAMAGES = (ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,26 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
             f"Cannot read {path}: {error.strerror}. Nothing was sent. Check the disk; if the file is beyond repair, "
             "move it aside, and a new one is made."
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except DAMAGES as error:
         is_new = False
         log.warning("installation file damaged, making a new one", path=str(path), error=type(error).__name__)
     made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
     return _write_installation(path, made, is_new=is_new) if may_write else made
 
 
+def damage_of(path: Path) -> str:
+    """Why the next start makes a new file; empty where it will not, or where there is none yet."""
+    try:
+        _read_installation(path)
+    except DAMAGES as error:
+        return type(error).__name__
+    except OSError:  # whoever loads it says so
+        return ""
+    return ""
+
+
 def _read_installation(path: Path) -> Installation:
-    known = orjson.loads(path.read_bytes())
+    known = orjson.loads(read_plain(path))
     key = bytes.fromhex(known["key"])
     if len(key) < SHORTEST_KEY:
         raise ValueError("so short a key can be guessed, and with it what the markers stand for")

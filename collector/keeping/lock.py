@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from collector.errors import StateError, StateLocked
-from collector.files import make_private_directory
+from collector.files import make_private_directory, opened_plain
 
 LOOK_SECONDS = 0.05
 
@@ -27,7 +27,7 @@ def lock_path(path: Path) -> Path:
 def holder(path: Path) -> str:
     """Who is working on a state right now, according to its lock file; empty if nobody is."""
     try:
-        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = opened_plain(lock_path(path))
     except OSError:
         return ""
     try:
@@ -57,8 +57,8 @@ def lock(path: Path, purpose: str) -> Iterator[None]:
     """Holds the state for this process. If another one has it, raises StateLocked at once, naming the holder."""
     try:
         make_private_directory(path.parent)
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # else a link's target would be truncated
-        descriptor = os.open(lock_path(path), flags, 0o600)
+        # O_NOFOLLOW, or a link's target would be truncated.
+        descriptor = opened_plain(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     except OSError as error:
         raise StateError(
             f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "

@@ -64,6 +64,9 @@ def joined(identity: SinkIdentity, said: list[dict[str, Any]]) -> dict[str, Any]
         about["since"] = min(about["since"], each.get("since", about["since"]))
         former |= dict.fromkeys(each.get("formerly", ()))
         former |= {} if text_of(each) in ("", identity.text) else {each["address"]: None}
+    # What was left out last counts: of two moments the earlier one would let through what the later one was said for.
+    left_out = [each["left_out"] for each in said if isinstance(each.get("left_out"), dict)]
+    about |= {"left_out": max(left_out, key=lambda history: str(history.get("at", "")))} if left_out else {}
     return about | ({"formerly": list(former)} if former else {})
 
 

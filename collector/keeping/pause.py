@@ -16,7 +16,7 @@ from typing import NamedTuple
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, read_plain
 from collector.keeping.disclosed import waits_for_acknowledgement
 from collector.settings import Settings
 
@@ -84,13 +84,13 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
     """The pause in force."""
     path = pause_path(state_path)
     try:
-        told = orjson.loads(path.read_bytes())
+        told = orjson.loads(read_plain(path))
         since, until = told["since"], told["until"]
         if until is not None and until <= now:
             return None
         return Standstill("pause", str(path), timestamp(since), "" if until is None else timestamp(until))
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return Standstill("pause", str(path)) if path.is_symlink() else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return Standstill("pause", str(path))
 
@@ -98,7 +98,17 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
 def pause(state_path: Path, now: float, until: float | None) -> None:
     """Pauses, or changes until when."""
     path = pause_path(state_path)
-    _write(path, {"since": int(now), "until": None if until is None else int(until)})
+    write_whole(path, {"since": int(now), "until": None if until is None else int(until)})
+
+
+def paused_since(state_path: Path, now: float) -> float | None:
+    """When the pause in force began; None where there is none, or nobody knows."""
+    if read_pause(state_path, now) is None:
+        return None
+    try:
+        return float(orjson.loads(pause_path(state_path).read_bytes())["since"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def resume(state_path: Path) -> bool:
@@ -121,7 +131,7 @@ def request_path(state_path: Path) -> Path:
 
 def ask_to_leave_out(state_path: Path) -> None:
     """Asks the agent of this state to take what there is now as sent, before it sends anything else."""
-    _write(request_path(state_path), {})
+    write_whole(request_path(state_path), {})
 
 
 def is_asked_to_leave_out(state_path: Path) -> bool:
@@ -131,7 +141,14 @@ def is_asked_to_leave_out(state_path: Path) -> bool:
 
 def done_leaving_out(state_path: Path) -> None:
     """Takes the request back. A crash before this leaves out once more: what was written meanwhile, too."""
-    request_path(state_path).unlink(missing_ok=True)
+    path = request_path(state_path)
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StateError(
+            f"Cannot remove {path}: {error.strerror}. What was unsent is left out, as it asks for, and nothing is sent "
+            "while it is there: remove it."
+        ) from None
 
 
 def timestamp(moment: float) -> str:
@@ -139,7 +156,8 @@ def timestamp(moment: float) -> str:
     return time.strftime(TIMESTAMP, time.gmtime(moment))
 
 
-def _write(path: Path, content: dict[str, object]) -> None:
+def write_whole(path: Path, content: dict[str, object]) -> None:
+    """Writes what a person has said; raises StateError."""
     temporary = path.with_name(path.name + ".new")
     try:
         make_private_directory(path.parent)

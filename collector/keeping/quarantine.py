@@ -21,7 +21,7 @@ from typing import IO, Any
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, opened_plain
 from collector.flow.outcome import Quarantined
 from collector.flow.sink_identity import SinkIdentity
 
@@ -54,7 +54,7 @@ class Quarantine:
 
     def _append(self, lines: list[bytes]) -> int:
         is_new = not self.path.exists()
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = opened_plain(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW)
         try:
             os.fchmod(descriptor, 0o600)  # it may have come from a backup
             before = os.fstat(descriptor).st_size
@@ -81,7 +81,7 @@ class Quarantine:
         """The entries, oldest first; lines that a crash cut short are passed over."""
         found: dict[tuple[Any, ...], dict[str, Any]] = {}
         try:
-            with self.path.open("rb") as file:
+            with os.fdopen(opened_plain(self.path), "rb") as file:
                 for line in file:
                     entry = _entry(line)
                     if entry is not None:
@@ -124,7 +124,7 @@ class Quarantine:
     def _rewritten(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         """The old file to read, and a new one to write, which replaces it at the end."""
         temporary = self.path.with_name(self.path.name + ".new")
-        with self.path.open("rb") as old, created(temporary) as new:
+        with os.fdopen(opened_plain(self.path), "rb") as old, created(temporary) as new:
             yield old, new
             new.flush()
             os.fsync(new.fileno())  # before the rename, or a power cut could leave the name without the bytes
@@ -139,7 +139,7 @@ class Quarantine:
         try:
             make_private_directory(self.path.parent)
             lock = self.path.with_name(self.path.name + ".lock")
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            descriptor = opened_plain(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
             try:
                 _wait_for(descriptor, self.lock_seconds)
                 yield

@@ -138,6 +138,23 @@ class HeldFiles:
         if plan.let_go:
             log.info("held files let go", files=len(plan.let_go), still_held=len(files))
 
+    def drop_refused(self, is_refused: Callable[[Source], bool]) -> int:
+        """Drops what a person has said no to since it was held: it is a whole transcript, maybe the last copy of one
+        that was deleted. Returns how many files that was."""
+        held = self.held
+        asked = [(file, held.as_source(file, file.original)) for file in held.files if file.number not in self._read_as]
+        gone = tuple(file for file, source in asked if source is not None and is_refused(source))
+        if not gone or self.is_dry_run:
+            return 0
+        try:
+            # A crash in here leaves some of them; the next pass drops those.
+            self.carry_out(Plan(let_go=gone))
+        except OSError as error:
+            log.warning("held files of excluded projects not dropped", reason=error.strerror, path=str(self.directory))
+            return 0
+        log.info("held files of excluded projects dropped", files=len(gone))
+        return len(gone)
+
     def forget(self, keys: Sequence[str] | None = None) -> int:
         """Drops what is held of these sources, or everything; returns how many files that was."""
         gone = tuple(file for file in self.held.files if keys is None or file.original.key in keys)

@@ -31,6 +31,7 @@ from collector.keeping.parked import SINK, Parked, divided, introduced, joined, 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
 JOURNAL_FROM_BYTES = 1 << 16
+EVERYTHING = "*"  # no key of a source
 
 
 class State:
@@ -205,15 +206,26 @@ class State:
         if self.entries.get(key) != entry:
             self._put(key, entry)
 
-    @property
-    def left_out_at(self) -> str:
-        """Up to when a person wanted nothing sent to this sink; empty where nobody did."""
+    def left_out_at(self, key: str = "") -> str:
+        """Up to when a person wanted nothing sent to this sink, or nothing of a source; empty where nobody did."""
         history = self.about.get("left_out")
-        return str(history.get("at", "")) if isinstance(history, dict) else ""
+        if not isinstance(history, dict) or self.is_wanted(key):
+            return ""
+        at, now = str(history.get("at", "")), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
+
+    def is_wanted(self, key: str) -> bool:
+        """Whether a person has asked for a source since, whatever was to be left out."""
+        return not {key, EVERYTHING}.isdisjoint(self.about.get("wanted", ()))
+
+    def note_wanted(self, keys: Iterable[str]) -> None:
+        """Remembers that a person wants all of these sources sent."""
+        self.about["wanted"] = sorted({*self.about.get("wanted", ()), *keys})
 
     def note_left_out(self, history: dict[str, Any]) -> None:
         """Remembers how much was never sent to this sink, because a person has said so."""
         self.about["left_out"] = history
+        self.about.pop("wanted", None)
         self.is_new_sink, self.is_dirty = False, True
 
     def note_resent(self, name: str, through: int) -> None:

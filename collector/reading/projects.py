@@ -126,6 +126,15 @@ class ProjectFilter:
             return verdict is Verdict.TAKEN
         return self._is_taken(source, "" if source.kind.is_document else FirstDirectories(self._form).first(source))
 
+    def refuses_source(self, source: Source) -> bool:
+        """Whether a source that is held is not read, and not only because it cannot be looked at now."""
+        verdict = self.verdict(source.project)
+        if verdict is not Verdict.IN_DOUBT:
+            return verdict is Verdict.LEFT_OUT
+        looked = FirstDirectories(self._form)
+        directory = looked.first(source)
+        return bool(len(looked)) and not self._is_taken(source, directory)
+
     def takes_event(self, project: str, directory: str) -> bool:
         """Whether something that was read before is still to be sent, by what is left of where it happened."""
         verdict = self.verdict(project)
@@ -253,8 +262,6 @@ class Judge:
             named = named_in(line, self._form)
             return all(map(self._takes, named)) if named else self._takes_unnamed
         directory = self._form.directory_of(self._source, line.record)
-        if directory is None:
-            return True
         is_taken = self._takes(directory) if directory else self._takes_unnamed
         return is_taken and not (self._is_beside and self._has_strayed(line.record))
 

@@ -2,16 +2,19 @@
 
 In: the moment up to which a person wanted nothing sent, and the lines that came after it. Out: of each, whether it may
 tell of what was before. Most tell of their own moment alone; the others go by when what they are about began. A file
-that was rewritten is read from its start: there the moment of every line decides, for what is older was sent or left
-out.
+that is read from its start goes by the moment of every line: one that was rewritten, and one that was not there to be
+left out, such as one of a project that was excluded then.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import Line
-from collector.flow.source import Source
+from collector.flow.source import Source, Stamp
 from collector.reading import tail
 from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE
 
@@ -20,28 +23,43 @@ NEVER = "9"  # later than any time
 
 
 class Retold:
-    """Judges the lines of one open source, of which so many bytes were sent or left out."""
+    """Judges the lines of one open source, of which so many bytes were sent or left out. What was written in a pause
+    that is left out for good is left out wherever it stands."""
 
-    def __init__(self, form: AgentFormat, source: Source, moment: str, known: int) -> None:
+    def __init__(
+        self, form: AgentFormat, source: Source, moment: str, known: int, pauses: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self._form, self._source, self._moment, self._known = form, source, moment[:TO_THE_SECOND], known
-        self._was_rewritten: bool | None = None
+        self._pauses = pauses
+        self._is_document = source.kind.is_document
+        self._is_read_anew: bool | None = None
         self._began: str | None = None
 
     def tells(self, line: Line) -> bool:
         """Whether a line may tell of what was left out."""
-        if self._was_rewritten is None:
-            self._was_rewritten = line.offset < self._known and not self._source.kind.is_document
-        if self._was_rewritten and line.anchor.time[:TO_THE_SECOND] <= self._moment:
+        if self._is_read_anew is None:
+            self._is_read_anew = line.offset < self._known or not self._known
+        written = NEVER if self._is_document else self._time_of(line)
+        if self._is_read_anew and written[:TO_THE_SECOND] <= self._moment:
+            return True
+        begun = [end for start, end in self._pauses if start <= written]
+        if any(written <= end for end in begun):
             return True
         since = None if line.record is None else self._form.tells_since(self._source, line.record)
         if since is None:
             return False
-        return (since or self._since_when())[:TO_THE_SECOND] <= self._moment
+        since = since or self._since_when()
+        return since[:TO_THE_SECOND] <= self._moment or any(since <= end for end in begun)
+
+    def _time_of(self, line: Line) -> str:
+        """When a line was written, as its event says it. In a file without any time, which may have been rewritten
+        just now, that tells nothing of what was in it before."""
+        return line.anchor.time or line.reading.next_time or ("" if self._known else _when(line.reading.stamp))
 
     def _since_when(self) -> str:
         """When a transcript began. One without any time has none that was left out; a document may be of any."""
         if self._began is None:
-            self._began = "" if self._source.kind.is_document else self._first_time()
+            self._began = "" if self._is_document else self._first_time()
         return self._began
 
     def _first_time(self) -> str:
@@ -50,3 +68,7 @@ class Retold:
             return next(filter(None, (item.anchor.time for item in items)), NEVER)
         except (SkipSource, SourceError):
             return ""  # it cannot be looked at, and in doubt no means no
+
+
+def _when(stamp: Stamp) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp.mtime_ns / 1e9))

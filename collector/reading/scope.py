@@ -39,6 +39,11 @@ class Scope:
         """Whether the project filter lets a source through, whatever it takes to find that out."""
         return self.filters[source.root.agent].takes_source(source)
 
+    def refuses_source(self, source: Source) -> bool:
+        """Whether a source that is held is of a project that a person has said no to since."""
+        projects = self.filters.get(source.root.agent)
+        return projects is not None and projects.refuses_source(source)
+
     @property
     def is_open(self) -> bool:
         """Whether everything is let through."""
@@ -60,6 +65,8 @@ class Scope:
         session = str(event.get("session_id") or "")
         if not _is_of_one_place(event) and (session in strayed or self._has_strayed(session)):
             return False
+        if event.get("kind") == "stats":
+            return False  # they add up all projects
         filters = [self.filters[name]] if name in self.filters else list(self.filters.values())
         return all(each.takes_event(str(project or ""), str(directory or "")) for each in filters)
 

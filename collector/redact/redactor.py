@@ -127,6 +127,11 @@ class Redactor:
         """Which engine is at work: hyperscan or python."""
         return self._engine.name
 
+    @property
+    def key(self) -> bytes:
+        """That of the markers."""
+        return self._options.key
+
     def event(self, event: dict[str, Any]) -> dict[str, int]:
         """Redacts an event in place; returns (and notes in the event) how often each rule was needed. Events of one
         session come in their order: what one tells (session/memory.py) holds for those after it."""

@@ -16,6 +16,7 @@ from typing import Any
 from collector.flow import shorten
 from collector.flow.line import Line
 from collector.flow.outcome import Quarantined, Sealed
+from collector.flow.pseudonym import keeps_its_id, keyed_id
 from collector.redact.redactor import Redactor
 from collector.redact.withhold import withheld
 
@@ -36,18 +37,21 @@ def seal(
     """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes`: how its agent's ids look. `reduced` takes
     out what must stay here, after redaction has seen it: a command tells that its answer is a secret, and a prompt what
     a password is, also where commands and prompts stay."""
-    event_id = str(event.get("id", ""))
+    event_id, keeps = str(event.get("id", "")), keeps_its_id(event)
     try:
         counts = redactor.event(event)
+        if counts and not keeps:
+            event["id"] = keyed_id(event_id, redactor.key)
         leaving = event if reduced is None else reduced(event)
-        return Sealed(event_id, shorten.fit(leaving, max_bytes), counts, time.time())
+        return Sealed(str(leaving.get("id", "")), shorten.fit(leaving, max_bytes), counts, time.time())
     except MemoryError:  # is not this event's fault: it is read again when there is room
         raise
     except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home
         from collector.log import place_of
 
         say_withheld(type(error).__name__, place_of(error))
-        rest = withheld(event, shapes or {})
+        event_id = event_id if keeps else keyed_id(event_id, redactor.key)
+        rest = withheld({**event, "id": event_id}, shapes or {})
         return Sealed(event_id, shorten.fit(rest, max_bytes), rest["redactions"], time.time())
 
 

@@ -14,18 +14,18 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from collector import __version__
 from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError
+from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of
-from collector.pipeline import Flow, meet_sink
+from collector.pipeline import Flow, drop_refused, meet_sink
 from collector.reading.roots import refuse_deleted
 from collector.service import footprint
 from collector.service.figures import timestamp
@@ -33,6 +33,7 @@ from collector.service.heartbeat import Beat, standing
 from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
 from collector.service.passes import Passes
+from collector.service.reloads import Reloads, secrets_now, secrets_of
 from collector.service.standstills import LOOK_AGAIN_SECONDS, Standstills
 from collector.service.status_file import StatusFile, one_line, status_path
 from collector.service.watch import Watcher
@@ -79,7 +80,8 @@ class Service:
         self._clock, self._wall, self._uniform = clock, wall, uniform
         self._status = StatusFile(status_path(settings.state_path), clock)
         self._since, self._started, self._drift = wall(), clock(), wall() - clock()
-        self._is_stopping = self._wants_reload = self._wants_report = False
+        self._is_stopping = self._wants_report = False
+        self._reloads = Reloads(clock)
         self._full_at = self._rested_at = clock()
         self._heartbeat_at = clock()  # the first at once: a fleet wants to hear who has come
         self._from_now = from_now
@@ -99,8 +101,8 @@ class Service:
 
     def reload(self) -> None:
         """Reads the configuration again, once what is in flight is finished or abandoned."""
-        self._wants_reload = True
-        self.interrupt.stop()
+        self._reloads.ask()
+        self._heed_reload()
         self.wake.ring()
 
     def report(self) -> None:
@@ -136,16 +138,20 @@ class Service:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether a stop or a reload was asked for and has not been done yet."""
-        return self._is_stopping or self._wants_reload
+        """Whether a stop was asked for, or a reload is due."""
+        return self._is_stopping or self._reloads.is_due
+
+    def _heed_reload(self) -> None:
+        if self._reloads.is_due:
+            self.interrupt.stop()
 
     def _turn(self, parts: ExitStack) -> None:
-        if self._wants_reload:
+        if self._reloads.is_due:
             self._do_reload(parts)
         seconds = self.step()
         self._progress()
         if not self.is_interrupted:
-            self.wake.wait(min(seconds, self.notifier.next_feed, self._when_to_tell()))
+            self.wake.wait(min(seconds, self._reloads.due_in, self.notifier.next_feed, self._when_to_tell()))
 
     def step(self) -> float:
         """Does the one thing that is due; returns the seconds until something else will be, unless a hint comes."""
@@ -162,9 +168,9 @@ class Service:
         # Nothing else before the retry is due: a hint would only lead to the same failure.
         elif passes.problem and now < passes.retry_at:
             return min(passes.retry_at - now, self._when_to_save(), self._when_to_beat(now))
-        elif passes.problem and passes.problem.kind == "halted" and self._secrets != self._secrets_now():
+        elif self._is_halted_by_old_secrets:
             log.info("token or certificate changed, reloading")
-            self._wants_reload = True
+            self._reloads.ask()
         elif passes.problem or now >= self._full_at:
             self._look_at_everything()
         elif self.wake.since is not None and now >= self.wake.since + self.settings.batch.linger:
@@ -241,7 +247,7 @@ class Service:
         """Makes a flow from these settings and continues with it; raises if they cannot be used, changing nothing."""
         with ExitStack() as opening:
             # Before the flow reads them: a token that is replaced in between then counts as changed.
-            secrets = _secrets(settings)
+            secrets = secrets_of(settings)
             made = flow_on(state, settings, interrupt=self.interrupt, observer=self.passes, uniform=self._uniform)
             flow = opening.enter_context(made)
             watcher = self._make_watcher(flow.scope, self.wake, is_wanted=settings.run.watch, clock=self._clock)
@@ -250,6 +256,8 @@ class Service:
             parts = opening.pop_all()
         if hasattr(self, "flow"):  # a reload: what waits for the disk must not be lost with the old committer
             flow.committer.go_on_from(self.flow.committer)
+            with suppress(StateError):  # the next pass says what is wrong; but while it is paused, there is none
+                drop_refused(flow.held, flow.scope)
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
         self._full_at = self._clock()
@@ -267,8 +275,8 @@ class Service:
 
     def _do_reload(self, parts: ExitStack) -> None:
         """Takes over the configuration as it is now. If that cannot be used, logs why and keeps the old one."""
-        # Cleared first: a signal that comes while the file is being read asks for another reload.
-        self._wants_reload = False
+        # First: a signal that comes while the file is being read asks for another reload.
+        self._reloads.begin()
         self.notifier.reloading()
         before = parts.pop_all()
         try:
@@ -283,7 +291,7 @@ class Service:
             log.error("configuration not taken over, keeping the old one", reason=reason)
             # Remembered all the same, or a halted sink would ask for this very reload at every step. And a full walk
             # now, because that restarts the watcher if it was closed above.
-            self._secrets, self._full_at = self._secrets_now(), self._clock()
+            self._secrets, self._full_at = secrets_now(self.settings, self._secrets), self._clock()
             parts.push(before)
         else:
             before.close()  # only now: until here the old flow might have been needed again
@@ -291,6 +299,7 @@ class Service:
             footprint.step_back(settings.run.nice)
             log.info("configuration taken over", **describe(self.flow))
         finally:
+            self._reloads.end()
             self._clear_interrupt()
         self.notifier.ready()
 
@@ -303,11 +312,11 @@ class Service:
         self.flow.committer.finish()
         return state_of(settings).load()
 
-    def _secrets_now(self) -> Any:
-        try:
-            return _secrets(self.settings)
-        except ConfigurationError:
-            return self._secrets
+    @property
+    def _is_halted_by_old_secrets(self) -> bool:
+        problem = self.passes.problem
+        is_halted = problem is not None and problem.kind == "halted" and not self._reloads.is_wanted
+        return is_halted and self._secrets != secrets_now(self.settings, self._secrets)
 
     # What others see
 
@@ -362,6 +371,7 @@ class Service:
     def _progress(self) -> None:
         """Called wherever the main loop has done something, or waits on purpose."""
         self.notifier.alive()
+        self._heed_reload()
         if self._wants_report:
             self._wants_report = False
             log.info("status", **self.describe())
@@ -387,10 +397,3 @@ class Service:
 def _root(root: Root, missing: list[str] | None) -> dict[str, Any]:
     is_there = root.path not in (missing or [])
     return {"path": root.path, "label": root.label, "agent": root.agent, "is_there": is_there}
-
-
-def _secrets(settings: Settings) -> Any:
-    """What may be replaced while the configuration stays the same: the sink's secret, and the TLS files."""
-    sink = settings.sink
-    files = [path for path in (sink.ca_file, sink.client_cert, sink.client_key) if path is not None]
-    return settings.sink_token(), [(path.stat().st_mtime_ns, path.stat().st_ino) for path in files if path.exists()]

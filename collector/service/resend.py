@@ -19,7 +19,7 @@ from collector.assembly import form_of
 from collector.delivery.gather import batches
 from collector.flow import reasons
 from collector.flow.batch import Batch
-from collector.flow.capture import captured
+from collector.flow.capture import in_turn
 from collector.flow.ledger import Ledger
 from collector.flow.line import Line, Reading
 from collector.flow.outcome import Item, Outcome, Skip
@@ -77,4 +77,5 @@ def _outcome(flow: Flow, event: dict[str, Any], strayed: frozenset[str]) -> Outc
     if not flow.scope.takes_event(event, strayed):
         return Skip(reasons.LINE_OF_A_PROJECT.name)
     form = form_of(event)
-    return flow.way_out().seal(captured(event, form.vocabulary, flow.capture), form.shapes)
+    shown, reduced = in_turn(event, form.vocabulary, flow.capture)
+    return flow.way_out().seal(shown, form.shapes, reduced)

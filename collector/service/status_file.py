@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from collector.files import created, make_private_directory
+from collector.files import created, make_private_directory, read_plain
 from collector.log import counted
 from collector.service.figures import TIMESTAMP, timestamp
 
@@ -70,7 +70,7 @@ def status_path(state_path: Path) -> Path:
 def read_status(state_path: Path) -> dict[str, Any]:
     """What the agent last reported; empty when it never ran, or when the file is unusable."""
     try:
-        report = orjson.loads(status_path(state_path).read_bytes())
+        report = orjson.loads(read_plain(status_path(state_path)))
     except (OSError, ValueError):
         return {}
     return report if isinstance(report, dict) and _is_usable(report) else {}

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from collector.errors import ConfigurationError
+from collector.files import read_plain
 
 # What whoever administers a machine sets for everybody on it: collector.toml here, and conf.d/*.toml.
 SYSTEM_DIRECTORY = Path("/etc/collector")
@@ -22,10 +23,10 @@ SYSTEM_DIRECTORY = Path("/etc/collector")
 def home() -> str:
     """The home directory, for which `~` stands in keys. Containers may run a user that has none."""
     found = os.path.expanduser("~")
-    if found == "~":
+    if not os.path.isabs(found) or os.environ.get("HOME") == "":
+        given = "is not set, and the system knows no account for this user" if found == "~" else "is empty or relative"
         raise ConfigurationError(
-            "There is no home directory: HOME is not set, and the system knows no account for this user. "
-            "Set HOME to a directory that this user can write to."
+            f"There is no home directory: HOME {given}. Set HOME to a directory that this user can write to."
         )
     return found
 
@@ -80,7 +81,7 @@ def credential_places(name: str) -> list[Path]:
 def read_secret(path: Path, setting: str) -> str:
     """The secret in a file, which must be its only line."""
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = read_plain(path).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ConfigurationError(f"{setting}: cannot read {path}: {reason}. Make it readable to this user.") from None

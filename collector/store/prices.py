@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.errors import ConfigurationError
+from collector.files import read_plain
 from collector.store.calls import UNITS_A_DOLLAR
 from collector.store.totals import THRESHOLDS
 
@@ -132,7 +133,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        table = _parsed(path.read_bytes())
+        table = _parsed(read_plain(path))
     except OSError as error:
         raise ConfigurationError(f"store.prices: cannot read {path}: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

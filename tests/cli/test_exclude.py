@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,11 @@ from collector.errors import ConfigurationError
 from collector.keeping.lock import lock
 from collector.service.status_file import StatusFile, status_path
 from collector.settings import Origins, Settings
+from tests.agent import Agent
 from tests.build import Home
 from tests.inside import Inside
-from tests.sink import Sink
+from tests.redact.secrets import secret
+from tests.sink import Answer, Sink
 
 MINE = """\
 # What I do not want to share.
@@ -39,7 +44,7 @@ def place_of(agent: Inside) -> Path:
     return Path(agent.run("config", "init").stdout.removeprefix("Wrote ").strip())
 
 
-def session_in(agent: Inside, directory: str, text: str) -> None:
+def session_in(agent: Agent, directory: str, text: str) -> None:
     session = agent.home.session(project=directory.replace("/", "-"))
     session.cwd = directory
     session.prompt(text)
@@ -64,6 +69,58 @@ def test_no_and_yes_again(agent: Inside) -> None:
     assert [event["text"] for event in agent.sink.events][1:] == ["of the secret one"]
 
 
+def test_what_was_held_of_it_is_dropped_at_once(agent: Inside) -> None:
+    session_in(agent, "/work/secret", "of the secret one")
+    session_in(agent, "/work/open", "of the open one")
+    assert agent.sink is not None
+    agent.environment["CLAUDE_CONFIG_DIR"] = str(agent.home.root)
+    agent.sink.then = Answer(503)
+    assert agent.scan("--max-wait", "0").code == 75
+    for path in agent.home.root.glob("projects/*/*.jsonl"):
+        path.unlink()
+    agent.sink.clear_script()
+    agent.run("pause", "--state", str(agent.state))
+    said = agent.run("exclude", "/work/secret", "--state", str(agent.state)).stdout
+    assert "1 file of it was held for a failing sink, and dropped." in said
+    assert len(list(agent.state.with_name("state.held").glob("*.jsonl"))) == 1
+    agent.run("include", "/work/secret", "--state", str(agent.state))
+    agent.run("resume", "--state", str(agent.state))
+    assert agent.scan().ledger["delivered"] == 1
+    assert [event["text"] for event in agent.sink.events] == ["of the open one"]
+
+
+def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Inside) -> None:
+    home, state, sink = agent.home, ("--state", str(agent.state)), agent.sink
+    agent.environment["CLAUDE_CONFIG_DIR"] = str(home.root)
+    assert sink is not None
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    sessions = [home.session(project="-work-secret") for _ in range(2)]
+    for session in sessions:
+        session.cwd = "/work/secret"
+        session.prompt("old, DB_PASSWORD=" + (told := secret("drawn", 9)))
+    sessions[0].journal()
+    for path in home.root.rglob("*.jsonl"):
+        os.utime(path, (home.pen.now.timestamp(),) * 2)
+    assert agent.run("exclude", "/work/secret", *state).code == 0
+    assert agent.scan("--from-now").ledger["lines"] == 0
+    home.pen.now += timedelta(hours=2)
+    sessions[0].prompt(f"new, ./probe {told} --fast")
+    sessions[0].record({"type": "last-prompt", "lastPrompt": "old", "sessionId": sessions[0].session_id})
+    newer = home.session(project="-work-secret")
+    newer.cwd = "/work/secret"
+    newer.prompt("newer")
+    os.utime(newer.journal().path, (home.pen.now.timestamp(),) * 2)
+    said = agent.run("include", "/work/secret", *state, env={"COLLECTOR_SINK__URL": sink.url}).stdout
+    assert "is left out all the same, as asked; `collector reset` sends it." in said
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 5}
+    texts = [event["text"] for event in sink.events if "text" in event]
+    assert sorted(text.split()[0] for text in texts) == ["Found", "new,", "newer"]
+    assert told not in str(texts)
+    agent.run("reset", str(sessions[1].path), *state, env={"COLLECTOR_SINK__URL": sink.url})
+    assert agent.scan().ledger["delivered"] == 1
+    assert sink.events[-1]["text"].startswith("old")
+
+
 def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) -> None:
     other, theirs = agent.home.path / "other.toml", agent.directory / "excluded.toml"
     other.write_text("")
@@ -85,6 +142,20 @@ def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) 
     theirs.write_text("[projects]\nexclude = ['/work/secret']\n")
     assert "Included /work/secret." in agent.run("include", "/work/secret", *state).stdout
     assert agent.scan("--config", str(other)).ledger["delivered"] == 1
+
+
+def test_a_scan_that_is_under_way_is_stopped(tmp_path: Path) -> None:
+    home, gate = Home(tmp_path), threading.Event()
+    session_in(Inside(home), "/work/secret", "of the secret one")
+    with Sink(then=Answer(held=gate)) as sink:
+        agent = Agent(home, sink)
+        with agent.start(command="scan") as scan:
+            sink.wait_for(lambda: len(sink.requests) == 1)
+            session_in(agent, "/work/secret", "of the secret one")
+            said = agent.run("exclude", "/work/secret", "--state", str(agent.state))
+            gate.set()
+            assert scan.process.wait(30) == 3
+        assert "A scan was under way, and is stopped" in said.stdout, said.stderr
 
 
 def test_it_says_what_changes(agent: Inside) -> None:

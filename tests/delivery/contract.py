@@ -37,7 +37,7 @@ class Receiving:
     later: Callable[[int], Answer]  # try again, after so many seconds
     too_large: Answer
     halted: Answer
-    rejected: Callable[[str], Answer] | None = None  # everything is accepted but the event of this id
+    rejected: Callable[[str, list[str]], Answer] | None = None  # of these, all are accepted but the event of this id
     refused: Answer | None = None  # some event is bad; None where the receiver looks at no event
     unacknowledged: tuple[Answer, ...] = ()  # 2xx that say nothing of the events
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -101,7 +101,7 @@ RECEIVING = Receiving(
     sink=SINK,
     ids=lambda request: [letter["to"] for letter in json.loads(request.body)["letters"]],
     accepted=word("landed"),
-    rejected=lambda event_id: word("landed", lost={event_id: "a hawk"}),
+    rejected=lambda event_id, _: word("landed", lost={event_id: "a hawk"}),
     later=lambda seconds: word("storm", wait=seconds),
     too_large=word("heavy"),
     refused=word("illegible"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,11 @@ from tests.sink import Answer, Request
 
 JSON = {"Content-Type": "application/json"}
 A_PAGE = Answer(200, {"Content-Type": "text/html"}, b"<html>Welcome</html>")
+# The same packed in a way that was not asked for: by brotli, which cannot be read here, and by gzip, which can.
+PACKED_PAGES = (
+    Answer(200, {"Content-Type": "text/html", "Content-Encoding": "br"}, b"\x0b\x09\x80<html>Welcome</html>\x03"),
+    Answer(200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}, gzip.compress(b"<html>Welcome</html>")),
+)
 
 
 def told(status: int, body: Any, **headers: str) -> Answer:
@@ -30,8 +36,9 @@ def told(status: int, body: Any, **headers: str) -> Answer:
     return Answer(status, JSON | headers, json.dumps(body).encode())
 
 
-def _named(event_id: str) -> Answer:
-    return told(200, {"accepted": 1, "duplicate": 0, "rejected": [{"id": event_id, "reason": "no such kind"}]})
+def _named(event_id: str, ids: list[str]) -> Answer:
+    rejected = [{"id": event_id, "reason": "no such kind"}]
+    return told(200, {"accepted": len(ids) - 1, "duplicate": 0, "rejected": rejected})
 
 
 def _later(status: int, body: bytes = b"") -> Callable[[int], Answer]:
@@ -61,7 +68,7 @@ _CLICKHOUSE = Receiving(
     too_large=Answer(413),
     refused=Answer(500, {}, b"Code: 117, e.displayText() = DB::Exception: Unknown field, e.what() = DB::Exception"),
     halted=Answer(404, {}, b"Code: 60. DB::Exception: Table default.event_rows does not exist. (UNKNOWN_TABLE)"),
-    unacknowledged=(A_PAGE,),
+    unacknowledged=(A_PAGE, *PACKED_PAGES, told(200, {"status": "sign in first"})),
 )
 
 
@@ -71,9 +78,10 @@ def bulk(*items: dict[str, Any]) -> Answer:
     return told(200, {"errors": errors, "items": [{"create": item} for item in items]})
 
 
-def _item_rejected(event_id: str) -> Answer:
+def _item_rejected(event_id: str, ids: list[str]) -> Answer:
     error = {"type": "mapper_parsing_exception", "reason": "no such kind"}
-    return bulk({"_id": event_id, "status": 400, "error": error}, {"_id": "others", "status": 201})
+    failed = {"status": 400, "error": error}
+    return bulk(*({"_id": each} | (failed if each == event_id else {"status": 201}) for each in ids))
 
 
 _ELASTICSEARCH = Receiving(
@@ -103,7 +111,7 @@ _LOKI = Receiving(
     too_large=Answer(413),
     refused=Answer(400, {}, b"entry too far behind"),
     halted=Answer(401, {}, b"no org id"),
-    unacknowledged=(A_PAGE,),
+    unacknowledged=(A_PAGE, *PACKED_PAGES),
     path="/loki/api/v1/push",
 )
 _SPLUNK = Receiving(

@@ -130,7 +130,7 @@ def test_an_event_that_is_rejected_costs_exactly_itself(receiving: Receiving) ->
     rejected = receiving.rejected
     assert rejected
     with serving(receiving) as server:
-        server.say(lambda ids: rejected("e3"))
+        server.say(lambda ids: rejected("e3", ids))
         [receipt] = deliverer(server).deliver([batch(*names(7))])
     assert [thing.id for thing in receipt.refused] == ["e3"]
     assert len(server.requests) == 1
@@ -230,7 +230,7 @@ def test_the_secret_reaches_the_receiver_and_nobody_else(
     receiving: Receiving, credentials: Credentials, capfd: pytest.CaptureFixture[str]
 ) -> None:
     answers = [receiving.accepted, receiving.later(0), receiving.halted]
-    answers += [receiving.rejected("a")] if receiving.rejected else []
+    answers += [receiving.rejected("a", ["a"])] if receiving.rejected else []
     told = "".join(told_by(receiving, answer, credentials) for answer in answers)
     logged = capfd.readouterr()
     assert SECRET not in told + logged.out + logged.err

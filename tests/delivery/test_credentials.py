@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +110,28 @@ def test_a_password_that_is_nowhere_is_bad_configuration(home: Home, command: tu
     result = agent.run(*command)
     assert result.code == MISCONFIGURED
     assert "sink.auth is basic, but there is no secret" in result.stderr
+
+
+WITHOUT_ITS_LIBRARY = (
+    "import runpy, sys; sys.modules['botocore'] = None; runpy.run_module('collector', run_name='__main__')"
+)
+
+
+@pytest.mark.parametrize("command", [("config", "check"), ("scan",), ("doctor",)])
+def test_a_library_that_a_sink_needs_is_missed_before_it_sends(tmp_path: Path, command: tuple[str, ...]) -> None:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    with Sink() as sink:
+        program = (sys.executable, "-c", WITHOUT_ITS_LIBRARY)
+        agent = Agent(home, sink, {"COLLECTOR_SINK__TYPE": "s3"}, program=program)
+        result = agent.run(*command, *agent.places())
+    assert result.code == (1 if command == ("doctor",) else MISCONFIGURED), result.stderr
+    assert "pip install 'claude-collector[s3]'" in result.stdout + result.stderr
+    assert sink.posts == []
+
+
+def test_a_check_of_the_configuration_asks_the_sink_itself(tmp_path: Path) -> None:
+    chosen = {"COLLECTOR_SINK__TYPE": "loki", "COLLECTOR_SINK__URL": "https://sink.invalid"}
+    result = Agent(Home(tmp_path), None, chosen).run("config", "check", env={"COLLECTOR_SINK__COMPRESSION": "zstd"})
+    assert result.code == MISCONFIGURED
+    assert "Loki does not take zstd" in result.stderr

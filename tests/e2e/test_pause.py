@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -133,6 +134,67 @@ def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: 
         fork.prompt("of the fork")
     assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
     assert {event["text"] for event in sink.events} == {"new", "also new", "of the fork"}
+
+
+def test_what_was_out_of_sight_when_the_rest_was_left_out_is_left_out_too(home: Home, sink: Sink, agent: Agent) -> None:
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    session = home.session()
+    session.prompt("before")
+    agent.scan()
+    command(agent, "pause")
+    session.prompt("during")
+    away = session.path.parent.rename(home.path / "unmounted")
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["lines"] == 0
+    away.rename(session.path.parent)
+    home.pen.now += timedelta(hours=2)
+    session.prompt("after")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}  # and what was sent before
+    assert [event["text"] for event in sink.events] == ["before", "after"]
+
+
+def test_what_the_pause_was_for_reaches_no_sink_that_comes_later(home: Home, sink: Sink, agent: Agent) -> None:
+    now = datetime.now(UTC)
+    home.pen.now = now - timedelta(hours=2)
+    session = home.session()
+    session.prompt("before")
+    agent.scan()
+    command(agent, "pause")
+    paused, left_out = agent.directory / "paused.json", agent.directory / "paused.left-out.json"
+    paused.write_text(json.dumps({"since": (now - timedelta(hours=1)).timestamp(), "until": None}))
+    home.pen.now = now - timedelta(minutes=30)
+    session.prompt("during")
+    home.history("during", session_id=session.session_id)
+    os.utime(home.session().journal().path, (home.pen.now.timestamp(),) * 2)
+    command(agent, "resume", "--from-now")
+    assert agent.scan().ledger["lines"] == 0
+    home.pen.now = now + timedelta(hours=1)
+    session.prompt("after")
+    session.record({"type": "last-prompt", "lastPrompt": "during", "sessionId": session.session_id})
+    home.index(session, firstPrompt="during", created=(now - timedelta(hours=2)).isoformat())
+    with Sink() as later:
+        agent.sink = later
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 6}
+        assert [event["text"] for event in later.events] == ["before", "after"]
+        agent.run("reset", "--all", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": later.url})
+        assert agent.scan().ledger["delivered"] == 8
+    with Sink() as last:
+        agent.sink = last
+        left_out.write_text("{")
+        refused = agent.scan()
+        assert (refused.code, "which pauses are left out for good" in refused.stderr) == (74, True)
+        assert last.requests == []
+
+
+def test_a_clock_that_was_wrong_when_it_was_asked_keeps_nothing_back(home: Home, sink: Sink, agent: Agent) -> None:
+    home.session().prompt("before")
+    agent.scan("--from-now")
+    state = json.loads(agent.state.read_text())
+    state["sink"]["left_out"]["at"] = "2124-01-01T00:00:00Z"
+    agent.state.write_text(json.dumps(state))
+    home.session().prompt("after")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {}
+    assert [event["text"] for event in sink.events] == ["after"]
 
 
 def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:

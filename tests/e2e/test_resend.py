@@ -9,6 +9,7 @@ import pytest
 
 from tests.build import Home
 from tests.inside import Inside
+from tests.redact.secrets import secret
 from tests.sink import Answer, Sink, rejecting
 
 KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
@@ -74,6 +75,22 @@ def test_no_means_no_on_this_way_too(laptop: Laptop) -> None:
         assert [event["project"].partition("-")[0] for event in sink.events] == ["project", "project"]
         assert b"work" not in sink.raw_bytes
         assert [event for event in sink.events if "text" in event] == []
+
+
+def test_what_a_switch_keeps_here_still_tells_which_words_are_secrets(tmp_path: Path) -> None:
+    home, name = Home(tmp_path), secret("drawn", 3)
+    text = {"type": "text", "text": f"I look for {name}."}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "mcp__crm__find", "input": {"customer_name": name}}
+    message = {"role": "assistant", "id": "msg_1", "model": "claude-opus-4-5", "content": [text, call]}
+    home.session().record({"type": "assistant", "uuid": "a", "message": message})
+    since = {"COLLECTOR_REDACTION__FIELDS": '["customer_name"]', "COLLECTOR_CAPTURE__TOOL_INPUT": "false"}
+    with Sink() as sink:
+        agent = Inside(home)
+        assert agent.scan().ledger["delivered"] == 1
+        to = ("--state", str(agent.state), "--sink-url", sink.url)
+        assert agent.run("resend", "--from-store", *to, env=since).code == 0
+        assert [event["text"].startswith("I look for [REDACTED:") for event in sink.events] == [True]
+        assert name not in json.dumps(sink.events)
 
 
 def test_what_a_session_says_after_it_was_where_nothing_is_read_stays_here(tmp_path: Path) -> None:

@@ -118,3 +118,18 @@ def test_iterations_repeat_the_numbers_and_are_not_added(home: Home, tmp_path: P
     counted = usage(90)
     home.session().reply(usage={**counted, "iterations": [counted]})
     assert reported(home)["output_tokens"] == 90
+
+
+def test_each_response_of_a_message_that_was_paused_and_resumed_is_added(home: Home) -> None:
+    """The first row was written before the pause, and the last has the usage of what followed alone."""
+    session = home.session()
+    session.reply(tokens=500, message_id="msg_01paused")
+    last = session.unwritten("assistant", message=session.reply(tokens=90, message_id="msg_01paused")["message"])
+    paused = {"limit": "max_thinking", "usage": usage(500), "finishedBlocks": 1, "requestId": "req_01"}
+    last["message"]["pausedResponses"] = [paused]
+    session.record(last)
+    totals = reported(home, **SMALL_BATCHES)
+    assert totals["output_tokens"] == 590
+    assert totals["input_tokens"] == 2 * usage(0)["input_tokens"]
+    assert totals["cache_read_tokens"] == 2 * usage(0)["cache_read_input_tokens"]
+    assert totals["cache_creation_tokens"] == 2 * usage(0)["cache_creation_input_tokens"]

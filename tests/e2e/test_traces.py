@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,27 @@ def test_a_transcript_is_a_tree_of_spans(home: Home, sink: Sink) -> None:
     assert request["gen_ai.usage.output_tokens"] == 40
     assert request["gen_ai.usage.input_tokens"] == 1203
     assert (request["prompt.id"], request["gen_ai.operation.name"]) == (PROMPT, "chat")
+
+
+def test_a_call_that_was_resumed_belongs_to_the_answer_it_goes_on_with(home: Home, sink: Sink) -> None:
+    session = home.session()
+    asked = session.prompt("Think hard", promptId=PROMPT)
+    session.record(
+        {
+            "type": "api-request-resumed",
+            "sessionId": session.session_id,
+            "timestamp": session.pen.timestamp(),
+            "version": "2.1.328",
+            "messageId": "msg_1",
+            "pausedRequestId": "req_1",
+            "resumedRequestId": "req_2",
+        }
+    )
+    session.reply("Done.", message_id="msg_1")
+    scan(home, sink)
+    [chat] = [span for span in spans(sink) if span.name.startswith("chat")]
+    begun = datetime.fromtimestamp(chat.start_time_unix_nano / 1e9, UTC)
+    assert begun == datetime.fromisoformat(asked["timestamp"])
 
 
 def test_wherever_reading_begins_the_spans_are_the_same(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.engines.places import CACHE, VERSIONS, is_installed, place_of
@@ -109,14 +110,13 @@ def versitygw(place: Path, work: Path) -> None:
     run("go", "install", f"github.com/versity/versitygw/cmd/versitygw@v{VERSIONS['versitygw']}", GOBIN=str(place))
 
 
-def elasticsearch(place: Path, work: Path) -> None:
-    """The distribution that Elastic's own integration tests use."""
+def search_engine(name: str, place: Path, work: Path) -> None:
+    """The distribution that the engine's own integration tests use."""
     needs("mvn", "java", "unzip")
-    version = VERSIONS["elasticsearch"]
-    artifact = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{version}:zip"
+    artifact = f"org.{name}.distribution.integ-test-zip:{name}:{VERSIONS[name]}:zip"
     run("mvn", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={work}", cwd=work)
     run("unzip", "-q", next(work.glob("*.zip")), "-d", work)
-    shutil.copytree(next(work.glob("elasticsearch-*/")), place, dirs_exist_ok=True, symlinks=True)
+    shutil.copytree(next(work.glob(f"{name}-*/")), place, dirs_exist_ok=True, symlinks=True)
 
 
 def clickhouse(place: Path, work: Path) -> None:
@@ -143,7 +143,8 @@ INSTALLED_BY: dict[str, Callable[[Path, Path], None]] = {
     "versitygw": versitygw,
     "victoria-logs": victoria_logs,
     "opentelemetry-collector": opentelemetry_collector,
-    "elasticsearch": elasticsearch,
+    "elasticsearch": partial(search_engine, "elasticsearch"),
+    "opensearch": partial(search_engine, "opensearch"),
     "loki": loki,
 }
 

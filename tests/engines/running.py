@@ -156,42 +156,46 @@ def clickhouse(directory: Path) -> Iterator[Engine]:
         yield engine
 
 
+SEARCH_ENGINES = {"elasticsearch": "ES", "opensearch": "OPENSEARCH"}  # what their variables begin with
+
+
 @contextmanager
-def elasticsearch() -> Iterator[Engine]:
-    """One node, with nothing but what it needs."""
-    installed("elasticsearch")
+def search_engine(name: str) -> Iterator[Engine]:
+    """One node of Elasticsearch or OpenSearch, with nothing but what it needs."""
+    installed(name)
     if (java := shutil.which("java")) is None:
-        pytest.skip("Elasticsearch needs Java")
+        pytest.skip(f"{name} needs Java")
     # It is another user, so not below pytest's own folders.
     directory = Path(tempfile.mkdtemp(prefix="collector-es-", dir="/tmp"))
     directory.chmod(0o755)
-    top, port = directory / "elasticsearch", free_port()
+    top, port = directory / name, free_port()
     # A copy that may be written into: its configuration, and links to all else.
-    same = os.stat(directory).st_dev == os.stat(place_of("elasticsearch")).st_dev
-    subprocess.run(["cp", "-al" if same else "-r", place_of("elasticsearch"), top], check=True)
+    same = os.stat(directory).st_dev == os.stat(place_of(name)).st_dev
+    subprocess.run(["cp", "-al" if same else "-r", place_of(name), top], check=True)
     shutil.rmtree(top / "config")
-    subprocess.run(["cp", "-r", place_of("elasticsearch") / "config", top / "config"], check=True)
+    subprocess.run(["cp", "-r", place_of(name) / "config", top / "config"], check=True)
     told = {
         "discovery.type": "single-node",
         "http.port": port,
         "transport.port": free_port(),
         "http.host": "127.0.0.1",
-        "xpack.security.enabled": "false",
-        "xpack.ml.enabled": "false",
     }
-    (top / "config" / "elasticsearch.yml").write_text("".join(f"{key}: {value}\n" for key, value in told.items()))
-    command: list[object] = [top / "bin" / "elasticsearch"]
+    if name == "elasticsearch":
+        told |= {"xpack.security.enabled": "false", "xpack.ml.enabled": "false"}
+    (top / "config" / f"{name}.yml").write_text("".join(f"{key}: {value}\n" for key, value in told.items()))
+    command: list[object] = [top / "bin" / name]
     if os.geteuid() == 0:
         for path in (top, *top.rglob("*")):
             if path.is_dir() or path.is_relative_to(top / "config"):
                 os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
         command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
-    home = str(Path(java).resolve().parents[1])
-    options = "-Xms512m -Xmx512m"
+    prefix = SEARCH_ENGINES[name]
+    variables = {
+        f"{prefix}_JAVA_HOME": str(Path(java).resolve().parents[1]),
+        f"{prefix}_JAVA_OPTS": "-Xms512m -Xmx512m",
+    }
     try:
-        with started(
-            "elasticsearch", command, port, top, "/_cluster/health", ES_JAVA_HOME=home, ES_JAVA_OPTS=options
-        ) as engine:
+        with started(name, command, port, top, "/_cluster/health", **variables) as engine:
             yield engine
     finally:
         shutil.rmtree(directory, ignore_errors=True)

@@ -128,8 +128,9 @@ def test_one_token_for_two_contents_would_lose_the_second(tmp_path: Path) -> Non
     assert found == [["a"], ["c"]]
 
 
-def test_elasticsearch(corpus: Corpus, tmp_path: Path) -> None:
-    with running.elasticsearch() as engine:
+@pytest.mark.parametrize("name", running.SEARCH_ENGINES)
+def test_search_engines(corpus: Corpus, tmp_path: Path, name: str) -> None:
+    with running.search_engine(name) as engine:
         template = (CONFIG / "elasticsearch-template.json").read_bytes()
         json_type = {"Content-Type": "application/json"}
         engine.ask("PUT", "/_index_template/claude-code-events", content=template, headers=json_type)
@@ -148,8 +149,9 @@ def test_elasticsearch(corpus: Corpus, tmp_path: Path) -> None:
             assert receipt.duplicates == duplicates
 
 
-def test_a_data_stream_takes_events_as_well() -> None:
-    with running.elasticsearch() as engine:
+@pytest.mark.parametrize("name", running.SEARCH_ENGINES)
+def test_a_data_stream_takes_events_as_well(name: str) -> None:
+    with running.search_engine(name) as engine:
         template = json.loads((CONFIG / "elasticsearch-template.json").read_text()) | {"data_stream": {}}
         engine.ask("PUT", "/_index_template/claude-code-events", json=template)
         events = [at(OLD, "old"), at("2026-01-01T00:00:00.000Z", "new"), at("no time", "none")]

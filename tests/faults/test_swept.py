@@ -61,6 +61,10 @@ def across_mounts(*_: object, **__: object) -> None:
     raise OSError(18, "Invalid cross-device link")
 
 
+def refused(*_: object, **__: object) -> int:
+    raise OSError(5, "Input/output error")
+
+
 @pytest.fixture(params=["links", "copies"])
 def linking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to hold a file: where the system links, and where it refuses to."""
@@ -348,15 +352,20 @@ def test_what_is_held_is_private_and_the_original_is_not_written(world: World) -
     assert stat.S_IMODE((directory / "index.json").stat().st_mode) == 0o600
 
 
-def test_a_project_that_is_no_longer_wanted_is_not_sent_from_here(world: World) -> None:
-    transcript(world, range(5))
+def test_a_project_that_is_no_longer_wanted_is_dropped_once_it_can_be_looked_at(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = transcript(world, range(5))
     fails(world)
-    (world.root / "projects" / "-work-a" / "s1.jsonl").unlink()
-    left_out = scope(root_of(world.root, "claude"), home=world.home, exclude=["-work-a"])
-    flow = world.flow(scope=left_out)
-    run_pass(flow, Ledger())
+    path.unlink()
+    left_out = scope(root_of(world.root, "claude"), home=world.home, exclude=["/work/a"])
+    for refusal, kept in ((refused, 1), (os.open, 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr("os.open", refusal)
+            run_pass(world.flow(scope=left_out), Ledger())
+        assert len(held(world)) == kept
+    works(world)
     assert stored(world) == set()
-    assert len(held(world)) == 1
 
 
 def test_a_damaged_index_is_said_and_costs_nothing_that_is_still_there(world: World) -> None:

@@ -19,6 +19,7 @@ from collector.inspection.sink_checks import clock
 from tests.agent import Agent, Result
 from tests.build import Home
 from tests.sink import Answer, Sink, redirect, rejecting
+from tests.tls import Authority
 
 Checks = dict[str, list[dict[str, str]]]
 
@@ -184,6 +185,25 @@ def test_a_token_that_others_can_read_is_a_warning(agent: Agent, tmp_path: Path)
     checks, result = examine(agent, COLLECTOR_SINK__TOKEN_FILE=str(token))
     assert levels(checks, "secrets") == ["ok"]
     assert "t0ps3cret" not in result.stdout + result.stderr
+
+
+def test_a_damaged_installation_file_is_named(agent: Agent) -> None:
+    assert levels(examine(agent)[0], "state") == ["ok"]
+    agent.directory.mkdir(exist_ok=True)
+    (agent.directory / "installation.json").write_text('{"id": "a", "key": "none"}')
+    (agent.directory / "installation.json").chmod(0o600)
+    checks, _ = examine(agent)
+    assert "installation.json is damaged (ValueError)" in checks["state"][0]["finding"]
+    assert levels(checks, "state") == ["warn", "ok"]
+
+
+def test_http_to_a_port_that_speaks_tls_is_named(agent: Agent, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with Sink(tls=Authority(tmp_path_factory.mktemp("tls")).server()) as encrypted:
+        agent.sink = None
+        url = encrypted.url.replace("https:", "http:")
+        checks, _ = examine(agent, "--sink-url", url)
+        assert "sink.url must begin with https://" in checks["sink"][0]["finding"]
+        assert "sink.url must begin with https://" in agent.scan("--sink-url", url, "--max-wait", "0").stderr
 
 
 def test_a_missing_token_fails_and_the_other_checks_go_on(agent: Agent, tmp_path: Path) -> None:

@@ -50,6 +50,14 @@ def test_each_sink_goes_on_where_it_was(path: Path) -> None:
     assert offsets(State(path, AGENT, sink=NEW).load()) == {"a": 3}
 
 
+def test_what_was_left_out_last_counts_where_a_sink_had_two_addresses(path: Path) -> None:
+    for sink, moment in ((NEW, "2026-03-02T00:00:00Z"), (OLD, "2026-03-01T00:00:00Z")):
+        state = State(path, AGENT, sink=sink).load()
+        state.note_left_out({"sources": 1, "bytes": 1, "at": moment})
+        state.save()
+    assert State(path, AGENT, sink=MOVED).load().left_out_at() == "2026-03-02T00:00:00Z"
+
+
 def test_a_state_that_names_no_sink_belongs_to_the_first_that_is_asked_for_and_to_no_other(path: Path) -> None:
     sent(path, None, a=10)
     state = State(path, AGENT, sink=OLD).load()

@@ -29,6 +29,7 @@ DRAWN = secret("drawn", 11)
 COLLECTOR = Path(collector.__file__).parent
 EVENT: dict[str, Any] = {
     "id": "0123456789abcdef0123456789abcdef",
+    "uuid": "89abcdef-0123-4567-89ab-cdef01234567",
     "schema": "collector.event/1",
     "kind": "assistant_response",
     "time": "2026-01-02T03:04:05.678Z",
@@ -198,3 +199,11 @@ def test_nothing_else_makes_a_sealed_event() -> None:
 def test_a_torn_line_keeps_its_emoji_and_loses_half_of_one(redactor: Redactor) -> None:
     quarantined = to_quarantine(line(rb'{"text": "\ud83d\ude00 said \ud83d'), redactor)
     assert quarantined.payload == '{"text": "\N{GRINNING FACE} said \ufffd'
+
+
+def test_what_is_withheld_is_not_named_by_what_it_says() -> None:
+    redactor = Redactor(Options(key=KEY), BrokenEngine())
+    named = seal({**EVENT, "text": DRAWN}, redactor, 100_000)
+    unnamed = seal({key: part for key, part in EVENT.items() if key != "uuid"} | {"text": DRAWN}, redactor, 100_000)
+    assert named.id == orjson.loads(named.body)["id"] == EVENT["id"]
+    assert unnamed.id == orjson.loads(unnamed.body)["id"] != EVENT["id"]

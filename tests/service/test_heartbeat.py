@@ -76,6 +76,22 @@ def test_a_fleet_sees_what_runs_where_and_what_it_keeps_back(
     assert said["writers"] == {"claude_code": [written["client"]["version"]]}
 
 
+def test_what_transcripts_call_their_writers_takes_no_room_without_end(
+    home: Home, sink: Sink, beating: Steps, clock: Clock
+) -> None:
+    session = home.session()
+    for number in range(300):
+        session.prompt("one")
+        last = json.loads(session.path.read_bytes().splitlines()[-1])
+        session.raw(json.dumps({**last, "uuid": f"u{number}", "version": f"2.{number}"}).encode() + b"\n")
+        session.raw(json.dumps({**last, "uuid": f"v{number}", "version": f"2.{number}" + "x" * 1000}).encode() + b"\n")
+    beating.until_idle()
+    clock.forward(INTERVAL)
+    beating.until_idle()
+    assert len(beating.service.flow.writers) == 100
+    assert len(json.dumps(beats(sink)[-1]["attributes"]["writers"])) < 1000
+
+
 def test_a_configuration_has_one_name_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def named(home: str, level: str) -> str:
         monkeypatch.setenv("HOME", home)

@@ -169,6 +169,38 @@ def test_reloading_again_and_again_leaves_no_descriptor_and_no_thread_behind(
     assert all(last <= first + 2 for first, last in zip(held[0], held[-1], strict=True)), held
 
 
+def test_a_storm_of_sighups_keeps_nothing_from_being_sent(home: Home, sink: Sink) -> None:
+    def storm() -> None:
+        while not calm.wait(0.05):
+            running.process.send_signal(signal.SIGHUP)
+
+    configured, calm = Configured(home, sink), threading.Event()
+    prompts = [f"prompt {number}" for number in range(300)]
+    for prompt in prompts:
+        home.session().prompt(prompt)
+    with configured.agent.start() as running:
+        wait_until(lambda: '"event": "started"' in running.stderr)
+        thread = threading.Thread(target=storm)
+        thread.start()
+        try:
+            sink.wait_for(lambda: len(set(texts(sink))) == len(prompts), timeout=20)
+            configured.write(sink, 'headers = { "X-Seen" = "the last one" }\n')
+        finally:
+            calm.set()
+            thread.join()
+        # One that comes while the agent rests is served, too.
+        running.process.send_signal(signal.SIGHUP)
+        running.process.send_signal(signal.SIGHUP)
+        session = home.session()
+
+        def is_served() -> bool:
+            session.prompt("after the storm")
+            return sink.posts[-1].headers.get("x-seen") == "the last one"
+
+        wait_until(is_served)
+        assert running.stop() == 0
+
+
 def test_sighup_ends_the_wait_for_a_halted_sink(home: Home, sink: Sink, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("right")

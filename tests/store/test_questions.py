@@ -65,6 +65,10 @@ def sent() -> list[Event]:
     rows.append(reply("told", 0, attributes={"cost_usd": 0.012345678}))
     rows.append(event("unknown", record_type="new-thing", user="ada"))
     rows += heard(time.time())
+    copied = {"record_type": "user", "user": "ada", "project": "-work-forks", "time": "2026-03-03T00:00:00Z"}
+    for n in range(18):  # as forks were written that do not say so
+        session = f"{n:08x}-a" if n % 2 else "ffffffff-a"
+        rows.append(event(id=f"{n // 2:032d}", session_id=session, **copied))
     return [*sample_events(), *rows, *[event("mode", record_type="mode", user="ada") for _ in range(3)]]
 
 

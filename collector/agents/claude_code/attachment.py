@@ -34,7 +34,7 @@ MESSAGE_KINDS = {
     "teammate_mailbox": "peer",
     "teammate_shutdown_batch": "peer",
 }
-# All other kinds in the writer's own list (2.1.327) and in earlier versions: each is an `attachment` with all its
+# All other kinds in the writer's own list (2.1.328) and in earlier versions: each is an `attachment` with all its
 # fields. They are named so that `make client-diff` tells a new kind from one that was looked at.
 PLAIN_KINDS = frozenset(
     {
@@ -44,23 +44,24 @@ PLAIN_KINDS = frozenset(
         "batching_reminder_sent", "budget_usd", "claude_app_notice", "command_permissions",
         "compact_file_reference", "context_efficiency", "context_sections", "cowork_memory_context",
         "credential_org", "critical_system_reminder", "date", "date_change", "deferred_tools_delta",
-        "deferred_tools_record", "diagnostics", "dir_sync_notice", "directory", "dynamic_skill", "edited_image_file",
-        "edited_text_file", "elapsed_time_reminder", "environment", "file", "goal_status", "goals",
-        "inlined_image_paths", "instruction_files_not_loaded", "instructions", "invoked_skills", "language",
-        "linked_plugin_tools_note", "max_turns_reached", "mcp_dropped_tools_delta", "mcp_instructions_delta",
-        "mcp_resource", "memory_update", "message_pdf_reads", "model", "nested_memory", "opened_file_in_ide",
-        "output_limit_note", "output_style", "output_style_instructions", "output_token_usage", "pdf_reference",
-        "peer_mention", "plan_file_reference", "plan_mode", "plan_mode_exit", "plan_mode_reentry", "prefix_delta",
-        "proactivity", "project_doc_reads", "projects_thread_ask", "prompt_as_file", "prompt_render_point",
-        "read_truncation_notice", "relevant_memories", "remote_session_change", "repl_mcp_needs_auth",
+        "deferred_tools_record", "diagnostics", "dir_sync_notice", "directory", "dynamic_skill",
+        "edited_image_file", "edited_text_file", "elapsed_time_reminder", "environment", "file", "goal_status",
+        "goals", "inlined_image_paths", "instruction_files_not_loaded", "instructions", "invoked_skills",
+        "language", "linked_plugin_tools_note", "max_turns_reached", "mcp_dropped_tools_delta",
+        "mcp_instructions_delta", "mcp_resource", "memory_update", "message_pdf_reads", "model",
+        "nested_memory", "opened_file_in_ide", "output_limit_note", "output_style", "output_style_instructions",
+        "output_token_usage", "pdf_reference", "peer_mention", "plan_file_reference", "plan_mode",
+        "plan_mode_exit", "plan_mode_reentry", "prefix_delta", "proactivity", "project_doc_reads",
+        "projects_thread_ask", "prompt_as_file", "prompt_render_point", "read_truncation_notice",
+        "relevant_memories", "remote_session_change", "repl_mcp_needs_auth", "repl_mcp_servers",
         "sandbox_instructions", "secondary_reminder", "secondary_reminder_sent", "selected_lines_in_diff",
-        "selected_lines_in_ide", "session_context", "session_cron_carry", "silent_turn_reminder", "skill_listing",
-        "skill_mention", "structured_output", "task_reminder", "task_status", "team_context", "thinking_drop",
-        "thinking_stripped", "thread_state", "todo_reminder", "token_usage", "tool_host_result_lines",
-        "tool_hosts_correction", "tool_hosts_notice", "tool_results_cut", "tool_search_usage_reminder",
-        "total_tokens_reminder", "ultra_effort_enter", "ultra_effort_exit", "ultrathink_effort",
-        "unknown_command_fallback", "whole_texts_withdrawn", "widget_context_hint", "withheld_memory",
-        "workflow_keyword_request", "workflow_size_guideline_change",
+        "selected_lines_in_ide", "session_context", "session_cron_carry", "silent_turn_reminder",
+        "skill_listing", "skill_mention", "structured_output", "task_reminder", "task_status", "team_context",
+        "thinking_drop", "thinking_stripped", "thread_state", "todo_reminder", "token_usage",
+        "tool_host_result_lines", "tool_hosts_correction", "tool_hosts_notice", "tool_offer_record",
+        "tool_results_cut", "tool_search_usage_reminder", "total_tokens_reminder", "ultra_effort_enter",
+        "ultra_effort_exit", "ultrathink_effort", "unknown_command_fallback", "whole_texts_withdrawn",
+        "widget_context_hint", "withheld_memory", "workflow_keyword_request", "workflow_size_guideline_change",
     }
 )  # fmt: skip
 KINDS = HOOK_KINDS | MESSAGE_KINDS.keys() | PLAIN_KINDS | {"queued_command", "prompt_snapshot"}

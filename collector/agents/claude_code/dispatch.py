@@ -66,6 +66,7 @@ HANDLERS: dict[str, tuple[Handler, Places]] = {
     "attachment": (attachment, USUAL | {"attachment": ""}),
     "progress": (progress, USUAL),
     "api-request": (request.api_request, USUAL),
+    "api-request-resumed": (request.api_request_resumed, USUAL),
     "api-request-shape": (request.api_request_shape, USUAL | {"shape": ""}),
     "api-request-blob": (request.api_request_blob, WITH_MESSAGE),
 }

@@ -14,10 +14,9 @@ import orjson
 
 from collector.agents.claude_code.places import HISTORY, RUNS
 from collector.agents.claude_code.times import moment
-from collector.flow.anchor import Anchor, mark_of
+from collector.flow.anchor import MAX_UUID, Anchor, mark_of
 from collector.flow.source import Source
 
-MAX_UUID = 128
 _of_uuid = blake2b(b"uuid\0", digest_size=16)  # copied and gone on with: 0.25 us, a new one 0.43
 
 

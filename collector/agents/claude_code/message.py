@@ -9,7 +9,7 @@ from collector.agents.claude_code.context import Context, text_of
 from collector.agents.claude_code.free_values import omit
 from collector.agents.claude_code.origin import PROMPTS, origin_of
 from collector.agents.claude_code.tool import tool_of_call, tool_of_result
-from collector.agents.claude_code.usage import flag_usage, put_usage
+from collector.agents.claude_code.usage import facts_of_paused, flag_usage, put_usage
 from collector.flow import reasons
 from collector.flow.outcome import Skip
 
@@ -40,7 +40,9 @@ def put_message(event: Record, message: Any, rest: Record, context: Context) -> 
             if blocks:
                 event["blocks"] = blocks
         elif key == "usage" and type(value) is dict:
-            put_usage(event, value)
+            put_usage(event, value, message.get("pausedResponses"))
+        elif key == "pausedResponses":
+            rest[f"message_{key}" if key in rest else key] = facts_of_paused(value)
         elif key != "type" or value != "message":
             rest[f"message_{key}" if key in rest or place or key == "type" else key] = value
     if "usage" in event:

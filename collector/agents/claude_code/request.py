@@ -30,6 +30,14 @@ def api_request(event: Record, record: Record, rest: Record, _context: Context) 
         rest["tail_count"] = len(tail)
 
 
+def api_request_resumed(event: Record, record: Record, rest: Record, _context: Context) -> None:
+    """A call that went on with an answer the API had paused (2.1.328): both calls are one message."""
+    event["kind"] = "api_request"
+    for key, place in (("messageId", "message_id"), ("resumedRequestId", "request_id")):
+        if text_of(record, key):
+            event[place] = rest.pop(key)
+
+
 def api_request_shape(event: Record, record: Record, rest: Record, context: Context) -> None:
     """The system prompt and tools of a call, once for each shape."""
     event["kind"] = "api_request"

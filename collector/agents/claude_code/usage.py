@@ -29,20 +29,22 @@ SYNTHETIC = "<synthetic>"
 MESSAGE = "message"
 
 
-def put_usage(event: dict[str, Any], found: dict[str, Any]) -> None:
-    """Puts the usage into the event; unknown keys go to the attributes."""
+def put_usage(event: dict[str, Any], found: dict[str, Any], paused: Any = None) -> None:
+    """Puts the usage into the event, with that of its `paused` responses; unknown keys go to the attributes."""
     usage, rest = counts_of(found)
-    # A message of one call would say everything twice.
     calls = found.get("iterations")
+    iterations = iterations_of(calls)
     if type(calls) is list:
-        iterations = [iteration_of(call) for call in calls if type(call) is dict]
-        if len(iterations) > 1 or (iterations and iterations[0]["type"] != MESSAGE):
-            usage["iterations"] = iterations
         odd = [call for call in calls if type(call) is not dict]
         if odd:
             rest["iterations"] = odd
     elif calls is not None:
         rest["iterations"] = calls
+    if type(paused) is list:
+        iterations = add_paused(usage, iterations, paused)
+    # A message of one call would say everything twice.
+    if len(iterations) > 1 or (iterations and iterations[0]["type"] != MESSAGE):
+        usage["iterations"] = iterations
     if usage:
         event["usage"] = usage
     if rest:
@@ -70,6 +72,41 @@ def counts_of(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         elif value is not None and value != "" and key != "iterations":
             rest[key] = value
     return usage, rest
+
+
+def iterations_of(calls: Any) -> list[dict[str, Any]]:
+    """The calls within a message."""
+    return [iteration_of(call) for call in calls if type(call) is dict] if type(calls) is list else []
+
+
+def add_paused(usage: dict[str, Any], iterations: list[dict[str, Any]], paused: list[Any]) -> list[dict[str, Any]]:
+    """Adds what a message took before it was resumed: its own usage is that of the last request alone, and each is
+    charged (2.1.328). Returns all of its calls."""
+    own = iterations or [{"type": MESSAGE, **usage}]
+    before: list[dict[str, Any]] = []
+    for found in filter(None, map(usage_of_paused, paused)):
+        counts, _ = counts_of(found)
+        for name, count in counts.items():
+            if type(count) is int:
+                usage[name] = usage.get(name, 0) + count
+        before += iterations_of(found.get("iterations")) or [{"type": MESSAGE, **counts}]
+    return before + own if before else iterations
+
+
+def usage_of_paused(response: Any) -> dict[str, Any] | None:
+    """What a message took until it was paused."""
+    found = response.get("usage") if type(response) is dict else None
+    return found if type(found) is dict else None
+
+
+def facts_of_paused(paused: Any) -> Any:
+    """Why and when a message was paused, without the usage that was added."""
+    if type(paused) is not list:
+        return paused
+    return [
+        {key: value for key, value in response.items() if key != "usage"} if usage_of_paused(response) else response
+        for response in paused
+    ]
 
 
 def iteration_of(call: dict[str, Any]) -> dict[str, Any]:

@@ -42,14 +42,19 @@ NAMES = {
 }
 TOOLS = frozenset(
     {
-        "Agent", "AskUserQuestion", "Bash", "BashOutput", "Brief", "Config", "CronCreate", "CronDelete", "CronList",
-        "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillBash",
-        "KillShell", "LS", "LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead",
-        "PowerShell", "REPL", "Read", "ReadMcpResourceTool", "SendMessage", "Skill", "SlashCommand", "StructuredOutput",
-        "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TeamCreate", "TeamDelete",
-        "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write", "advisor",
-        "bash_code_execution", "code_execution", "text_editor_code_execution", "tool_search_tool_bm25",
-        "tool_search_tool_regex", "web_fetch", "web_search",
+        "Agent", "Artifact", "AskUserQuestion", "Bash", "BashOutput", "Brief", "ClaudeDesign", "Config",
+        "CronCreate", "CronDelete", "CronList", "DeferredToolPlaceholder", "Edit", "EndConversation",
+        "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillBash", "KillShell",
+        "LS", "LSP", "ListAgents", "ListMcpResources", "ListMcpResourcesTool", "ListPeers", "Monitor", "MultiEdit",
+        "NotebookEdit", "NotebookRead", "OfferChromeSetup", "PowerShell", "Projects", "ProposeGoal",
+        "PushNotification", "REPL", "Read", "ReadMcpResource", "ReadMcpResourceDir", "ReadMcpResourceDirTool",
+        "ReadMcpResourceTool", "ReadNotifications", "RefreshMcpTools", "RemoteTrigger", "ReportFindings",
+        "ScheduleWakeup", "SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "SetGoal",
+        "ShareOnboardingGuide", "ShowOnboardingRolePicker", "Skill", "SlashCommand", "StructuredOutput",
+        "SubagentHandback", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate",
+        "TeamCreate", "TeamDelete", "TodoRead", "TodoWrite", "ToolSearch", "WaitForMcpServers", "WebFetch",
+        "WebSearch", "Workflow", "Write", "advisor", "bash_code_execution", "code_execution",
+        "text_editor_code_execution", "tool_search_tool_bm25", "tool_search_tool_regex", "web_fetch", "web_search",
     }
 )  # fmt: skip
 # Keys below which paths stand, in records, in what tools are called with and in what they say.

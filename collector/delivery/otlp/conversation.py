@@ -106,7 +106,7 @@ class Conversation:
             spans += self._answers(event, time)
         elif kind == "api_error":
             spans += self._failure(event, time)
-        if time and kind in ASKS:
+        if time and kind in ASKS and "message_id" not in event:  # a call that goes on with an answer asks nothing new
             self.asked_at = time
         return spans
 

@@ -74,7 +74,8 @@ class ElasticsearchSink:
         query = {"filter_path": ONLY_WHAT_IS_READ}
         if self._options.pipeline:
             query["pipeline"] = self._options.pipeline
-        return [Request(b"\n".join(lines) + b"\n", {"Content-Type": "application/x-ndjson"}, "/_bulk", query)]
+        body, headers = b"\n".join(lines) + b"\n", {"Content-Type": "application/x-ndjson"}
+        return [Request(body, headers, "/_bulk", query, events=len(events))]
 
     def _document(self, event: Sealed, now: float) -> bytes:
         """The event as it stands, with `@timestamp` in front, which data streams demand."""
@@ -95,9 +96,9 @@ class ElasticsearchSink:
         if not isinstance(told, dict) or not isinstance(told.get("errors"), bool):
             # From something in between; or from an engine that fails on one of these events, and does not say so.
             return Retry("the answer is not that of a bulk request", may_be_poison=True)
-        if not told["errors"]:
-            return Accepted()
         items = [_only(item) for item in told["items"]] if isinstance(told.get("items"), list) else []
+        if not items:  # an engine may leave out those that went well
+            return Refused("the answer has errors, and names no item") if told["errors"] else Accepted()
         return self._verdict_on(items, answer)
 
     def _verdict_on(self, items: list[dict[str, Any]], answer: Answer) -> Verdict:
@@ -106,10 +107,10 @@ class ElasticsearchSink:
         stored = duplicates = 0
         for item in items:
             name, status = item.get("_id"), item.get("status")
-            if not isinstance(name, str) or not isinstance(status, int):
-                return Refused("the answer does not say which item it means")
-            if 200 <= status < 300:
+            if isinstance(status, int) and 200 <= status < 300:
                 stored += 1
+            elif not isinstance(name, str) or not isinstance(status, int):
+                return Refused("the answer does not say which item it means")
             elif status == DELIVERED:
                 duplicates += 1
             elif status == 429 or status >= 500:
@@ -118,8 +119,8 @@ class ElasticsearchSink:
                 return Halt(_reason(item), CHECK_INDEX if status == 404 else CHECK_ACCESS)
             else:
                 rejected[name] = _reason(item)
-        if not items:
-            return Refused("the answer has errors, and names no item")
+        if len(items) < answer.events:  # what it is silent about may not be stored; the rest is known by its ids
+            return Retry(f"the answer tells of {len(items)} of {answer.events} events", may_be_poison=True)
         if later and not stored + duplicates + len(rejected):
             wait = retry_after(answer.headers, self._clock())
             return Retry(next(_reason(item) for item in items), wait)

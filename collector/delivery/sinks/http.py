@@ -1,8 +1,9 @@
 """The http sink: our own contract (docs/receiver.md), and any receiver that takes NDJSON, a JSON array or an object.
 
 In: events. Out: a request; and from its answer, a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
-"rejected": [{"id", "reason"}]} refines it, also where `rejected` is a list of ids or only a number; any other body
-changes nothing, because receivers answer 2xx with empty bodies, HTML and prose.
+"rejected": [{"id", "reason"}]} refines it, also where `rejected` is a list of ids or only a number: what it does not
+account for counts as rejected. Any other body changes nothing, because receivers answer 2xx with empty bodies, HTML and
+prose.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class HttpSink:
         bodies[0] = before + bodies[0]
         bodies[-1] += after
         body = between.join(bodies)
-        return [Request(body, {"Content-Type": self._content_type, "Idempotency-Key": key})]
+        headers = {"Content-Type": self._content_type, "Idempotency-Key": key}
+        return [Request(body, headers, events=len(events))]
 
     def classify(self, answer: Answer) -> Verdict:
         """Judges by the status; the body only refines a 2xx."""
@@ -98,8 +100,17 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
     if not isinstance(receipt, dict):
         return Accepted()
     named, unnamed = _rejected(receipt.get("rejected"))
-    duplicates = receipt.get("duplicate")
-    return Accepted(named, duplicates if isinstance(duplicates, int) and duplicates > 0 else 0, unnamed=unnamed)
+    accepted, duplicates = _count(receipt.get("accepted")), _count(receipt.get("duplicate"))
+    missing, remark = 0, ""
+    if accepted is not None:
+        missing = max(0, answer.events - accepted - (duplicates or 0) - len(named) - unnamed)
+    if missing and duplicates is None:  # it may be one that counts only what it had not seen before
+        missing, remark = 0, f"it says that it accepted {accepted} of {answer.events} events"
+    return Accepted(named, duplicates or 0, unnamed=unnamed + missing, remark=remark)
+
+
+def _count(said: Any) -> int | None:
+    return said if type(said) is int and said >= 0 else None
 
 
 def _rejected(said: Any) -> tuple[dict[str, str], int]:

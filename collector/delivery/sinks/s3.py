@@ -12,10 +12,12 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from importlib.util import find_spec
 from urllib.parse import quote
 
 from pydantic import Field
 
+from collector.delivery.aws_signature import NO_LIBRARY, AwsSignature
 from collector.delivery.event_fields import fields_of, text_of
 from collector.delivery.sink import (
     Accepted,
@@ -30,8 +32,9 @@ from collector.delivery.sink import (
     Verdict,
 )
 from collector.delivery.statuses import CHECK_URL, is_success, retry_after, verdict_of
+from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section
+from collector.settings.options import Section, SinkSettings
 
 EXISTS, CONFLICT, NOT_IMPLEMENTED = 412, 409, 501
 LARGEST_OBJECT = 5_000_000_000  # of a single PUT
@@ -108,10 +111,14 @@ class S3Sink:
 
 
 def signer(options: S3Options) -> Signer:
-    """Imported here, because it takes a library that only this sink needs."""
-    from collector.delivery.aws_signature import AwsSignature
-
+    """By the keys that every AWS tool finds."""
     return AwsSignature("s3", options.region, options.profile)
+
+
+def check(_: S3Options, __: SinkSettings) -> None:
+    """Whether the library is there. Only looked for: importing it takes longer than most commands."""
+    if find_spec("botocore") is None:
+        raise ConfigurationError(NO_LIBRARY)
 
 
 SINK = SinkType(
@@ -121,4 +128,5 @@ SINK = SinkType(
     make=S3Sink,
     within=lambda options: options.prefix,
     signer=signer,
+    check=check,
 )

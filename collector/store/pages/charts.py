@@ -139,8 +139,8 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 LEVELS = 6
 
 
-def heatmap(values: dict[tuple[int, int], float], say: Callable[[float], str]) -> list[list[Cell]]:
-    """A row for each day of the week (0 is Monday), a cell for each hour."""
+def heatmap(values: dict[tuple[int, int], float], say: Callable[[float], str], minutes: int = 0) -> list[list[Cell]]:
+    """A row for each day of the week (0 is Monday), a cell for each hour, which begins so many minutes after it."""
     most = max(values.values(), default=0)
     return [
         [
@@ -148,7 +148,7 @@ def heatmap(values: dict[tuple[int, int], float], say: Callable[[float], str]) -
                 day,
                 hour,
                 _level(values.get((day, hour), 0), most),
-                f"{name} {hour:02}:00: {say(values.get((day, hour), 0))}",
+                f"{name} {hour:02}:{minutes:02}: {say(values.get((day, hour), 0))}",
             )
             for hour in range(24)
         ]

@@ -27,6 +27,9 @@ def view(asked: Asked) -> dict[str, Any]:
         ((int(row["weekday"]) - 1) % 7, int(row["hour"])): row[measure]
         for row in by_hour_of_week(connection, chosen.selection, is_local=zone == "local")
     }
+    minutes = _minutes()
+    shown_minutes = minutes if zone == "local" else 0
+    heatmap = charts.heatmap(values, lambda value: SAY[measure](int(value)), shown_minutes)
     found = spans(connection, chosen.selection)
     sessions, agents = _by_hour(found, "session_id"), _by_hour(found, "context")
     peaks = _peaks(found)
@@ -35,8 +38,9 @@ def view(asked: Asked) -> dict[str, Any]:
         "measure": measure,
         "measures": MEASURES,
         "zone": zone,
-        "zones": {"local": f"this machine's time ({_zone()})", "utc": "UTC"},
-        "heatmap": charts.heatmap(values, lambda value: SAY[measure](int(value))) if any(values.values()) else [],
+        "zones": {"local": f"this machine's time ({_zone()}{f', from :{minutes}' if minutes else ''})", "utc": "UTC"},
+        "minutes": shown_minutes,
+        "heatmap": heatmap if any(values.values()) else [],
         "weekdays": charts.WEEKDAYS,
         "points": json.dumps(_points(sessions, agents)),
         "chart": charts.stacked(
@@ -52,6 +56,11 @@ def view(asked: Asked) -> dict[str, Any]:
 
 def _zone() -> str:
     return time.tzname[time.localtime().tm_isdst > 0]
+
+
+def _minutes() -> int:
+    """How long after the full hour an hour of UTC begins here: 30 in India. The store counts by hours of UTC."""
+    return time.localtime().tm_gmtoff % 3600 // 60
 
 
 def _by_hour(found: Iterable[dict[str, Any]], key: str) -> dict[str, int]:

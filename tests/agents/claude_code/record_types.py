@@ -1,11 +1,13 @@
 """Which versions of Claude Code write which record types: what docs/events.md says of each beside its kind.
 
-Taken from transcripts of 1.0.0 to 2.1.232 and of 2.1.326 and 2.1.327, and from the tables in the program of 2.1.327.
+Taken from transcripts of 1.0.0 to 2.1.232 and of 2.1.326 to 2.1.328, and from the tables in the programs of
+2.1.327 and 2.1.328.
 """
 
 from __future__ import annotations
 
-EARLY, MIDDLE, NEW, NEWEST = "1.0.0", "2.1.232 or earlier", "2.1.326 or earlier", "2.1.327, in its program"
+EARLY, MIDDLE, NEW = "1.0.0", "2.1.232 or earlier", "2.1.326 or earlier"
+NEWER, NEWEST = "2.1.327, in its program", "2.1.328, in its program"
 PROGRESS = "up to 2.1.81"
 DESCRIBED = "only in descriptions of the format"
 STREAMED = "the SDK's own stream"
@@ -31,8 +33,9 @@ SEEN: dict[str, str] = {
             "dev-mods", "ended-by-model", "history-suppression", "isolation-latch", "memory-mode", "observer-ref",
             "relocated", "repl-mode", "resume-head-vouch", "session-owner", "tag",
         ),
-        NEWEST,
+        NEWER,
     ),
+    "api-request-resumed": NEWEST,
     **dict.fromkeys(("result", "stream_event"), STREAMED),
     **dict.fromkeys(
         (

@@ -9,11 +9,30 @@ from tests.agents.claude_code.sample_shapes import CALL, MODEL, PNG, SIGNATURE, 
 Record = dict[str, Any]
 
 IMAGE: Record = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+PAUSED: Record = {
+    "limit": "max_thinking",
+    "usage": {"input_tokens": 1200, "output_tokens": 500, "cache_read_input_tokens": 30},
+    "finishedBlocks": 1,
+    "requestId": "req_01paused",
+    "resumedRequestId": "req_01resumed",
+}
 DOCUMENT: Record = {
     "type": "document",
     "source": {"type": "base64", "media_type": "application/pdf", "data": PNG},
     "title": "Plan",
 }
+
+
+def resumed(name: str, paused: Any, output: int = 300) -> Record:
+    """The last row of a message that was paused and gone on with."""
+    own = usage(output)
+    call = {name: own[name] for name in own if name.endswith("_tokens")}
+    own["iterations"] = [{"type": "message", **call, "cache_creation": own["cache_creation"]}]
+    record = assistant(name, [{"type": "text", "text": "Done."}], usage=own, version="2.1.328")
+    record["message"]["pausedResponses"] = paused
+    return record
+
+
 CALL_BLOCK: Record = {
     "type": "tool_use",
     "id": CALL,
@@ -161,6 +180,7 @@ ASSISTANTS: dict[str, Record] = {
         isAbortedMidStream=True,
         version="2.1.326",
     ),
+    "assistant_resumed": resumed("assistant_resumed", [PAUSED]),
 }
 
 

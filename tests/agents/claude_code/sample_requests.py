@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.agents.claude_code.sample_attachments import SYSTEM_PROMPT, TOOL
-from tests.agents.claude_code.sample_shapes import SESSION, uuid_of
+from tests.agents.claude_code.sample_shapes import MESSAGE_ID, REQUEST_ID, SESSION, uuid_of
 
 Record = dict[str, Any]
 
@@ -36,6 +36,16 @@ RECORDS: dict[str, Record] = {
             ],
             "tools": [TOOL],
         },
+    },
+    "api_request_resumed": {
+        "type": "api-request-resumed",
+        "sessionId": SESSION,
+        "timestamp": "2026-11-19T11:22:49.302Z",
+        "version": "2.1.328",
+        "requestRef": uuid_of("api-request"),
+        "messageId": MESSAGE_ID,
+        "pausedRequestId": "req_01paused",
+        "resumedRequestId": REQUEST_ID,
     },
     "api_request_blob_copy": blob("user", [{"type": "text", "text": "Fix the login bug"}], "a1"),
     "api_request_blob_system": blob("system", [{"type": "text", "text": "# Environment\nYou are in a test."}], "b2"),

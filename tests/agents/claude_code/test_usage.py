@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.agents.claude_code.reader import context, normalized
+from tests.agents.claude_code.sample_messages import resumed
 from tests.agents.claude_code.sample_shapes import MESSAGE_ID, MODEL, REQUEST_ID, assistant, usage
 from tests.agents.claude_code.samples import ALL_RECORDS
 
@@ -35,6 +36,49 @@ def test_every_row_of_a_message_says_what_it_knew() -> None:
     rows = [assistant(f"row {count}", [{"type": "text", "text": "x"}], output=count) for count in (1, 40, 90)]
     outputs = [normalized(row, where)["usage"]["output_tokens"] for row in rows]
     assert outputs == [1, 40, 90]
+
+
+def test_what_a_message_took_before_it_was_resumed_counts() -> None:
+    made = normalized(ALL_RECORDS["assistant_resumed"])
+    own, usage = normalized(assistant("own", [], output=300))["usage"], made["usage"]
+    assert (usage["output_tokens"], usage["input_tokens"], usage["cache_read_tokens"]) == (800, 1203, 13031)
+    assert {
+        name: usage[name] for name in own if name not in ("output_tokens", "input_tokens", "cache_read_tokens")
+    } == {name: own[name] for name in own if name not in ("output_tokens", "input_tokens", "cache_read_tokens")}
+    first, _last = usage["iterations"]
+    assert first == {"type": "message", "input_tokens": 1200, "output_tokens": 500, "cache_read_tokens": 30}
+    for name in (
+        "input_tokens",
+        "output_tokens",
+        "cache_read_tokens",
+        "cache_creation_tokens",
+    ):  # so each is priced alone
+        assert sum(call.get(name, 0) for call in usage["iterations"]) == usage[name]
+    [paused] = made["attributes"]["paused_responses"]
+    assert (paused["limit"], paused["finishedBlocks"], "usage" in paused) == ("max_thinking", 1, False)
+
+
+@pytest.mark.parametrize("paused", [17, "x", {}, [], [17], [{}], [{"usage": 5}], [None]])
+def test_odd_pauses_add_nothing_and_are_kept(paused: Any) -> None:
+    made = normalized(resumed("odd", paused))
+    assert made["usage"] == normalized(assistant("own", [], output=300))["usage"]
+    assert ("paused_responses" in made.get("attributes", {})) == (paused not in ({}, []))
+
+
+def test_the_calls_of_a_paused_response_stay_with_it() -> None:
+    advised = {"type": "advisor_message", "model": "claude-opus-4-6", "input_tokens": 7, "output_tokens": 9}
+    sampled = {"type": "message", "input_tokens": 4, "output_tokens": 5}
+    paused = [{"usage": {"input_tokens": 4, "output_tokens": 5, "iterations": [sampled, advised]}}] * 2
+    usage = normalized(resumed("advised", paused))["usage"]
+    assert [call["type"] for call in usage["iterations"]] == ["message", "advisor_message"] * 2 + ["message"]
+    assert usage["output_tokens"] == 310
+
+
+def test_a_call_that_was_resumed_names_its_message_and_its_requests() -> None:
+    made = normalized(ALL_RECORDS["api_request_resumed"])
+    assert (made["kind"], made["message_id"], made["request_id"]) == ("api_request", MESSAGE_ID, REQUEST_ID)
+    assert made["attributes"]["paused_request_id"] == "req_01paused"
+    assert "usage" not in made
 
 
 def test_a_missing_request_id_leaves_the_message_id() -> None:

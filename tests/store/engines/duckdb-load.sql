@@ -10,11 +10,10 @@ FROM (
             event
         FROM (SELECT CAST(mended(line) AS JSON) AS event FROM incoming WHERE trim(line) <> '')
     )
-    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, CAST(event AS VARCHAR)
+    ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, session_id DESC, CAST(event AS VARCHAR)
 ) AS fresh
 ON CONFLICT (id) DO UPDATE SET /* updates */, event = excluded.event, has_calls = excluded.has_calls
-WHERE coalesce(excluded.output_tokens, -1) > coalesce(events.output_tokens, -1)
-    OR (coalesce(excluded.output_tokens, -1) = coalesce(events.output_tokens, -1)
-        AND excluded.copied_from IS NULL AND events.copied_from IS NOT NULL);
+WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, coalesce(excluded.session_id, ''))
+    > (coalesce(events.output_tokens, -1), events.copied_from IS NULL, coalesce(events.session_id, ''));
 DELETE FROM incoming;
 COMMIT;

@@ -46,11 +46,11 @@ BEGIN
     INSERT INTO events SELECT fresh.*, CASE WHEN event->'usage'->'iterations' IS NULL THEN 0 ELSE 1 END
     FROM (
         SELECT DISTINCT ON (id) * FROM fresh
-        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, event::text
+        ORDER BY id, coalesce(output_tokens, -1) DESC, copied_from IS NOT NULL, session_id DESC, event::text
     ) AS fresh
     ON CONFLICT (id) DO UPDATE SET (/* names */, event, has_calls) = (/* excluded */, excluded.event, excluded.has_calls)
-    WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL)
-        > (coalesce(events.output_tokens, -1), events.copied_from IS NULL);
+    WHERE (coalesce(excluded.output_tokens, -1), excluded.copied_from IS NULL, coalesce(excluded.session_id, ''))
+        > (coalesce(events.output_tokens, -1), events.copied_from IS NULL, coalesce(events.session_id, ''));
     GET DIAGNOSTICS loaded = ROW_COUNT;
     DELETE FROM incoming;
     RETURN loaded;

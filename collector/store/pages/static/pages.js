@@ -5,7 +5,8 @@
 
   const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
   const day = (date) => `${MONTHS[date.getMonth()]} ${date.getDate()}`;
-  const hour = (date) => `${String(date.getHours()).padStart(2, "0")}:00`;
+  const two = (number) => String(number).padStart(2, "0");
+  const hour = (date) => `${two(date.getHours())}:${two(date.getMinutes())}`;
 
   function draw(place) {
     const data = JSON.parse(place.dataset.points);

@@ -1,0 +1,49 @@
+"""The pauses of which a person has said that nothing is ever sent: to no sink, one that is configured later included.
+
+In: a state's path. Out: from when to when these pauses lasted. Offsets keep the sinks of today from what was written
+then; a sink that is sent its history later goes by the times in it. Invariant: in doubt nothing is sent, so a file that
+cannot be read or understood is a StateError. It is written whole, before the pause ends.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import orjson
+
+from collector.errors import StateError
+from collector.keeping.pause import write_whole
+
+Span = tuple[str, str]
+
+
+def left_out_path(state_path: Path) -> Path:
+    """The file that belongs to a state, and to all others beside it."""
+    return state_path.with_name("paused.left-out.json")
+
+
+def note_left_out(state_path: Path, since: float, until: float) -> None:
+    """Remembers that what was written from one moment to the other is never sent."""
+    spans = [*spans_left_out(state_path), (_moment(since), _moment(until))]
+    write_whole(left_out_path(state_path), {"pauses": spans})
+
+
+def spans_left_out(state_path: Path) -> list[Span]:
+    """From when to when nothing that was written is sent."""
+    path = left_out_path(state_path)
+    try:
+        return [(str(since), str(until)) for since, until in orjson.loads(path.read_bytes())["pauses"]]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+        raise StateError(
+            f"Cannot read {path}: {reason}. It says which pauses are left out for good, so nothing is sent. "
+            "Make it readable; if you remove it, what was written in these pauses is sent to sinks that lack it."
+        ) from None
+
+
+def _moment(seconds: float) -> str:
+    """As events say it, to the millisecond."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"

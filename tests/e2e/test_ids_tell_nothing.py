@@ -1,0 +1,88 @@
+"""Promises 3 and 5: an id that comes from what a record says cannot be used to try out what of it stays here.
+
+Whoever holds the events knows how ids are made (docs/events.md) and nearly the whole record, and guesses the rest.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.inside import Inside
+from tests.sink import Sink, rejecting
+
+SECRET = "db password: Tulip7Xk93"
+METADATA = {"COLLECTOR_CAPTURE__LEVEL": "metadata"}
+NO_PROMPTS = {"COLLECTOR_CAPTURE__PROMPTS": "false"}
+
+
+def guessed(record: dict[str, Any]) -> str:
+    """The id of a line of the prompt history, from the right guess."""
+    return blake2b(b"record\0" + orjson.dumps(record, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
+
+
+def ids(home: Home, place: Path, environment: dict[str, str] | None = None) -> list[str]:
+    """What the events of a first scan are called; that of the prompt history comes last."""
+    with Sink() as sink:
+        agent: Agent = Inside(home, sink, environment)
+        agent.state = place / "state.json"
+        assert agent.scan().code == 0
+        return [event["id"] for event in sorted(sink.events, key=lambda event: event["kind"] == "prompt_history")]
+
+
+@pytest.fixture
+def told(home: Home) -> str:
+    """A prompt with a uuid and one in the history, of which a secret stays here; what the latter may not be called."""
+    home.session().prompt(SECRET)
+    return guessed(orjson.loads(home.history(SECRET).path.read_bytes()))
+
+
+@pytest.mark.parametrize("environment", [{}, NO_PROMPTS, METADATA], ids=["content", "no prompts", "metadata"])
+def test_an_id_does_not_tell_what_stays_here(
+    home: Home, told: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    first = ids(home, tmp_path / "one", environment)
+    assert told not in first
+    (tmp_path / "one" / "state.json").unlink()
+    assert ids(home, tmp_path / "one", environment) == first  # read again by the same installation: the same ids
+    other = ids(home, tmp_path / "two", environment)
+    assert other[0] == first[0]  # a uuid tells nothing, and names a record everywhere
+    assert other[1] not in (told, first[1])
+
+
+def test_an_id_comes_from_the_content_where_all_of_it_leaves(home: Home, tmp_path: Path) -> None:
+    record = orjson.loads(home.history("hello").path.read_bytes())
+    assert ids(home, tmp_path / "one") == ids(home, tmp_path / "two") == [guessed(record)]
+    assert ids(home, tmp_path / "three", METADATA) != [guessed(record)]
+
+
+def test_machines_that_share_the_fleets_key_agree(home: Home, told: str, tmp_path: Path) -> None:
+    key = tmp_path / "marker.key"
+    key.write_text("a key for all of the fleet, 0123456789")
+    key.chmod(0o600)
+    of_fleet = {"COLLECTOR_REDACTION__KEY_FILE": str(key)}
+    one, two = ids(home, tmp_path / "one", of_fleet), ids(home, tmp_path / "two", of_fleet)
+    assert one == two
+    assert told not in one
+
+
+def test_an_event_keeps_its_id_wherever_it_is_sent_from(home: Home, told: str, tmp_path: Path) -> None:
+    """From the transcript, from the quarantine and from the store."""
+    stored: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    assert stored.scan().ledger["delivered"] == 2
+    with Sink(then=rejecting(lambda event: True)) as sink:
+        agent: Agent = Inside(home, sink)
+        agent.state = stored.state
+        assert agent.scan().ledger["quarantined"] == 2
+        sink.clear_script()
+        env = {"COLLECTOR_SINK__URL": sink.url}
+        assert agent.run("quarantine", "retry", "--all", "--state", str(agent.state), env=env).code == 0
+        assert agent.run("resend", "--from-store", "--state", str(agent.state), env=env).code == 0
+        assert len(sink.events) == 4
+        assert len({event["id"] for event in sink.events} - {told}) == 2

@@ -1,0 +1,114 @@
+"""What a sink says of the events that it took: short of some, packed though nobody asked for that, or a bomb."""
+
+from __future__ import annotations
+
+import json
+import resource
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import zstandard
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.sink import Answer, Event, Request, Sink, rejecting
+
+QUARANTINED = 3
+PACKERS: dict[str, Callable[[], Any]] = {
+    "gzip": lambda: zlib.compressobj(wbits=31),
+    "deflate": zlib.compressobj,
+    "zstd": zstandard.ZstdCompressor().compressobj,
+}
+
+
+def pack(encoding: str, piece: bytes, times: int = 1) -> bytes:
+    """So many of these pieces, without a moment at which they are in memory."""
+    packer = PACKERS[encoding]()
+    return b"".join([*(packer.compress(piece) for _ in range(times)), packer.flush()])
+
+
+def packed(rule: Callable[[Request], Answer], encoding: str) -> Callable[[Request], Answer]:
+    """What this rule answers, packed without having been asked for that."""
+
+    def answer(request: Request) -> Answer:
+        plain = rule(request)
+        assert isinstance(plain.body, bytes)
+        return replace(plain, headers={"Content-Encoding": encoding}, body=pack(encoding, plain.body))
+
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def prompts(home: Home) -> list[str]:
+    """Twenty prompts to send; the one in the middle is what a picky sink dislikes."""
+    session = home.session()
+    texts = [f"prompt {number}" if number != 11 else "poison" for number in range(20)]
+    for text in texts:
+        session.prompt(text)
+    return texts
+
+
+def is_poison(event: Event) -> bool:
+    return event.get("text") == "poison"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
+def test_what_a_packed_answer_rejects_is_quarantined(sink: Sink, agent: Agent, encoding: str) -> None:
+    sink.then = packed(rejecting(is_poison), encoding)
+    result = agent.scan()
+    assert result.code == QUARANTINED, result.stderr
+    assert result.assert_balanced().ledger["quarantined"] == 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
+def test_a_bomb_for_an_answer_is_not_unpacked(sink: Sink, agent: Agent, encoding: str) -> None:
+    sink.then = Answer(200, {"Content-Encoding": encoding}, pack(encoding, b" " * 1_000_000, times=1000))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    result = agent.scan()
+    assert result.code == 0, result.stderr
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(before, 250_000)
+
+
+def test_an_answer_that_cannot_be_unpacked_is_said(sink: Sink, agent: Agent) -> None:
+    sink.then = Answer(200, {"Content-Encoding": "br"}, b"\x0b\x02\x80{}\x03")
+    result = agent.scan()
+    assert result.code == 0, result.stderr
+    assert result.stderr.count("packs its answers in a way that cannot be read here") == 1
+
+
+def test_what_an_answer_does_not_account_for_is_kept(sink: Sink, agent: Agent, prompts: list[str]) -> None:
+    sink.then = lambda request: Answer(
+        200, {}, json.dumps({"accepted": len(request.events) - 3, "duplicate": 1, "rejected": []}).encode()
+    )
+    result = agent.scan()
+    assert result.code == QUARANTINED, result.stderr
+    assert result.assert_balanced().ledger["quarantined"] == len(prompts)
+    kept = agent.state.with_name("state.quarantine.jsonl").read_bytes()
+    assert kept.count(b"perhaps rejected by the sink: 2 of 20") == len(prompts)
+
+
+def test_a_sink_that_counts_only_what_is_new_to_it_is_believed_and_quoted(sink: Sink, agent: Agent) -> None:
+    sink.then = lambda request: Answer(200, {}, b'{"accepted": 0}')
+    result = agent.scan()
+    assert result.code == 0, result.stderr
+    assert "it says that it accepted 0 of 20 events" in result.stderr
+
+
+def test_what_a_bulk_answer_leaves_out_is_not_delivered(sink: Sink, agent: Agent, prompts: list[str]) -> None:
+    def short(request: Request) -> Answer:
+        """Stores all but the last of several, and is silent about that one."""
+        ids = [json.loads(line)["create"]["_id"] for line in request.body.splitlines()[::2]]
+        done = ids[:-1] if len(ids) > 1 else ids
+        items = [{"create": {"_id": each, "status": 409 if each in stored else 201}} for each in done]
+        stored.update(done)
+        return Answer(200, {}, json.dumps({"errors": len(done) < len(ids), "items": items}).encode())
+
+    stored: set[str] = set()
+    sink.then = short
+    result = agent.scan("--sink-type", "elasticsearch")
+    assert result.code == 0, result.stderr
+    assert result.assert_balanced().ledger["delivered"] == len(prompts)
+    assert len(stored) == len(prompts)
