@@ -36,7 +36,7 @@ from collector.redact.structures.value_end import (
 )
 from collector.redact.structures.whole_name import Name, whole_name
 from collector.redact.words.code import is_name_in_code
-from collector.redact.words.labels import is_camel, is_joined, is_result
+from collector.redact.words.labels import is_camel, is_joined, is_result, is_translated
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
@@ -141,11 +141,7 @@ _pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _key_follows = re.compile(rb"[\"']\s?:")
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
-_SETTERS = word_set(
-    """
-    set with put add define use password passwd secret token new basic setenv credentials
-    """
-)
+_SETTERS = word_set("set with put add define use password passwd secret token new basic setenv credentials")
 
 
 def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -213,10 +209,9 @@ def _assigned(text: bytes, match: re.Match[bytes], first: int, stop: int, name: 
 
 def _below(text: bytes, end: int, stop: int, name: Name, promised: Promise) -> Spans:
     """The other items of a list in YAML."""
-    spans: Spans = []
-    for first, last in listed_below(text, end, stop):
-        spans += _judge(text, first, last, min(promised, Promise.KEY), Notation.BARE, stop, name.text)
-    return spans
+    promised = min(promised, Promise.KEY)
+    items = [_judge(text, *item, promised, Notation.BARE, stop, name.text) for item in listed_below(text, end, stop)]
+    return [span for spans in items for span in spans]
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
@@ -318,17 +313,11 @@ def _judge(
     value = text[first:end].decode("latin-1")
     if not is_secret(value, promised, notation) or is_shielded(text, first, end) or is_its_own_name(value, name):
         return []
-    if _is_translated(value, name):
+    if is_translated(value, split_name(name)):
         return []
     if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []
     return [(first, whole_end(text, first, end, stop))]
-
-
-def _is_translated(value: str, name: str) -> bool:
-    """`secret: "Hemlighet"`, `PW: "Palau"`: a word with a capital, beside a name that is rarely that of a password."""
-    is_word = value.isalpha() and value.istitle() and len(value) <= 20
-    return is_word and (name == "PW" or split_name(name)[-1:] == ["secret"])
 
 
 ASSIGNED_RULES = (

@@ -106,6 +106,11 @@ def is_in_another_language(text: str, first: int, last: int) -> bool:
 _about = re.compile(r"(?<!\S)[A-Z]{2,}[a-z]*\d(?!\d)|(?<![^\W\d_])(?:POP3|OAuth2|IPv6)")
 
 
+def is_translated(value: str, name: list[str]) -> bool:
+    """`secret: "Hemlighet"`, `PW: "Palau"`: a word with a capital, beside a name that is rarely that of a password."""
+    return value.isalpha() and value.istitle() and len(value) <= 20 and (name == ["pw"] or name[-1:] == ["secret"])
+
+
 def _is_of_a_word(sign: str) -> bool:
     return sign.isalpha() or sign in " '\u2019-.,:!?\u2026()\xb7" or unicodedata.category(sign).startswith("M")
 
