@@ -37,7 +37,7 @@ class Asking(ClaudeCode):
         self._entering()
         return super().enter(place, name)
 
-    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
+    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str:
         self._recording()
         return super().directory_of(source, record)
 

@@ -80,8 +80,8 @@ class AgentFormat(Protocol):
     def may_name(self, project: str, glob: str) -> bool:
         """Whether a project of this name may lie in a directory that a glob matches, or below one. True in doubt."""
 
-    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
-        """Where a record happened; empty where it does not say, None where it belongs to no project at all."""
+    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str:
+        """Where a record happened; empty where it does not say."""
 
     def tells_since(self, source: Source, record: Mapping[str, Any]) -> str | None:
         """Since when what a record tells of has been going on (RFC 3339): empty where that is all of its source, None

@@ -90,7 +90,7 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
             return None
         return Standstill("pause", str(path), timestamp(since), "" if until is None else timestamp(until))
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return Standstill("pause", str(path)) if path.is_symlink() else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return Standstill("pause", str(path))
 

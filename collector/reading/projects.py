@@ -262,8 +262,6 @@ class Judge:
             named = named_in(line, self._form)
             return all(map(self._takes, named)) if named else self._takes_unnamed
         directory = self._form.directory_of(self._source, line.record)
-        if directory is None:
-            return True
         is_taken = self._takes(directory) if directory else self._takes_unnamed
         return is_taken and not (self._is_beside and self._has_strayed(line.record))
 

@@ -65,6 +65,8 @@ class Scope:
         session = str(event.get("session_id") or "")
         if not _is_of_one_place(event) and (session in strayed or self._has_strayed(session)):
             return False
+        if event.get("kind") == "stats":
+            return False  # they add up all projects
         filters = [self.filters[name]] if name in self.filters else list(self.filters.values())
         return all(each.takes_event(str(project or ""), str(directory or "")) for each in filters)
 

@@ -88,6 +88,7 @@ INSERT INTO call_totals (call_id, context, time, name, target, result_time, ok, 
 {_of_touched("called.sql", "call_id")}
 """
 MENTIONS = "('prompt_history', 'session_index')"
+OF_THE_AGENT = "('heartbeat', 'canary')"  # about the agent, not about anybody's work: fleet.sql leaves them out as well
 # The plus keeps SQLite from walking the index on contexts, all of it, because that is in the order of the groups.
 ACTIVITY = f"""
 SELECT +context AS context, coalesce(substr(time, 1, 13), '') AS hour, count(*) AS events, sum(bytes) AS bytes,
@@ -98,7 +99,7 @@ SELECT +context AS context, coalesce(substr(time, 1, 13), '') AS hour, count(*) 
     count(*) FILTER (WHERE kind IN {MENTIONS}) AS mentions,
     min(time) FILTER (WHERE kind NOT IN {MENTIONS}) AS first_time,
     max(time) FILTER (WHERE kind NOT IN {MENTIONS}) AS last_time
-FROM event_rows WHERE {{}} GROUP BY 1, 2
+FROM event_rows WHERE kind NOT IN {OF_THE_AGENT} AND {{}} GROUP BY 1, 2
 """  # noqa: S608
 ADDED_UP = ("events", "bytes", "prompts", "api_errors", "compactions", "lines_added", "lines_removed", "mentions")
 ADD_ACTIVITY = f"""

@@ -77,8 +77,8 @@ class Scribe:
     def may_name(self, project: str, glob: str) -> bool:
         return True
 
-    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str | None:
-        return str(record.get("where", "")) if source.kind == LOG else None
+    def directory_of(self, source: Source, record: Mapping[str, Any]) -> str:
+        return str(record.get("where", "")) if source.kind == LOG else ""
 
     def tells_since(self, source: Source, record: Mapping[str, Any]) -> str | None:
         return None

@@ -18,6 +18,8 @@ import httpx
 import pytest
 
 from collector.store.writer import Writer
+from tests.agent import Agent
+from tests.build import Home
 from tests.store.samples import Client, Event, calls, event, lines, reply, row_of
 from tests.tls import Authority
 
@@ -193,6 +195,20 @@ def test_the_overview_shows_the_newest_days_and_adds_up_all(database: Path) -> N
     assert "10 earlier rows are in the total, and not shown; --limit 0 shows all." in shown
     assert "4,000" in shown
     assert "2026-03-01" in run("report", "--database", database, "--limit", "0").stdout
+
+
+def test_what_agents_say_of_themselves_is_in_no_total(database: Path, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    agent = Agent(home, environment={"COLLECTOR_HEARTBEAT__INTERVAL": "300"})
+    with receiving("--database", database) as (_, url):
+        assert agent.scan("--sink-url", url).code == 0
+        assert agent.run("doctor", "--sink-url", url, "--state", str(agent.state)).code == 0
+    report = json.loads(run("report", "--json", "--database", database).stdout)
+    assert report["kinds"] == {"canary": 2, "heartbeat": 1, "user_prompt": 1}
+    assert report["events"] == 1
+    info = json.loads(run("store", "info", "--json", "--database", database).stdout)
+    assert (info["events"], info["first_time"]) == (1, info["last_time"])
 
 
 def test_a_report_of_nothing_says_so(database: Path) -> None:

@@ -340,9 +340,9 @@ def test_an_entry_that_names_no_project_goes_with_the_name_of_its_own(tmp_path: 
     assert [taken(home, glob, kind="session_index") for glob in ("/work/other", "/work-app")] == [[True], [False]]
 
 
-def test_statistics_are_of_no_project(tmp_path: Path) -> None:
+def test_statistics_add_up_what_must_not_be_told(tmp_path: Path) -> None:
     (home := Home(tmp_path)).stats()
-    assert taken(home, "/", kind="stats") == [True]
+    assert taken(home, "/work/secret", kind="stats") == [False]
 
 
 def test_without_a_filter_nothing_is_judged(tmp_path: Path) -> None:

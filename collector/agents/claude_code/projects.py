@@ -79,10 +79,8 @@ def _spellings(path: str) -> tuple[str, str, str]:
     return path, unicodedata.normalize("NFC", path), unicodedata.normalize("NFD", path)
 
 
-def directory_of(source: Source, record: Mapping[str, Any]) -> str | None:
-    """Where a record happened; empty where it does not say. Statistics are of all projects together."""
-    if source.kind == places.STATS:
-        return None
+def directory_of(source: Source, record: Mapping[str, Any]) -> str:
+    """Where a record happened; empty where it does not say, as statistics, which add up all projects."""
     if sums_up(record):
         return ""  # of the whole session, wherever it was when this was written
     value = record.get(DIRECTORY_KEYS.get(source.kind, "cwd"))
@@ -96,10 +94,12 @@ def sums_up(record: Mapping[str, Any]) -> bool:
 
 def tells_since(source: Source, record: Mapping[str, Any]) -> str | None:
     """Since when what a record tells of has been going on. What has no time of its own in a transcript is of all of
-    it: a title, the last prompt, what it cost. A fork begins with copies of what was said before. Statistics hold no
-    words."""
-    if source.kind in (places.HISTORY, places.STATS):
+    it: a title, the last prompt, what it cost. A fork begins with copies of what was said before. Statistics add up all
+    that ever was."""
+    if source.kind == places.HISTORY:
         return None
+    if source.kind == places.STATS:
+        return ""
     if source.kind.is_document:
         return moment(record.get("created" if source.kind == places.SESSION_INDEX else "startTime"))
     session = record.get("sessionId") or source.session_id
