@@ -59,7 +59,7 @@ CHANGES_A_DICTIONARY = {"clear", "pop", "popitem", "setdefault", "update"}
 # Tables are data, not code: they are read by looking one row up, so they have no cap.
 TABLES = {
     *("collector/redact/formats/providers.py", "collector/flow/event.py", "tests/redact/harmless/causes.py"),
-    *("tests/redact/blind/harmless.py", "tests/redact/blind/told.py"),
+    *("tests/redact/blind/harmless.py", "tests/redact/blind/told.py", "tests/redact/harmless/outputs.py"),
 }
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
