@@ -131,6 +131,14 @@ def leave_out_unsent(flow: Flow) -> None:
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 
+def drop_refused(held: HeldFiles, scope: Scope) -> int:
+    """Drops what is held of projects that are excluded by now, as each pass does; returns how many files that was."""
+    if not held.held.files:
+        return 0
+    discover(scope)  # what names no directory itself goes with the others of its session
+    return held.drop_refused(scope.refuses_source)
+
+
 def _leave_out(flow: Flow, there: Sequence[Source], unsent: Sequence[Source]) -> None:
     """Moves the unsent sources to their ends. One that cannot be read now is as if it were not there."""
     ends = {source: end for source in unsent if (end := _end_of(source))}

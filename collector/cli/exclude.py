@@ -190,19 +190,15 @@ def _left(chosen: settings.Settings) -> Left:
 
 
 def _drop_held(chosen: settings.Settings) -> int:
-    """Drops what is held of projects that are excluded by now; a running agent does that itself, in its next pass."""
+    """Drops what is held of projects that are excluded by now; a running agent does that itself."""
     from collector.assembly import held_of, scope_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
-    from collector.reading.discover import discover
+    from collector.pipeline import drop_refused
 
-    held, scope = held_of(chosen), scope_of(chosen)
-    if not held.held.files:
-        return 0
-    discover(scope)  # what names no directory itself goes with the others of its session
     try:
         with lock(chosen.state_path, "exclude"):
-            return held.drop_refused(scope.refuses_source)
+            return drop_refused(held_of(chosen), scope_of(chosen))
     except StateLocked:
         return 0
 

@@ -155,7 +155,7 @@ class Settling:
     def _set_aside(self, events: list[Sealed], decision: Accepted) -> None:
         """Keeps what may have been rejected: of several events, it is unknown which. Sending them in smaller requests
         would tell, but would also store the others twice, wherever the sink does not look at ids."""
-        said = f"{decision.unnamed} of {len(events)}. {decision.remark}".strip()
+        said = ". ".join(filter(None, [f"{decision.unnamed} of {len(events)}", decision.remark]))
         for event in events:
             if decision.unnamed < len(events):
                 self._refuse(event, reasons.UNNAMED.because(said))

@@ -187,10 +187,10 @@ class Exchange:
                 if size > MAX_ANSWER_BYTES:
                     break
             encoding = response.headers.get("content-encoding", "")
-            said = unpacked(b"".join(parts), encoding, MAX_ANSWER_BYTES + 1)
+            said = unpacked(sent := b"".join(parts), encoding, MAX_ANSWER_BYTES + 1)
             if said is None:
                 say_unread(self._address)
-                said = b""
+                said = sent  # not nothing, which some engines say when all is well
             is_cut = max(size, len(said)) > MAX_ANSWER_BYTES
             return Answer(response.status_code, response.headers, said, is_cut)
         finally:

@@ -90,7 +90,7 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
             return None
         return Standstill("pause", str(path), timestamp(since), "" if until is None else timestamp(until))
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return Standstill("pause", str(path)) if path.is_symlink() else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return Standstill("pause", str(path))
 
@@ -106,7 +106,7 @@ def paused_since(state_path: Path, now: float) -> float | None:
     if read_pause(state_path, now) is None:
         return None
     try:
-        return float(orjson.loads(pause_path(state_path).read_bytes())["since"])
+        return float(orjson.loads(read_plain(pause_path(state_path)))["since"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

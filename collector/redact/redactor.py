@@ -32,10 +32,11 @@ from collector.redact.scan.engines import MARKERS, Engine, make_engine
 from collector.redact.scan.matching import Matcher, TimeOut, Zones
 from collector.redact.scan.segments import KeyBook, Segment, encode, gather, segments_of
 from collector.redact.session.fields import FIELDS_OF_PAGES
-from collector.redact.session.memory import Found, Known, Sessions
+from collector.redact.session.memory import NAMED, Found, Known, Sessions
 from collector.redact.session.printed import secret_spans
 from collector.redact.structures.identity import FIELDS as IDENTITY_FIELDS
 from collector.redact.structures.identity import IDENTITY_IDS, IDENTITY_RULES, rules_of_names, stands_for_nobody
+from collector.redact.words.labels import is_in_another_language
 
 ROUNDS = 4
 MOST_FINDINGS = 10_000  # in one event; with more it is withheld, as it would take time and memory without end
@@ -239,6 +240,8 @@ class Redactor:
                 if len(places) > MOST_FINDINGS:
                     raise TooMany(matcher.rule.id)
                 first = starts[segment]
+                if matcher.rule.id in NAMED and is_in_another_language(texts[segment], start - first, end - first):
+                    continue
                 for low, high in outside_markers(text, start, end):
                     found.setdefault(segment, []).append(Mark(low - first, high - first, matcher.rule.id))
         return found
@@ -254,6 +257,8 @@ class Redactor:
             view = views[number]
             for mark in found:
                 start, end = view.original(mark.start, mark.end)
+                if mark.rule in NAMED and is_in_another_language(scanned.texts[view.index], start, end):
+                    continue
                 marks.setdefault(view.index, []).append(Mark(start, end, mark.rule))
 
     def _views(self, scanned: Scanned, deadline: float) -> list[View]:

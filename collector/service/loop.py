@@ -14,18 +14,18 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from collector import __version__
 from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError
+from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of
-from collector.pipeline import Flow, meet_sink
+from collector.pipeline import Flow, drop_refused, meet_sink
 from collector.reading.roots import refuse_deleted
 from collector.service import footprint
 from collector.service.figures import timestamp
@@ -256,6 +256,8 @@ class Service:
             parts = opening.pop_all()
         if hasattr(self, "flow"):  # a reload: what waits for the disk must not be lost with the old committer
             flow.committer.go_on_from(self.flow.committer)
+            with suppress(StateError):  # the next pass says what is wrong; but while it is paused, there is none
+                drop_refused(flow.held, flow.scope)
         self.settings, self.flow, self.watcher, self._secrets = settings, flow, watcher, secrets
         self.passes.use(flow, settings.retry)
         self._full_at = self._clock()

@@ -1,7 +1,7 @@
 """When the configuration is read again: as soon as somebody asks for it, but not again and again.
 
-In: requests, from signal handlers too. Out: whether one is due. Invariant: requests that come one after another are
-served together, so that between two reloads there is time to deliver something.
+In: requests, from signal handlers too. Out: whether one is due. Invariant: of many requests, the first few are served
+at once, because each may be a no to a project, and the others together, with time to deliver something in between.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 from collector.errors import ConfigurationError
 from collector.settings import Settings
 
-REST_SECONDS = 1.0
+REST_SECONDS = 1.0  # between two reloads, on average
+SPARE_SECONDS = 2.0  # of that rest may be put off
 FOREVER = float("inf")
 
 
@@ -43,8 +44,8 @@ class Reloads:
         self.is_wanted = False
 
     def end(self) -> None:
-        """It is over, and the next has to wait a little."""
-        self._rests_until = self._clock() + REST_SECONDS
+        """It is over; after a few in a row, the next has to wait a little."""
+        self._rests_until = max(self._rests_until, self._clock() - SPARE_SECONDS) + REST_SECONDS
 
 
 def secrets_of(settings: Settings) -> Any:

@@ -62,7 +62,7 @@ def load(
     layers.append(Layer(Rank.FLAG, flags or {}, lambda _: A_FLAG))
     merged = merge(layers)
     said_no = no_file(state_in(merged.values))
-    if os.path.exists(said_no):
+    if _is_there(said_no):
         files.append(said_no)
         merged = merge([*layers[:-2], _layer_of_a_no(said_no), *layers[-2:]])
     origins = merged.origins([str(path) for path in files], str(users_file(given)))
@@ -109,7 +109,7 @@ def _system_files(directory: Path) -> list[Path]:
         names = []
     except OSError as error:
         raise ConfigurationError(f"Cannot list {more}: {error.strerror}. Make it readable to this user.") from None
-    return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_file(path)]
+    return [path for path in (directory / "collector.toml", *(more / name for name in names)) if _is_there(path)]
 
 
 def set_here(also: Collection[str] = ()) -> list[str]:
@@ -127,20 +127,28 @@ def _users_file(given: Path | None) -> Path | None:
     named = given or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None)
     if named is None:
         usual = user_config()
-        return usual if _is_file(usual) else None
-    if not _is_file(named):
+        return usual if _is_there(usual) else None
+    if not _is_there(named):
         raise ConfigurationError(f"There is no configuration file {named}. `collector config init` writes one.")
     return named
 
 
-def _is_file(path: Path) -> bool:
-    """Raises if that cannot be found out. The file is not passed over: it may say what must not be collected."""
+def _is_there(path: Path) -> bool:
+    """Raises if that cannot be found out, or if something else has its name. It is not passed over, because the file
+    may say what must not be collected."""
     try:
-        return stat.S_ISREG(path.stat().st_mode)
+        is_plain = stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise ConfigurationError(
+                f"{path} is a link to a file that is not there. Restore that, or remove it."
+            ) from None
         return False
     except OSError as error:
         raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+    if not is_plain:
+        raise ConfigurationError(f"{path} is not a plain file. Put one there, or remove it.")
+    return True
 
 
 def _is_same_file(one: Path, other: Path) -> bool:

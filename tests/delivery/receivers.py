@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,11 @@ from tests.sink import Answer, Request
 
 JSON = {"Content-Type": "application/json"}
 A_PAGE = Answer(200, {"Content-Type": "text/html"}, b"<html>Welcome</html>")
+# The same packed in a way that was not asked for: by brotli, which cannot be read here, and by gzip, which can.
+PACKED_PAGES = (
+    Answer(200, {"Content-Type": "text/html", "Content-Encoding": "br"}, b"\x0b\x09\x80<html>Welcome</html>\x03"),
+    Answer(200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}, gzip.compress(b"<html>Welcome</html>")),
+)
 
 
 def told(status: int, body: Any, **headers: str) -> Answer:
@@ -62,7 +68,7 @@ _CLICKHOUSE = Receiving(
     too_large=Answer(413),
     refused=Answer(500, {}, b"Code: 117, e.displayText() = DB::Exception: Unknown field, e.what() = DB::Exception"),
     halted=Answer(404, {}, b"Code: 60. DB::Exception: Table default.event_rows does not exist. (UNKNOWN_TABLE)"),
-    unacknowledged=(A_PAGE,),
+    unacknowledged=(A_PAGE, *PACKED_PAGES, told(200, {"status": "sign in first"})),
 )
 
 
@@ -105,7 +111,7 @@ _LOKI = Receiving(
     too_large=Answer(413),
     refused=Answer(400, {}, b"entry too far behind"),
     halted=Answer(401, {}, b"no org id"),
-    unacknowledged=(A_PAGE,),
+    unacknowledged=(A_PAGE, *PACKED_PAGES),
     path="/loki/api/v1/push",
 )
 _SPLUNK = Receiving(

@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "findings",
         "copies",
         "structures.identity",
+        "words.labels",
     },
     "withhold": set(),
     "seal": {"redactor", "withhold"},

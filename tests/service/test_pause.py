@@ -36,6 +36,30 @@ def test_the_service_stands_still_in_the_middle_and_goes_on(home: Home, sink: Si
         assert "three" in sink.raw_bytes.decode()
 
 
+def test_a_request_to_leave_out_that_cannot_be_saved_keeps_everything_back_and_the_run_alive(
+    home: Home, sink: Sink, clock: Clock
+) -> None:
+    with Steps(home, sink, clock) as steps:
+        state = steps.service.settings.state_path
+        session = home.session()
+        session.prompt("one")
+        steps.until_idle()
+        in_the_way = state.with_name("state.json.new")
+        in_the_way.mkdir()
+        session.prompt("left out")
+        ask_to_leave_out(state)
+        for _ in range(3):
+            clock.forward(60)
+            steps.until_idle()
+        in_the_way.rmdir()
+        clock.forward(60)
+        steps.until_idle()
+        session.prompt("two")
+        clock.forward(3600)
+        steps.until_idle()
+    assert [event["text"] for event in sink.events] == ["one", "two"]
+
+
 def test_a_pause_ends_by_itself_when_its_time_is_over(tmp_path: Path) -> None:
     pause(tmp_path / "state.json", 1000.0, 8200.0)
     assert read_pause(tmp_path / "state.json", 8199.0) is not None

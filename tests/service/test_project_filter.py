@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from collector.keeping.pause import pause
 from tests.build import Home, Session
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink
@@ -37,6 +38,23 @@ def last_prompt(session: Session) -> None:
 
 def texts(sink: Sink) -> list[str]:
     return [event["text"] for event in sink.events if "text" in event]
+
+
+def test_what_is_held_is_dropped_at_once_and_not_after_the_pause(home: Home, clock: Clock) -> None:
+    session = home.session(project="-work-secret")
+    session.cwd = "/work/secret"
+    session.prompt("canary")
+    with Sink(then=Answer(503)) as sink, Steps(home, sink, clock) as steps, ExitStack() as parts:
+        steps.until_idle()
+        state = steps.service.settings.state_path
+        held = state.with_name("state.held")
+        session.path.unlink()
+        assert (held / "1.jsonl").exists()
+        pause(state, clock.wall(), None)
+        steps.given["projects"] = {"exclude": ["/work/secret"]}
+        steps.service.reload()
+        steps.service._do_reload(parts)
+        assert not held.exists()
 
 
 def test_where_a_session_has_been_is_known_in_later_passes(home: Home, sink: Sink, steps: Steps, clock: Clock) -> None:

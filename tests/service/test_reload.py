@@ -75,3 +75,17 @@ def test_another_sink_waits_until_the_offsets_of_the_one_before_are_on_disk(home
         steps.service._do_reload(parts)
         assert steps.service.flow is flow
         assert other.posts == []
+
+
+def test_of_many_reloads_the_first_few_come_at_once_and_the_others_together(steps: Steps, clock: Clock) -> None:
+    service, due = steps.service, []
+    with ExitStack() as parts:
+        for seconds in (0, 0, 0, 0, 0.5, 0.5, 60):
+            clock.forward(seconds)
+            service.reload()
+            due.append(service.is_interrupted)
+            if due[-1]:
+                service._do_reload(parts)
+        clock.forward(60)
+        due.append(service.is_interrupted)
+    assert due == [True, True, True, False, False, True, True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from collector.assembly import roots_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.settings import Settings
+from tests.agent import Agent
+from tests.build import Home
+from tests.sink import Sink
 
 
 def write(path: Path, text: str) -> Path:
@@ -161,6 +165,25 @@ def test_broken_toml_is_named_with_its_place(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named() -> None:
     assert complaint(Path("/nowhere.toml")).startswith("There is no configuration file /nowhere.toml.")
+
+
+@pytest.mark.parametrize("what", ["a link to nothing", "a directory", "a pipe"])
+@pytest.mark.parametrize("name", ["home/.config/collector/collector.toml", "agent/excluded.toml"])
+def test_what_has_the_name_of_a_configuration_file_is_not_passed_over(tmp_path: Path, what: str, name: str) -> None:
+    """It may be where a person says no, such as a link into dotfiles that are not mounted."""
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    if what == "a link to nothing":
+        path.symlink_to("gone")
+    else:
+        path.mkdir() if what == "a directory" else os.mkfifo(path)
+    with Sink() as sink:
+        result = Agent(home, sink).scan()
+    assert result.code == 78, result.stderr
+    assert str(path) in result.stderr
+    assert sink.posts == []
 
 
 def test_a_file_that_cannot_be_looked_at_is_not_passed_over(tmp_path: Path) -> None:

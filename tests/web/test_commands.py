@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.store.samples import NDJSON, event, lines
 from tests.web.pages import stored
@@ -48,6 +50,24 @@ def test_web_shows_the_store_to_whoever_has_the_address(tmp_path: Path) -> None:
     assert (process.returncode, out) == (0, "")
     assert err.endswith("Stopped.\n")
     assert "Traceback" not in err
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or not Path("/usr/bin/python3").exists(), reason="only root can be somebody else for a moment"
+)
+def test_a_cookie_is_good_for_the_user_who_brought_the_token(tmp_path: Path) -> None:
+    database = stored(tmp_path / "events.db", [event(text="A prompt", origin="human")])
+    ask = "import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], headers={'Cookie': sys.argv[2]}))"
+    with started("web", "--no-open", "--database", database) as (_, address):
+        site = address.partition("?")[0]
+        with httpx.Client() as browser:
+            cookie = browser.get(address).headers["set-cookie"].partition(";")[0]
+        for user, code in ((0, 0), (65534, 1)):  # nobody, whose server on another port the browser gave it to
+            done = subprocess.run(
+                ["/usr/bin/python3", "-c", ask, site, cookie], user=user, stderr=subprocess.PIPE, check=False
+            )
+            assert done.returncode == code, done.stderr
+        assert b"401" in done.stderr
 
 
 def test_web_without_a_store_says_what_to_do(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from collector.redact.session.picked import PICKING, may_pick, picks_a_secret
 from collector.redact.words.names import Promise, promise
 
 LONGEST = 4_000
@@ -140,13 +141,14 @@ def shows_a_secret(path: str) -> bool:
 
 def _may_print(command: str) -> bool:
     """A quick look, as most command lines print none: all patterns at once take 7 us, a look at the words 1.5 us."""
-    reads = _names_a_program(command) and _reads.search(command)
-    shows = ("$" in command or "%" in command or "printenv" in command) and _shown_variable.search(command)
-    return bool(reads or shows or _draws.search(command) or _shown_file.search(command))
-
-
-def _names_a_program(command: str) -> bool:
     words = command.encode("ascii", "replace").translate(_WORDS_ONLY).split()
+    reads = _names_a_program(command, words) and _reads.search(command)
+    picks = not PICKING.isdisjoint(words) and may_pick(command)
+    shows = ("$" in command or "%" in command or "printenv" in command) and _shown_variable.search(command)
+    return bool(reads or shows or picks or _draws.search(command) or _shown_file.search(command))
+
+
+def _names_a_program(command: str, words: list[bytes]) -> bool:
     return not _PROGRAMS.isdisjoint(words) or "docker-credential-" in command
 
 
@@ -157,16 +159,20 @@ def _statement_prints(statement: str) -> bool:
     is_echo = re.match(r"\s*(?:echo|printf)\s", statement)
     stages = (statement if is_echo else _substitution.sub("", statement)).split("|")
     for number, stage in enumerate(stages):
-        if _reads_here(stage.translate(_shown_again)):
+        before = stages[number - 1].translate(_shown_again) if number else ""
+        if _reads_here(stage.translate(_shown_again), before):
             behind = stages[number + 1 :]
             return not any(map(_to_file.search, stages[number:])) and all(map(_passing_on.match, behind))
     return False
 
 
-def _reads_here(stage: str) -> bool:
+def _reads_here(stage: str, before: str) -> bool:
     """Whether one program of a pipeline reads the secret, by itself or by running another."""
     own = stage[_setting.match(stage).end() :]  # type: ignore[union-attr]  # it matches nothing, too
-    if _running.match(own):
+    is_running = _running.match(own) is not None
+    if picks_a_secret(own, before, anywhere=is_running):
+        return True
+    if is_running:
         is_reading = _reads.search(own) or _draws.search(own) or _shown_file.search(own)
         variable = _shown_variable.search(own)
     else:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from collector.redact.session.asked import asks_for_a_secret, is_one_secret
 from collector.redact.session.commands import prints_a_secret, shows_a_secret
 from collector.redact.session.fields import FIELDS, fields_for_secrets, typing_into
 from collector.redact.words.distinctive import is_distinctive
@@ -58,10 +59,14 @@ class Session:
         self._calls: dict[str, None] = {}
         self._values: dict[str, Known] = {}
         self._fields: dict[str, None] = {}
+        self._is_asked = False
 
     def note_calls(self, event: dict[str, Any], *, may_describe: bool) -> None:
         """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into;
-        `may_describe`: whether its text has the sign of such fields (fields.FIELDS_OF_PAGES)."""
+        `may_describe`: whether its text has the sign of such fields (fields.FIELDS_OF_PAGES). And whether a person is
+        asked for a secret."""
+        if event.get("role") in ("assistant", "user"):
+            self._is_asked = event.get("role") == "assistant" and asks_for_a_secret(event.get("text"))
         for block in _blocks(event):
             kind = block.get("type")
             if kind == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
@@ -75,6 +80,8 @@ class Session:
         that hold their text."""
         calls = [block for block in _blocks(event) if block.get("type") == "tool_call"] if self._fields else []
         typed = [part for block in calls for part in typing_into(block.get("input"), self._fields)]
+        if self._is_asked and event.get("kind") == "user_prompt" and is_one_secret(event.get("text")):
+            typed.append(event)
         return [*typed, *self._answered(event)] if self._calls else typed
 
     def _answered(self, event: dict[str, Any]) -> list[dict[str, Any]]:

@@ -29,13 +29,14 @@ from collector.redact.structures.value_end import (
     bare_span,
     cut_end,
     listed,
+    listed_below,
     quoted_end,
     several_words,
     whole_end,
 )
 from collector.redact.structures.whole_name import Name, whole_name
 from collector.redact.words.code import is_name_in_code
-from collector.redact.words.labels import is_camel, is_joined, is_result
+from collector.redact.words.labels import is_camel, is_joined, is_result, is_translated
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
 from collector.redact.words.placeholders import is_placeholder
@@ -55,18 +56,26 @@ _MARK = r"\\{0,7}[\"']"
 _CLOSE = r"""(?:\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?|&(?:quot|#34|#39|apos);|%2[27])"""
 _FIRST = r"(?P<first>[^\s\x90\x91])"
 # The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
+_STILL = "(?: (?:now|still|currently|actually|again|just|simply))?"
 _DIRECT = (
-    rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}|:[ \t]?!!?[a-z]{{2,8}}[ \t]|:{_BREAK}{{1,20}}- (?=[a-z0-9+/=_-]{{16}})"
+    rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}|:[ \t]?!!?[a-z]{{2,8}}[ \t]|:{_BREAK}{{1,20}}- (?=[\"']?[a-z0-9+/=_-]{{16}})"
     rf"|[ \t]?=[ \t]?<<[~-]?[\"']?[a-z_]{{2,20}}[\"']?{_BREAK}{{1,20}}"
-    r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|!==?|[.?+|]{1,2}=|:{1,2}|\|)[ \t*_]{0,20}(?:\[\s{0,20})?"
-    rf"|\s(?:is|was|to|are):?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
+    r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|\\{1,4}u003[ad]|!==?|[.?+|]{1,2}=|:{1,2}|\|)"
+    r"[ \t*_]{0,20}(?:\[\s{0,20})?"
+    rf"|\s(?:is|was|to|are){_STILL}:?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
 )
 # The value is quoted, and something stands in between: a type, a comma, a bracket, a word (name: string = "x"), or
 # where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
+# What makes a string of a string: String::from("x"), Buffer.from("x"), bytes("x")
+_MADE_OF = (
+    "(?<=from)|(?<=::new)|(?<=::of)|(?<=bytes)|(?<=fromhex)|(?<=from_hex)|(?<=unhexlify)|(?<=b64decode)|(?<=string)"
+)
 _LITERAL = (
-    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?[a-z_][a-z0-9_.:]{{1,40}}+(?:(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
-    rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?"
-    r"|[ \t]?:[ \t]{0,2}[&a-z'\[\]<>_.|?]{2,24}+[ \t]?=[ \t]?|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
+    rf"(?:[ \t]?[:=]{{1,2}}[ \t]?(?:\[\]byte\(|new textencoder\(\)\.encode\(|(?:new[ \t])?[a-z_][a-z0-9_.:]{{1,40}}+"
+    rf"(?:(?=\()(?:{_MADE_OF})\([ \t]?|(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
+    rf"(?:[ \t]?(?:\|\||\?\?|\?:)|[ \t]or)|\({_MARK}[a-z0-9_.-]{{1,60}}{_MARK},(?:[ \t]?default[ \t]?=)?)[ \t]?)"
+    r"|[ \t]?:[ \t]{0,2}(?:&'[a-z]{1,12}[ \t])?[&a-z'\[\]<>_.|?]{2,24}+[ \t]?=[ \t]?"
+    r"|[ \t](?:string|str|&str|text|varchar)[ \t]?=[ \t]?"
     r"|[ \t]{0,3},(?:[ \t]do:)?[ \t]{0,16}|\s?\(\s{0,3}|[ \t]{1,3}"
     r"|[ \t]?[:=]{1,2}[ \t]{0,4}(?:\r?\n|\\{1,3}n)[ \t]{0,24})"
     rf"(?={_QUOTE})"
@@ -92,7 +101,7 @@ _NAMED = (
 # What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern. Of what
 # stands near its name, nearly all, it even says where it begins; what may stand far away is too large for that.
 _NEAR = (
-    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\("
+    rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\u003[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\("
     r"|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
     r"|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
     r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`])"
@@ -123,7 +132,7 @@ _scheme = re.compile(_SCHEMES + rb"\s{0,60}")
 # What a bare value begins with where more follows than one: a scheme, an escaped quote, several words.
 _begins_more = re.compile(_SCHEMES + rb"|[&%\\-]|[a-z]{4}[ -][a-z]{4}[ -]|(?:[a-z]{3,8} ){4}")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
-_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\\((?:aq|dq)")
+_escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\{1,4}u002[27]|\\\((?:aq|dq)")
 _element = re.compile(rb"([^<>\x8f-\x91]{3,%d}?)(?:\s|\\{1,3}[nrt]){0,24}<\\{0,3}/" % WIDEST_VALUE)
 _element_part = re.compile(rb"(?:(?!\\[nrt])[^\s{}\"'`;])+")
 _parts = re.compile(rb"[^\x8f\x90\x91]+")
@@ -132,11 +141,7 @@ _pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _key_follows = re.compile(rb"[\"']\s?:")
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
-_SETTERS = word_set(
-    """
-    set with put add define use password passwd secret token new basic setenv credentials
-    """
-)
+_SETTERS = word_set("set with put add define use password passwd secret token new basic setenv credentials")
 
 
 def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -150,7 +155,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
         first = match.start("first")
         spans = cookie_spans(text, first, min(stop, first + 4096))
     elif match["open"]:
-        spans = _quoted(text, match, stop, name.text, name.promised)
+        spans = _quoted(text, match, stop, name)
     else:
         spans = _bare(text, match, stop, name)
     return [] if spans and is_no_name(text, match, len(name.text)) else spans
@@ -197,7 +202,16 @@ def _assigned(text: bytes, match: re.Match[bytes], first: int, stop: int, name: 
     if is_alone and not is_secret(text[first:last].decode("latin-1"), promised, notation):
         return []
     spans = _judge(text, first, last, promised, notation, stop, name.text)
-    return [] if spans and is_code_or_prose(text, match, first, last, notation) else spans
+    if spans and is_code_or_prose(text, match, first, last, notation):
+        return []
+    return spans + _below(text, last, stop, name, promised) if spans and sign.is_list else spans
+
+
+def _below(text: bytes, end: int, stop: int, name: Name, promised: Promise) -> Spans:
+    """The other items of a list in YAML."""
+    promised = min(promised, Promise.KEY)
+    items = [_judge(text, *item, promised, Notation.BARE, stop, name.text) for item in listed_below(text, end, stop)]
+    return [span for spans in items for span in spans]
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
@@ -217,6 +231,8 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
     first, last = bare_span(text, first, stop)
     value = text[first:last].decode("latin-1")
     if _hash_or_uuid.fullmatch(value) and not (hands_over(name) and is_key_in_hex(value)):
+        return []
+    if value.isalpha() and (value.islower() or value.istitle()):  # a long word, in whatever language
         return []
     if _pair.match(value) or name.lower() in ("session", "sid"):  # `type=session id=1f0c...`, `session 4kfh5... ended`
         return []
@@ -239,7 +255,8 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
     return [*spans, (stop, stop)]
 
 
-def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised: Promise) -> Spans:
+def _quoted(text: bytes, match: re.Match[bytes], stop: int, whole: Name) -> Spans:
+    name, promised = whole.text, whole.promised
     separator, first, quote = match["sep"], match.end("open"), match["open"].rstrip()
     end = quoted_end(text, first, stop, quote)
     if end < 0 and (end := cut_end(text, first, stop)) < 0:
@@ -262,7 +279,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, name: str, promised:
     if b"[" in separator:
         for further, last in listed(text, end, stop, quote):
             spans += _judge(text, further, last, promised, Notation.QUOTED)
-    return spans
+    return spans + _below(text, end, stop, whole, promised) if sign.is_list else spans
 
 
 def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
@@ -295,6 +312,8 @@ def _judge(
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
     if not is_secret(value, promised, notation) or is_shielded(text, first, end) or is_its_own_name(value, name):
+        return []
+    if is_translated(value, split_name(name)):
         return []
     if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []

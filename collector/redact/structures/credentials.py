@@ -26,6 +26,7 @@ _header = re.compile(
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
 _url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
 _document = re.compile(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # for documents alone
+_filled_in = re.compile(r"\{[A-Za-z_][\w.]{0,60}\([\w.\[\]'\", =]{0,80}\)\}")  # {quote(password)}
 _port = re.compile(r"\d{1,5}/")
 _machine = re.compile(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
 _account = re.compile(rb"(?i)\b(?:create|alter|grant|set|drop)\s")
@@ -77,6 +78,8 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
     if _port.match(value) or (len(value) <= 4 and _document.match(text, at)):
         return []
     if not value or is_placeholder(value.strip("[]()<>")) or value.startswith("[REDACTED:"):
+        return []
+    if _filled_in.fullmatch(value):
         return []
     if value.startswith("pserver:") and not user:  # how CVS names a server that asks for a password
         return []
@@ -227,14 +230,23 @@ CREDENTIAL_RULES = (
     Rule(
         id="login-pair",
         provider="structure",
-        pattern=rf"(?i:auth\s?=\s?|login|credentials?|basicauth|httpbasicauth|authenticate)\(\s?\\{{0,3}}[\"'][^\"'\\\s\x91\x90]{{1,80}}\\{{0,3}}[\"']\s?,\s?\\{{0,3}}[\"'](?P<secret>{BARE}{{4,200}})\\{{0,3}}[\"']",
+        pattern=(
+            r"(?:(?i:auth\s?=\s?|login|credentials?|basic_?auth|httpbasicauth|authenticate|authenticationtoken)\("
+            r"|(?i:getconnection|pdo|sequelize)\([^()\n\x91\x90]{3,160},)"
+            r"\s?\\{0,3}[\"'][^\"'\\\s\x91\x90]{1,80}\\{0,3}[\"']\s?,\s?(?:Some\()?"
+            rf"\\{{0,3}}[\"'](?P<secret>{BARE}{{4,200}})\\{{0,3}}[\"']"
+        ),
         locate=chosen,
         around=0,
         before="",
         after="",
         about="the second of a pair of user and password in code",
-        examples=('auth=("ci", "{A-Za-z0-9:12}")',),
-        near_misses=('auth=("user", "password")',),
+        examples=(
+            'auth=("ci", "{A-Za-z0-9:12}")',
+            'DriverManager.getConnection("jdbc:mysql://db/app", "ci", "{A-Za-z0-9:12}")',
+            '.basic_auth("ci", Some("{A-Za-z0-9:12}"))',
+        ),
+        near_misses=('auth=("user", "password")', 'new PDO("sqlite:a.db", "x", "")'),
     ),
     Rule(
         id="dsn-password",

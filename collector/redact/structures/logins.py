@@ -70,7 +70,8 @@ def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: i
     is_drawn = len(value) >= 10 and is_secret(value, Promise.KEY, Notation.BARE) and not is_joined(value)
     if not (is_chosen or is_drawn) or is_placeholder(value) or value.startswith("%"):
         return []
-    is_one = is_chosen if _logs_in(text, match, start) else is_drawn
+    is_word = match[0][2:6].isalpha() and match[0][1:2] != b"-"  # -users:ada
+    is_one = is_chosen if not is_word and _logs_in(text, match, start) else is_drawn
     first = match.start("secret")
     return [(first, first + len(value))] if is_one else []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from collector.redact.words.code import is_code_word
+from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import split_name
 from collector.redact.words.values import Notation
 
@@ -17,8 +18,12 @@ _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
 _after_string = re.compile(rb"\s{0,4}[,)\]};:+]|\s{0,4}(?:[\r\n]|\\+[nr])|\s{1,4}[%.+]")
 _command_on_names = re.compile(rb"\b(?:gcloud|docker|podman|nerdctl|buildah|buildctl|kubectl)\s[^\n\x90\x91]*$")
 _identifier_then_end = re.compile(rb"[A-Za-z_.@/]+\s?}}")
+_in_object = re.compile(rb"\s{0,2}[,})]")  # { client_secret: data }
+_digit = re.compile(rb"\d")
+_phrase = re.compile(rb"(?: [A-Za-z?\xc0-\xff'-]{1,24}){2}")  # of a language: what an interface says, translated
+_MEASURED = (b"checksum/", b"hash/", b"digest/")  # by which Helm sees that one has changed
 _words = re.compile(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,16}\b")
-_prose_before = re.compile(rb"(?:\s|\A)(?:and|or|nor|both|now|but) \Z")
+_prose_before = re.compile(rb"(?:\s|\A)(?:and|or|nor|both|now|but) `?\Z")
 _fingerprint = re.compile(rb"[0-9a-f]{40}")
 _directive = re.compile(rb"(?i)(?:env|arg)[ \t]")
 _line_begins = re.compile(rb"(?:\A|[\n\r\x90\x91+>|`\"']|\\n)[ \t0-9]{0,24}\Z")
@@ -32,7 +37,19 @@ def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
     # A test that passed: TestName/of_a_case; the file, before what grep found in it.
     if text.endswith((b"--- PASS", b"/passwd"), 0, match.end("name")):
         return True
+    if _is_binding(text, match, length):
+        return True
+    if text.endswith(_MEASURED, 0, match.end("name") - length):
+        return True
     return _is_part_of_a_path(text, match, length) or (match["sep"].startswith(b":") and _is_scope(text, match, length))
+
+
+def _is_binding(text: bytes, match: re.Match[bytes], length: int) -> bool:
+    """`[password]="value$ | async"` in Angular's templates, and `appCopyField="password" [cipher]="cipher"`."""
+    begin, last = match.end("name") - length, match.start("sep")
+    close = text[match.end("name") : last]
+    is_attribute = close == b"]" and text[begin - 2 : begin] in (b" [", b"\n[")
+    return match["sep"] == b"=" and (is_attribute or close[:3] in (b'" [', b"' [") or close[:2] == b" [")
 
 
 def is_taken_out(text: bytes, match: re.Match[bytes]) -> bool:
@@ -69,6 +86,9 @@ def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
 def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
     """`pass to x`, `"jwt"||x`, the `.user-secret:before` of a style sheet, and the directory that a shell is in."""
     separator = match["sep"]
+    begin = match.end("name") - len(name)
+    if separator == b":" and text[begin - 3 : begin] == b"://":  # the user of a URL
+        return True
     if separator == b"|" and match["first"] == b"|":
         return True
     if name.lower() == "pass" and separator.strip().isalpha():
@@ -104,12 +124,20 @@ def is_code_or_prose(text: bytes, match: re.Match[bytes], first: int, last: int,
     if notation < Notation.CONFIGURATION and not is_flag:
         return False
     value = text[first:last]
+    if notation is Notation.CONFIGURATION and (
+        (value.isalpha() and value.islower() and _in_object.match(text, last))
+        or (value[:1] in b"})]" and not _digit.search(value))
+    ):
+        return True
+    if value.isalpha() and not is_flag and _phrase.match(text, last) and reads_like_words(value.decode("latin-1")):
+        return True
     is_said_on = text[last : last + 2] == b": "  # `secrets: fix: what was mended`, `build key: 1f0c...: X509.RSA`
     if is_said_on and _fingerprint.fullmatch(value):
         return True
     if not (value.isalpha() and (value.islower() or (value.isupper() and not is_flag))):
         return False
-    is_prose = is_flag and value.islower() and _is_spoken_of(text, match.start("name"))
+    is_named = text[match.end("name")] == 0x60  # `--password` interactively
+    is_prose = is_flag and value.islower() and (is_named or _is_spoken_of(text, match.start("name")))
     return is_said_on or is_prose or (bool(_words.match(text, last)) and is_code_word(value.decode("latin-1")))
 
 

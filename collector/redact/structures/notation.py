@@ -14,6 +14,7 @@ from collector.redact.structures.whole_name import Name
 from collector.redact.words.values import Notation
 
 _whole_line = re.compile(rb"[^\s\"'`<>(){},;]+(?=[ \t]*(?:[\n\r]|\\+[nr]|\Z))")
+_escaped_sign = re.compile(rb"\\{1,4}u003[ad]", re.IGNORECASE)  # as Gson writes it
 _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
 
 
@@ -30,11 +31,13 @@ class Sign(NamedTuple):
     is_call: bool
     may_be_choice: bool  # between two strings
     is_vague_before_string: bool  # the string may just be the next one
+    is_list: bool  # in YAML
 
 
 @lru_cache(maxsize=1_000)
 def read_sign(separator: bytes) -> Sign:
     """What a separator says."""
+    separator = _escaped_sign.sub(lambda sign: b"=" if sign[0][-1:] in b"dD" else b":", separator)
     trimmed = separator.strip()
     return Sign(
         text=separator,
@@ -47,7 +50,9 @@ def read_sign(separator: bytes) -> Sign:
         is_vague=separator == b"|" or (separator.endswith(b"- ") and b":" in separator),
         is_call=trimmed.startswith(b"("),
         may_be_choice=trimmed in (b"|", b":") and separator[:1] == b" ",
+        is_list=separator.endswith(b"- ") and separator.startswith(b":"),
         is_vague_before_string=trimmed.startswith(b"(")
+        or trimmed.endswith(b"(")
         or bool(_vague.search(separator))
         or (trimmed in (b"", b",") and separator != b""),
     )

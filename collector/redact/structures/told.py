@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from collector.redact.rule import Rule, Spans
-from collector.redact.words.code import is_numbered_name
+from collector.redact.words.code import has_a_number_inside, is_numbered_name
 from collector.redact.words.labels import is_of_a_file
 from collector.redact.words.letter_pairs import is_made_of_words, reads_like_words
 from collector.redact.words.names import Promise
@@ -22,6 +22,8 @@ _letter, _digit = re.compile("[^\\W\\d_]"), re.compile(r"\d")
 _commit_or_field = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{7,12}|[0-9A-F]{16})$|[A-Za-z_]{1,20}=")
 _dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
 _strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(?=.*[A-Z]).*\d.*\d")
+_FROM = (b" from ", b" from `", b' from "', b" from '")
+_changed_to = re.compile(rb"[`\"']? to [`\"']?(?P<new>[^\s\"'`<>\\\x90\x91]{5,99}[^\s\"'`<>\\\x90\x91,;.:!?)])")
 _joined = re.compile(rb" (?:and|und) [\"'`]?\Z")  # `log in with bob and X`
 _humps = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _weak = re.compile(
@@ -39,7 +41,7 @@ def looks_told(value: str) -> bool:
     """Whether somebody who tells a login in prose would mean this by the password."""
     if _no_password.fullmatch(value) or is_placeholder(value) or not (_letter.search(value) and _digit.search(value)):
         return False
-    if is_numbered_name(value) or is_of_a_file(value) or _commit_or_field.match(value):
+    if is_numbered_name(value) or has_a_number_inside(value) or is_of_a_file(value) or _commit_or_field.match(value):
         return False
     digits = len(_digit.findall(value))
     if value[0] in ":/.,;)]}>=|" or (digits < 3 and value.islower() and not value.isalnum()):
@@ -77,7 +79,10 @@ def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans
         return []
     while last > first and text[last - 1] in b",;.)]}:":
         last -= 1
-    return [(first, last)] if last - first >= 6 and looks_told(text[first:last].decode("latin-1")) else []
+    if last - first < 6 or not looks_told(text[first:last].decode("latin-1")):
+        return []
+    changed = _changed_to.match(text, last) if text.endswith(_FROM, 0, first) else None
+    return [(first, last), *([changed.span("new")] if changed else [])]
 
 
 def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -87,8 +92,8 @@ def _pair_alone(text: bytes, match: re.Match[bytes], start: int, stop: int) -> S
 
 
 _LOGIN = (
-    rf"(?i:logins?|credentials?|creds?|(?:test|admin|demo|qa|root) ?(?:user|account|login)|zugangsdaten|identifiants"
-    rf"|credenciales|credenciais|credenziali)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
+    rf"(?i:logins?|credentials?|creds?|basic auth|(?:test|admin|demo|qa|root) ?(?:user|account|login)|zugangsdaten"
+    rf"|identifiants|credenciales|credenciais|credenziali)(?:\s(?i:is|are|was|for\s{_USER}:?))?:?\s{{1,3}}"
     r"(?:\S\s)?"
     rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:[ ]?[/|:,][ ]?|[ ](?:and|with|und|y|e|et)[ ]|\s{{1,3}})"
 )
@@ -121,10 +126,12 @@ _CALLED = (
     r"(?i:passwords?|passwd|passwort|passphrase|pwd?|contrase\S{1,2}a|senha|l\S{1,2}senord(?:et)?|has\S{1,2}o"
     r"|mot de passe|wachtwoord|kennwort)"
 )
-_ON_WHAT = r"(?i:for|of|on|to)[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
+_ON_WHAT = r"(?i:for|of|on|to|f\S{1,2}r|vo[nm]|pour|para|voor|d[eo]l?)[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
 _OF_WHOM = rf"{_ON_WHAT}[ ]"
+_OF_ME = r"(?i:that[ ])?(?i:I|we|you|they)(?:[ ][a-z]{1,12}){1,3}(?::|[ ](?:is|was)(?:[ ]now)?:?)[ ]"  # I generated:
 _IS = (
-    r"(?i:ist|est|es|\S{1,2}|is|now|of|lautet|(?:should|will|must)[ ]be|(?:has[ ]been|was|is|got)?[ ]?(?:re)?set[ ]to"
+    r"(?i:ist|est|es|\S{1,2}|is(?:[ ](?:now|still|currently|again))?|now|of|lautet|from(?:[ ][a-z]{3,5}[ ]to)?"
+    r"|(?:should|will|must)[ ]be|(?:has[ ]been|was|is|got)?[ ]?(?:re)?set[ ]to"
     r"|changed[ ]to)"
 )
 # What is told has a digit, and few of the words behind a login have one: the scanner need not stop at the others.
@@ -258,7 +265,7 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-password",
-        rf"{_CALLED}[ ](?:(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?|{_OF_WHOM}{_IS}[ ]|{_ON_WHAT}:[ ])"
+        rf"{_CALLED}[ ](?:{_OF_ME}|(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?|{_OF_WHOM}{_IS}[ ]|{_ON_WHAT}:[ ])"
         rf"(?:\S[ ])?{_TOLD}",
         locate=_told,
         around=0,
@@ -272,7 +279,7 @@ TOLD_RULES = (
         "structure",
         "told-token",
         rf"(?i:this|the|my|new|your)[ ](?:(?i:api|access|shared|client|auth|secret|admin)[ ])?(?i:token|key|secret)"
-        rf"(?::[ ]|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ]){_TOLD}",
+        rf"(?::[ ]|[ ]{_OF_ME}|[ ](?:{_OF_WHOM})?(?:{_IS}[ ])|[ ]){_TOLD}",
         locate=_told,
         around=0,
         after="",

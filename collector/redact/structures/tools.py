@@ -89,18 +89,27 @@ TOOL_RULES = (
         id="jwt-signing-key",
         provider="structure",
         pattern=(
-            rf"(?i:jwt|jsonwebtoken)\.(?:sign|verify|encode|decode)\([^\n\"'`()\x91\x90]{{1,80}},\s?{_QUOTE}"
+            r"(?:(?i:jwt|jsonwebtoken)\.(?:sign|verify|encode|decode)\([^\n\"'`()\x91\x90]{1,80},\s?"
+            r"|(?:createHmac|create(?:C|Dec)ipheriv)\(\s?[\"'][\w-]{3,24}[\"'],\s?"
+            rf"|(?:hmac\.New\([\w.]{{1,30}},\s?\[\]byte|AES\.new|Fernet|SecretKeySpec)\(b?){_QUOTE}"
             rf"(?P<secret>{BARE}{{8,200}}){_QUOTE}"
         ),
         locate=_in_code,
         around=0,
         after="",
-        about="the key that tokens are signed with, in a program",
-        examples=("jwt.sign(payload, '{A-Za-z0-9:24}7')", 'jwt.decode(given, "{A-Za-z0-9:24}7", algorithms=x)'),
+        about="a key that a program signs or encrypts with",
+        examples=(
+            "jwt.sign(payload, '{A-Za-z0-9:24}7')",
+            'jwt.decode(given, "{A-Za-z0-9:24}7", algorithms=x)',
+            "createHmac('sha256', '{A-Za-z0-9:24}7')",
+            'hmac.New(sha256.New, []byte("{A-Za-z0-9:24}7"))',
+            'Fernet(b"{A-Za-z0-9:43}=")',
+        ),
         near_misses=(
             "jwt.sign(payload, 'secret')",
             "jwt.sign(payload, privateKey)",
             "jwt.verify(token, 'wrong-secret')",
+            "createHmac('sha256', 'secret')",
         ),
     ),
     Rule(

@@ -18,6 +18,7 @@ MOST_LISTED = 50
 _phrase_name = re.compile("(?i)phrase|mnemonic|seed")
 _phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _bare = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91]*")
+_number_in_json = re.compile(rb"\d{1,40}(?=[}\]]{1,16},[{\[]{0,8}\\{0,7}\")")  # 12345678}},{"name"
 _SIGNS = b"\\&;,%\x1b"  # the first of what may end a bare value
 _bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
@@ -27,6 +28,9 @@ _bare_end = re.compile(
 )
 _long_run = re.compile(rb"[A-Za-z0-9+/=_.~%%-]{%d}" % WIDEST_VALUE)
 _rest = re.compile(rb"[A-Za-z0-9+/=_.~%-]+")
+_next_item = re.compile(
+    rb"[\"']?[ \t]{0,8}(?:\r?\n|\\{1,3}n)[ \t]{0,40}- [\"']?(?P<item>[A-Za-z0-9+/=_.~-]{16,%d})" % WIDEST_VALUE
+)
 _line_end = re.compile(rb"[\n\r\"'\x91\x90]|\\+[nr\"']")
 
 
@@ -56,6 +60,8 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
     opening = text[first : first + 1]
     if opening == b",":
         return first, first
+    if opening.isdigit() and (number := _number_in_json.match(text, first, stop)):
+        return number.span()
     limit = min(stop, first + WIDEST_VALUE)
     run = _bare_without_signs.match(text, first, limit)
     end = run.end() if run else first
@@ -98,6 +104,18 @@ def listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
         if not following or (end := quoted_end(text, following.end(), stop, quote)) < 0:
             break
         spans.append((following.end(), end))
+    return spans
+
+
+def listed_below(text: bytes, end: int, stop: int) -> Spans:
+    """The other items of a list in YAML that begins with a secret, each on a line of its own."""
+    spans: Spans = []
+    for _ in range(MOST_LISTED):
+        item = _next_item.match(text, end, stop)
+        if not item:
+            break
+        spans.append(item.span("item"))
+        end = item.end()
     return spans
 
 

@@ -14,7 +14,7 @@ from collector.redact.words.names import word_set
 SHORT = 32  # letters of a word whose judgment is remembered
 
 chain = re.compile(
-    r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:\?\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
+    r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:[?&]\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
 )
 call = re.compile(r"^[!&*@$]*[A-Za-z_$][\w$.:>\[\]?-]*[(\[{<`]")
 index = re.compile(r"^[A-Za-z_][\w.]*\[")
@@ -29,9 +29,11 @@ _regular_case = re.compile(
 )
 _hump = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _numbered_word = re.compile(
-    r".*(?:Uint8Array|latin1).*|(?i:ed|x|curve)(?:25519|448)|(?i:sha|md|utf|base|aes|rsa|p)\d{1,4}\w{0,3}"
+    r".*(?:Uint8Array|latin1).*|[a-z]{3,16}B64|(?i:ed|x|curve)(?:25519|448)|(?i:sha|md|utf|base|aes|rsa|p)\d{1,4}\w{0,3}"
 )
+_encoded_name = re.compile(r"[a-z]{3,16}B64")
 _identifier = re.compile(r"[A-Za-z_$]+\d{0,2}")
+_numbered_inside = re.compile(r"([A-Za-z]{1,20})\d{1,3}((?:[A-Z]{1,4}[a-z]{2,}){1,7})(?:\d{1,3}|[A-Z]{2,5})?")
 _telling = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|keys?|cred(?:ential)?s?|auth|cookies?|session)\d?"
 )
@@ -56,10 +58,14 @@ _joined_names = re.compile(r"[*^(]{0,3}[\w.$-]*\\?[|)*/(].*", re.DOTALL)
 
 def looks_like_code(value: str, is_cut: bool = False) -> bool:
     """A chain of attributes or a call; one that is cut off at a blank or a quote where that may be."""
-    if chain.match(value) and not has_odd_part(value):
+    if chain.match(value) and all(map(_is_of_a_chain, _part.findall(value))):
         return True
     is_open = is_cut and value.count("(") > value.count(")")
     return bool(call.match(value)) and (value[-1] in ")]}>;,`(" or is_open) and is_nested(value)
+
+
+def _is_of_a_chain(part: str) -> bool:
+    return is_code_word(part) or has_a_number_inside(part)
 
 
 def is_nested(value: str) -> bool:
@@ -107,7 +113,7 @@ def is_code_word(part: str) -> bool:
 def _is_code_word(part: str) -> bool:
     if part.isdigit():
         return len(part) <= 6
-    if not _code_word.fullmatch(part):
+    if not _code_word.fullmatch(part) or _encoded_name.fullmatch(part):
         return bool(_numbered_word.fullmatch(part))
     letters = part.rstrip("0123456789")
     if len(letters) > 2 and not _regular_case.fullmatch(letters):
@@ -121,6 +127,13 @@ _is_known_code_word = lru_cache(maxsize=2_048)(_is_code_word)
 def is_numbered_name(value: str) -> bool:
     """A name in code with one digit at its end, as nobody ends a password of several words: `recordDebug2`."""
     return value[-1:].isdigit() and not value[-2:-1].isdigit() and is_name_in_code(value)
+
+
+def has_a_number_inside(value: str) -> bool:
+    """A name in code with a number in front of its last words: `OAuth2SessionType`, `fido2Credentials`."""
+    found = _numbered_inside.fullmatch(value)
+    humps = _hump.findall(found[2]) if found and _regular_case.fullmatch(found[1]) else []
+    return bool(humps) and max(map(len, humps)) >= 4 and all(reads_like_words(hump, in_five=2) for hump in humps)
 
 
 def is_name_in_code(value: str) -> bool:

@@ -6,6 +6,7 @@ Such a label may be as long and as odd as a key, but nobody has drawn it: `Linux
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from collector.redact.words.code import has_odd_part, is_code_word, is_name_in_code
 from collector.redact.words.letter_pairs import reads_like_words
@@ -38,7 +39,7 @@ _cache_key = re.compile(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.
 # Of documents, algorithms and encodings; and what ssh begins its messages with.
 _standard = re.compile(
     r"(?i)(?:rfc|pkcs|sha|md|utf|iso|iec|ieee|fips|bcp|aes|rc|base|tls|ssl|argon|http|ipv|ed|curve|debug)[-_#]?\d{1,5}(?:-\d{1,4})?"
-    r"|\d{1,3}-[A-Z]{2,5}|(?i:x?chacha20(?:-?poly1305)?)|[1-5]\d\d/[1-5]\d\d"
+    r"|[EHPR]S(?:256|384|512)|(?i:office365)|\d{1,3}-[A-Z]{2,5}|(?i:x?chacha20(?:-?poly1305)?)|[1-5]\d\d/[1-5]\d\d"
 )
 _ciphers = re.compile(r"[-+!]?[A-Z][A-Z0-9-]{1,20}(?:[:+][-+!]?[A-Z][A-Z0-9-]{1,20}){1,30}")
 _number_type = re.compile(
@@ -89,6 +90,29 @@ def is_of_a_file(value: str) -> bool:
         or _number_type.fullmatch(value)
         or (":" in value and _ciphers.fullmatch(value) and not any(map(str.isdigit, value)))
     )
+
+
+def is_in_another_language(text: str, first: int, last: int) -> bool:
+    """Whether a value is words with letters beyond ASCII and nothing else: the label of a field, in the files that
+    translate an interface. Rules see some of these letters as question marks, and may stop before one."""
+    while last < len(text) and text[last].isalpha():
+        last += 1
+    while first > 0 and text[first - 1].isalpha():
+        first -= 1
+    value = text[first:last]
+    return not value.isascii() and all(map(_is_of_a_word, _about.sub("", value)))
+
+
+_about = re.compile(r"(?<!\S)[A-Z]{2,}[a-z]*\d(?!\d)|(?<![^\W\d_])(?:POP3|OAuth2|IPv6)")
+
+
+def is_translated(value: str, name: list[str]) -> bool:
+    """`secret: "Hemlighet"`, `PW: "Palau"`: a word with a capital, beside a name that is rarely that of a password."""
+    return value.isalpha() and value.istitle() and len(value) <= 20 and (name == ["pw"] or name[-1:] == ["secret"])
+
+
+def _is_of_a_word(sign: str) -> bool:
+    return sign.isalpha() or sign in " '\u2019-.,:!?\u2026()\xb7" or unicodedata.category(sign).startswith("M")
 
 
 _RESULTS = frozenset(["scan", "fail", "warn", "skip", "pass"])

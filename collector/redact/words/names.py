@@ -158,7 +158,7 @@ _PASSWORD_DESCRIBERS = word_set(
     """
     count limit max min num number type types name names expires expiry expiration length len
     label hint rule rules policy field column regex pattern format ref arn filename hash hashed
-    digest placeholder reset forgot forgotten strength required bypass ask override
+    digest placeholder show hide toggle reveal lost recover reset forgot forgotten strength required bypass ask override
     """
 )
 
@@ -190,7 +190,7 @@ def promise(name: str) -> Promise:
     parts = split_name(_escaped_n.sub("n", name))
     while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
         parts.pop()
-    if not parts or parts[-3:] == ["web", "socket", "key"]:  # a nonce
+    if not parts or parts[-3:] == ["web", "socket", "key"] or parts == ["1", "password"]:  # a nonce, a program
         return Promise.NOTHING
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if _is_password(last, before, parts):

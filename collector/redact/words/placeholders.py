@@ -9,9 +9,9 @@ from collector.redact.words.names import word_set
 # A reference to a value that is kept somewhere else.
 _reference = re.compile(
     r"""^(?:<[^<>]*>?$|&(?:lt|\#x3[cC]|\#60);|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
-    |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
-    |\#\{|@\{|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env|var)|\$\[|\\\(|~\{
-    |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
+    |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%\{[a-z_]|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
+    |\#\{|@[({]|@[A-Z]\w+$|@{1,2}[A-Za-z_][\w.-]*@{1,2}$|\[\[|!(?:Ref|vault|secret|Sub|GetAtt|env|var)|\$\[|\\\(|~\{
+    |(?:ENC|env|vault|getenv|ref|op|secretsmanager|ssm|arn|@?keychain|keyring|file|sops|gcpsm|azurekv|awssm)[(:\[]
     |\([A-Z][A-Za-z]+-[A-Za-z]+$|%[sdvqw][/:.]|[A-Za-z ]*(?:%[sdvqxf](?:\\[nrt])?)+$|HTTP/\d
     |(?:GET|POST|PUT|PATCH|DELETE)\ /|\[[\w.]+\]::|[\w.-]+/%[sd](?:/|$)
     |(?i:process\.env|os\.(?:environ|getenv)|System\.|import\.meta|Deno\.env|ENV\[|Environment\.)
@@ -61,8 +61,8 @@ _WORDS = word_set(
     false yes no on off required optional nullable invalid missing incorrect wrong expired empty hidden enabled
     disabled default test tests testing tester admin root user username login guest postgres mysql redis mongo
     mongodb rabbitmq sa minio minioadmin elastic changeit changeme letmein_here foo bar baz qux value example
-    basic bearer digest oauth oauth2 jwt anonymous header cookie cookies body query form inherit unset auto manual local
-    remote write read sensitive redacted base64 hex utf8 utf-8 ascii plain plaintext md5 sha1 sha256 sha512
+    confidential basic bearer digest oauth oauth2 jwt anonymous header cookie cookies body query form inherit unset auto
+    manual local remote write read sensitive redacted base64 hex utf8 utf-8 ascii plain plaintext md5 sha1 sha256 sha512
     argon2i argon2d argon2id pbkdf2 yescrypt
     bcrypt argon2 scrypt hmac rsa aes public private prompt stdin env file keyring pending revoked valid ok
     error failed success input output type name label title description placeholder strong weak medium none_set
@@ -70,6 +70,7 @@ _WORDS = word_set(
     current old session hello world demo dev prod stage staging ci cd api app web docs help info debug warning
     authorization authentication credentials credential webhook is was are not the for and with from that this
     attribute attributes successful field fields
+    bigint smallint datetime timestamp timestamptz decimal jsonb json citext bytea blob
     always never once on_create
     unless given also instead when if as by the an be which that takes used only requires needs then else but so because
     since while via into over than until without within both either neither such such_as is_used before after hover

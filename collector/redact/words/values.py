@@ -14,6 +14,7 @@ from functools import lru_cache
 from collector.redact.words.code import (
     call,
     chain,
+    has_a_number_inside,
     has_odd_part,
     index,
     is_name_in_code,
@@ -57,7 +58,7 @@ _key_id = re.compile("[0-9A-F]{16}")  # of OpenPGP
 _hex = re.compile(r"[0-9a-fA-F]+")
 _url = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,20}:)?//|^www\.|^mailto:", re.IGNORECASE)
 _path = re.compile(
-    r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+)*$"
+    r"^(?:~|\.{1,2})?(?:/[\w.@~-]+)+/?(?::\d+)*$|^[A-Za-z]:\\|^[\w.-]+(?:/[\w.-]+)*\.(?:js|ts|tsx|py|go|rs|json|ya?ml|md|txt|pem|key|html|css|sh|env|toml|java|rb|php)(?::\d+|#[\w-]*)*$"
 )
 _base64 = re.compile(r"[A-Za-z0-9/]{16,}")
 _words_with_dashes = re.compile(r"^[A-Za-z]+(?:[-_./: ][A-Za-z]+)*[-_./: ]?\d{0,3}$")
@@ -65,6 +66,8 @@ _passphrase = re.compile(r"(?:[A-Za-z]{2,12}([-_.]))(?:[A-Za-z]{2,12}\1){1,6}(?:
 _plain_number = re.compile(r"^[-+]?[\d.,_:%eExX/+-]+[A-Za-z%]{0,3}$")
 _date = re.compile(r"^\d{4}-\d\d-\d\d")
 _version = re.compile(r"^[v^~=<>]{0,2}\d+(?:\.[\dx*]+)+(?:-[a-z0-9.]+)*$")
+_constraint = re.compile(r"[<>^~=](?=.*\.\d)[\dvx.*|, <>=!^~-]+(?:(?:dev|rc|beta|alpha)\d{0,2})?")
+_constants = re.compile(r"(?=.*[,-])[A-Z][A-Z0-9]*(?:[-_,][A-Z0-9]+){2,}")
 _digest_name = re.compile(r"^(?:hmac-)?(?:sha\d{1,3}|md5|sha\d-\d+)(?:[-:=]|//)", re.IGNORECASE)
 # words-joined/like.these2, and the rules of validators: required|min:8
 _words_joined = re.compile(r"[A-Za-z]+(?:[-_/.|][A-Za-z]*\d?)+|[a-z_]+(?::[\w,]+)?(?:\|[a-z_]+(?::[\w,]+)?)+")
@@ -74,7 +77,10 @@ _constant = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}(?:_[A-Za-z0-9]{1,15}){2,}")
 _names = re.compile(r"(?:[A-Za-z_.-]+[=:])+[A-Za-z_.-]{0,30}")
 _setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
 _telling_end = re.compile(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
-_telling_identifier = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer")
+_telling_identifier = re.compile(
+    r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer|kennwort|wachtwoord|wagwoord|contrase[nh]|senha|salasan"
+    r"|adgangskode|lozink|sandi|parol|jelsz|l.senord|has.o|loynior"
+)
 _in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or what fills a place
 _private_name = re.compile(r"_{1,2}[a-z]+(?:_[a-z]+)*_{0,2}|--[a-z]+(?:-[a-z]+)*|:[A-Za-z_]+:?")  # a flag, a symbol
 _public_key = re.compile(
@@ -82,6 +88,7 @@ _public_key = re.compile(
 )
 _fingerprint = re.compile(r"(?:[0-9A-F]{2}:){7,63}[0-9A-F]{2}")
 _uuid = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_acronym = re.compile(r"[A-Z]{2,}[a-z]*\d(?:\W.{0,12})?")  # POP3, OAuth2: what a sentence is about
 _app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}(?![a-z0-9-])")
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
@@ -122,13 +129,15 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_no_value(value: str) -> bool:
-    """A link in a document, names, a flag, an address, the name of a digest."""
+    """A link in a document, names, a flag, an address, the name of a digest, which versions of a package."""
     return (
         "](" in value
         or _is_names(value)
         or _private_name.fullmatch(value) is not None
         or _url.match(value) is not None
         or _digest_name.match(value) is not None
+        or (value[0] in "<>^~=" and _constraint.fullmatch(value) is not None)
+        or (value.isupper() and _constants.fullmatch(value) is not None and bool(_telling_identifier.search(value)))
     )
 
 
@@ -216,13 +225,18 @@ def _is_phrase(value: str) -> bool:
         and len(parts) in (12, 15, 18, 21, 24)
     ):
         return True
-    return len(parts) <= 4 and any(_mixes(part) and len(part) >= 4 for part in parts) and not _is_code(value)
+    return (
+        len(parts) <= 4
+        and any(_mixes(part) and len(part) >= 4 and not _acronym.fullmatch(part) for part in parts)
+        and not _is_code(value)
+    )
 
 
 def _names_a_type(value: str) -> bool:
     if "|" in value and all(map(_type_name.fullmatch, value.split("|"))):
         return True
-    return bool(_type_name.fullmatch(value) or (_typed.fullmatch(value) and _telling_identifier.search(value)))
+    is_typed = _typed.fullmatch(value) or has_a_number_inside(value)
+    return bool(_type_name.fullmatch(value) or (is_typed and _telling_identifier.search(value)))
 
 
 def _is_code(value: str, notation: Notation = Notation.BARE) -> bool:
@@ -261,9 +275,14 @@ def _looks_chosen(value: str) -> bool:
         return False
     if _identifier.match(value) and _telling_identifier.search(value):
         return False
-    if _words_joined.fullmatch(value) or _sum.fullmatch(value):
+    if _words_joined.fullmatch(value) or _sum.fullmatch(value) or _is_algorithm(value):
         return False
     return value[0] not in "[({" and not (value[0] in "!=<>&|+-*/)}]" and not any(c.isdigit() for c in value))
+
+
+def _is_algorithm(value: str) -> bool:
+    """`AES256_CBC_HMAC`: capitals, and a part of letters alone."""
+    return value.isupper() and bool(_constant.fullmatch(value)) and any(map(str.isalpha, value.split("_")))
 
 
 def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
@@ -279,7 +298,10 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
     if promise <= Promise.OWNED and (_is_no_key(value, promise, notation) or is_label(value)):
         return False
     if notation >= Notation.CONFIGURATION and (
-        is_name_in_code(value) or _names_a_type(value) or (_constant.fullmatch(value) and not has_random_part(value))
+        is_name_in_code(value)
+        or has_a_number_inside(value)
+        or _names_a_type(value)
+        or (_constant.fullmatch(value) and not has_random_part(value))
     ):
         return False
     if value.isupper() and _constant.fullmatch(value) and _telling_end.search(value) and not has_random_part(value):

@@ -5,7 +5,8 @@ Invariant: nothing behind is asked before Host, Origin and the token were found 
 
 The token comes once in the address (or from the sign-in) and goes into a cookie that no script can read and no other
 site can send. A foreign page that points its own name at this machine (DNS rebinding) comes with that name as Host, so
-only addresses, and names that were given, are answered.
+only addresses, and names that were given, are answered. A cookie that another user of this machine got hold of does not
+open: it is good for whoever brought the token.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from collector.store.pages.peer import user_at
 
 LARGEST_SIGN_IN = 4096
 OPEN = "/static/"  # style and script of the sign-in; the same for everybody
@@ -43,7 +46,6 @@ class Door:
         self._behind = behind
         self._sign_in = sign_in
         self._token = token.encode()
-        self._cookie = hmac.new(self._token, b"collector pages", hashlib.sha256).hexdigest()
         self._names = frozenset(name.lower() for name in names) | {"localhost"}
         self._ticket = b""
 
@@ -112,12 +114,18 @@ class Door:
     def _let_in(self, request: Request, place: str) -> Response:
         answer = RedirectResponse("/" + place.lstrip("/\\"), 303)
         is_tls = request.url.scheme == "https"
-        answer.set_cookie(_name(request), self._cookie, httponly=True, samesite="strict", secure=is_tls)
+        answer.set_cookie(_name(request), self._cookie_for(request), httponly=True, samesite="strict", secure=is_tls)
         return answer
 
     def _has_cookie(self, request: Request) -> bool:
         given = request.cookies.get(_name(request), "")
-        return hmac.compare_digest(given.encode(), self._cookie.encode())
+        return hmac.compare_digest(given.encode(), self._cookie_for(request).encode())
+
+    def _cookie_for(self, request: Request) -> str:
+        """Good for the user of this machine who brought the token: a browser gives its cookies to whatever listens on
+        another port of the same address, which may be somebody else's."""
+        user = user_at(request.client, request.scope.get("server"))
+        return hmac.new(self._token, b"collector pages " + user.encode(), hashlib.sha256).hexdigest()
 
     def _is_known(self, host: str) -> bool:
         """Whether a Host header is an address, or a name of ours."""

@@ -199,6 +199,30 @@ drawn | session token @ expires
 hex | here is the api key @ for §word
 """
 
+BESIDE["translations"] = r"""
+chosen |       current_password: @
+drawn |         secret: @
+drawn | change_password: @
+chosen |   "password": "@", "secret": "Geheimnis"
+chosen |         'password' => '@',
+chosen | Parolă, password: @
+drawn | "token": "@", "label": "Jeton d’accès"
+drawn |   oauth2_client_secret: "@"
+"""
+
+BESIDE["names with a number inside"] = r"""
+drawn | encryptionKey: "@"
+drawn | send.password = "@";
+drawn | { client_secret: "@" }
+drawn | { client_secret: @ }
+chosen | { db_password: "@", user: "§user" }
+drawn | OAuth2SessionTypeAccessToken = "@"
+drawn | secrets: "@"
+chosen | `--password @`
+drawn | postgresql://§user:@@§host/db
+drawn | jwt.decode(token, "@", algorithms=["HS256"])
+"""
+
 
 def planted(row: str, seed: int) -> tuple[str, str]:
     """A row as a text with a secret in it, and that secret."""

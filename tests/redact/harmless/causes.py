@@ -1019,3 +1019,93 @@ def test_sendRequestBodyErrorWithTooManyBytes(self):
 kind: Secret¶metadata:¶  creationTimestamp: 2026-01-0§dT11:12:09Z¶data:¶  at: 2026-01-0§dT11:12:09Z
 psk: &#x3C;string> the §word
 """
+
+CAUSES["translations"] = r"""
+      current_password: Você está entrando em uma área segura
+      change_password: dein Passwort zu ändern
+      change_password: cambia o teu contrasinal
+      change_password: alterar a palavra-passe
+      change_password: byt lösenord
+      invalid_password: Ongeldig wachtwoord
+      invalid_password: Érvénytelen jelszó
+      set_new_password: Opsæt ny adgangskode
+      confirm_new_password: Staðfestu nýja lykilorðið
+      confirm_password: Bekræft den nye adgangskode til §word
+      new_password: Nové heslo
+      only_password: Vetëm fjalëkalim
+      your_token: Hozzáférési kulcsod
+      regenerate_token: Luo pääsytunnus uudelleen
+      client_secret: Asiakkaan salaisuus ja §word
+      sign_in_token: sähköpostin suojauskoodilla
+        password: Slaptažodis
+        password: Hasło
+        secret: Ügyféltitok
+        secret: Geheimnis
+        'password' => 'mật khẩu',
+        'current_password' => 'mật khẩu hiện tại',
+        'current_password' => 'aktualne hasło',
+        'password_confirmation' => 'wachtwoordbevestiging',
+        'password' => 'contrasenya',
+  "password": "Şifre", "secret": "Значення", "token": "Číslo §n"
+  "password": "Wagwoord",
+  "passwordLabel": "Kalmarsõna",
+  "confirmPassword": "Bekreft passordet",
+  "secretKey": "Clé secrète",
+      show_password: "Mostra"
+      hide_password: "Verbergen"
+      show_password: "Pokaż"
+          secret: "Hemlighet"
+          PW: "Palau"
+      pop3_polling_password: "Passwort für die POP3-Abfrage."
+      oauth2_client_secret: "Clientgeheim voor aangepaste OAuth2"
+      oauth2_client_secret: "カスタム OAuth2 のクライアントシークレット"
+      pop3_polling_password: "Пароль аккаунта POP3 для загрузки эл. писем."
+      server_key: "رمز الخطأ: %{status}"
+    "message": "Adgangstoken genopfriskningsfejl"
+    "message": "Luo salasana (leikepöydälle)"
+msgstr "Adgangskoden skal være på mindst §d tegn"
+"""
+
+CAUSES["names with a number inside"] = r"""
+	OAuth2SessionTypeAccessToken OAuth2SessionType = iota
+func (s OAuth2SessionType) String() string {
+type X509SecretProvider struct{ secretLister corev1listers.SecretLister }
+// swagger:parameters revokeOAuth2LoginSessions
+        JSON.stringify({ encryptionKey: organizationKey.keyB64 }),
+        send.password = passwordKey.keyB64;
+    session.secret = base64Decoded.secretBytes;
+      fido2Credentials: fido2Credentials.length,
+password: OAuth2PasswordBearer
+token: oauth2Config.TokenSource(ctx, tok),
+privateKey: ed25519Signer.privateKey,
+apiKey: i18nConfig.apiKeyHeaderName,
+hmacKey := e2eKeyStore.currentKey
+authToken = http2Client.authTokenProvider
+Password: v1Secret.Spec.PasswordSecretRef.Name,
+    // Content encryption key is AES256_CBC_HMAC
+    let(:id_token) { JWT.encode(token_data, platform_private_key, "RS256") }
+jwt.decode(token, secret, "HS256")
+    it "corrects authentication method to login for office365" do
+    name: "1Password (1pux/json)",
+We support 1Password (CLI2) and §Word.
+      { alias: alias_name, ai_secret_id: secret_id&.to_i }
+        data: { client_secret: data },
+  update({ access_token: result, refresh_token: answer })
+          body: { client_id:, client_secret: }.to_json,
+#  oauth_client_secret            :bigint
+                "derhansen/fe_change_pwd": "<2.0.5|>=3,<3.0.3",
+        "typo3/cms-change-password": "<10.4.37|>=11,<11.5.28",
+          secrets: "APP-STORE-CONNECT-AUTH-KEY,APP-STORE-CONNECT-AUTH-ID,APP-STORE-CONNECT-TEAM-ISSUER"
+          secrets: "CI-GHAPP-ID,CI-GHAPP-KEY"
+process.env.APPLE_ID_PASSWORD || `@keychain:AC_PASSWORD`;
+          @"password": @(passwordSupported()),
+              <button type="button" appCopyField="password" [cipher]="cipher">
+  <app-secrets [secrets]="secrets$ | async" [password]="form.value.password"></app-secrets>
+[storage.mysql.tls.private_key]: ../storage/mysql.md#tls
+   `--encryption-key`, and `--new-encryption-key` parameters.
+Use `--password` interactively; `--password-stdin` otherwise.
+    checksum/secret: §digest
+conn = psycopg.connect(f"postgresql://{user}:{quote(password)}@{host}/{db}")
+            .filter_from_query_string("-users:§user,§user")
+| api client | `client_secret_basic` | Secret | `confidential` |
+"""

@@ -10,6 +10,7 @@ from collector.redact import Redactor
 from tests.redact.harmless.beside import BESIDE, planted
 from tests.redact.harmless.causes import CAUSES
 from tests.redact.harmless.filling import filled
+from tests.redact.harmless.outputs import OUTPUTS
 
 LINES_OF_A_TEMPLATE = 5
 SEEDS = range(4)
@@ -37,6 +38,13 @@ def test_a_secret_in_the_same_place_is_found(redactor: Redactor, cause: str) -> 
             for written in (text, json.dumps({"output": text})):
                 survived += [written] if value in redactor.text(written) else []
     assert survived == []
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_whole_text_without_secrets_stays(redactor: Redactor, name: str) -> None:
+    for seed in SEEDS:
+        text = filled(OUTPUTS[name], seed)
+        assert redactor.text(text).split("\n") == text.split("\n")
 
 
 def test_every_cause_has_secrets_beside_it() -> None:

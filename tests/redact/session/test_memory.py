@@ -128,3 +128,30 @@ def test_a_rule_that_is_switched_off_leaves_answers_alone() -> None:
     )
     off.event(call("s", "a", "pass show work/db"))
     assert "falcon-otter-12" in redacted(off, result("s", "a", "falcon-otter-12"))
+
+
+def test_an_answer_to_a_question_for_a_secret_is_one(fresh: Redactor) -> None:
+    def asked(question: str, answer: str) -> str:
+        fresh.event(event("s", kind="assistant_response", role="assistant", text=question))
+        return redacted(fresh, event("s", kind="user_prompt", role="user", text=answer))
+
+    assert VALUE not in asked("The login fails. What is the password for the admin account?", VALUE)
+    assert VALUE not in asked("Please paste your API key:", VALUE)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the password of the database?", "production"),
+        ("What is the password of the database?", "it is in config2.yaml"),
+        ("Please paste the token.", "docs/token2.md"),
+        ("Which token should I use, the access token or the refresh token?", "refresh2token"),
+        ("I read the key. What is the next step?", "step2deploy"),
+        ("Do you want me to rotate the secret?", "yes"),
+    ],
+)
+def test_other_answers_stay(fresh: Redactor, question: str, answer: str) -> None:
+    fresh.event(event("s", kind="assistant_response", role="assistant", text=question))
+    assert answer in redacted(fresh, event("s", kind="user_prompt", role="user", text=answer))
+    after = event("s", kind="user_prompt", role="user", text=VALUE)
+    assert VALUE in redacted(fresh, after)

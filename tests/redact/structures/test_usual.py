@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+
 import pytest
 
 from collector.redact import Redactor
 from collector.redact.rule import sample
 from tests.redact.secrets import secret
+from tests.redact.structures.in_programs import IN_PROGRAMS
 from tests.redact.structures.usual import USUAL, wrapped
 
 LONG = {
@@ -17,10 +21,10 @@ LONG = {
 WINDOW = 12  # characters of a value that no line may keep
 
 
-@pytest.mark.parametrize("met", USUAL)
+@pytest.mark.parametrize("met", USUAL | IN_PROGRAMS)
 def test_a_secret_is_found_where_people_meet_it(redactor: Redactor, met: str) -> None:
     survived = []
-    for template in USUAL[met].strip("\n").split("\n"):
+    for template in (USUAL | IN_PROGRAMS)[met].strip("\n").split("\n"):
         kinds = ("drawn",) if "¤¤" in template else ("signs", "drawn")
         for kind in kinds:
             value = secret(kind, 1)
@@ -49,3 +53,36 @@ def test_a_secret_broken_over_lines_is_found(redactor: Redactor) -> None:
                 after = redactor.text(text)
                 survived += [(way, name, template)] if any(piece in after for piece in pieces) else []
     assert survived == []
+
+
+def test_every_item_of_a_list_is_found(redactor: Redactor) -> None:
+    values = [secret("drawn", seed) for seed in range(3)]
+    for frame, quote in itertools.product(("api_keys:\n  - @", "tokens:\n- @", '{"x": "secrets:\\n  - @"}'), ("", '"')):
+        if quote and frame.startswith("{"):
+            continue
+        item = "\\n  - " if frame.startswith("{") else "\n" + frame.split("\n")[1].removesuffix("@")
+        text = frame.replace("@", item.join(f"{quote}{value}{quote}" for value in values)) + "\nother: 1"
+        after = redactor.text(text)
+        assert [value for value in values if value in after] == [], text
+        assert "other: 1" in after
+
+
+def test_a_change_of_password_is_told_twice(redactor: Redactor) -> None:
+    old, new = secret("drawn", 1), secret("drawn", 2)
+    after = redactor.text(f"I changed the password from {old} to {new}, please look.")
+    assert old not in after
+    assert new not in after
+    assert after.endswith(", please look.")
+
+
+def test_what_stands_behind_the_user_of_a_url_stays(redactor: Redactor) -> None:
+    after = redactor.text(f"git remote add x https://x-access-token:{secret('drawn', 3)}@git.acme.test/team/api.git")
+    assert after.endswith("@git.acme.test/team/api.git")
+
+
+def test_a_number_in_json_ends_before_the_brackets(redactor: Redactor) -> None:
+    text = json.dumps({"users": [{"DB_PASSWORD": 12345678}, {"name": "ada", "password": secret("drawn", 4)}]})
+    for written in (text, text.replace(" ", ""), json.dumps({"output": text.replace(" ", "")})):
+        after = redactor.text(written)
+        assert secret("drawn", 4) not in after
+        assert "ada" in json.dumps(json.loads(after))

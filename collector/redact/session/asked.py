@@ -1,0 +1,38 @@
+"""A secret that a person is asked for, and answers with nothing else: `What is the password of the database?`, `X`.
+
+In: what the model said last, and what was typed then. Out: whether the one asks for a secret, and the other is one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from collector.redact.words.names import Promise
+from collector.redact.words.values import Notation, is_secret
+
+_END = 240  # of a text: there the question stands
+SHORTEST, LONGEST = 6, 400
+_names_one = re.compile(r"(?i)passw|passphrase|passcode|token|key|secret|credential")  # most texts name none
+_asks = re.compile(
+    r"(?i)\b(?:what(?:'s| is| are)|paste|provide|give me|send(?: me)?|share|enter|type(?: in)?|tell me|need)\s+"
+    r"(?:me\s+)?(?:the|your|a|an|that|its|their)\s+(?:[\w-]+\s+){0,4}?"
+    r"(?:password|passphrase|passcode|token|(?:api|access|secret|license)[ -]?key|secret|credentials?)"
+    r"\b[^.?!\n]{0,80}[.?!:]?\W{0,4}\Z"
+)
+_name_or_place = re.compile(
+    r"[\w.-]+\.[a-z]{2,4}|.*/.*\.\w+|https?://.*|v?\d+(?:\.\d+)+|[a-z]+[-_]?\d{1,2}", re.IGNORECASE
+)
+
+
+def asks_for_a_secret(text: Any) -> bool:
+    """Whether a text ends in asking for one."""
+    end = text[-_END:] if isinstance(text, str) else ""
+    return bool(_names_one.search(end) and _asks.search(end))
+
+
+def is_one_secret(text: Any) -> bool:
+    """Whether an answer is one piece that nobody would write as a word, and names no file."""
+    value = text.strip() if isinstance(text, str) else ""
+    is_piece = SHORTEST <= len(value) <= LONGEST and not any(map(str.isspace, value))
+    return is_piece and not _name_or_place.fullmatch(value) and is_secret(value, Promise.PASSWORD, Notation.BARE)
