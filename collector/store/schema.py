@@ -1,30 +1,37 @@
 """What the database looks like: tables by version, views, dictionary and prices.
 
 In: a connection inside of a transaction, and the version it has. Out: the newest version, with all it held. Views and
-prices have no version: they are made anew whenever theirs differ from what this version of collector would make.
+prices have no version: they are made anew whenever theirs differ from what this version of collector would make. A
+database that lacks a table of its own version, as one from between two releases may, is made anew from its events.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import lru_cache
 
 from collector.store import totals
-from collector.store.packing import shipped_dictionary
+from collector.store.packing import Packer, shipped_dictionary
 from collector.store.prices import Price, PriceTable
 from collector.store.rows import Row, from_line
 from collector.store.totals import PROMPT_OVER, statement
 from collector.store.writing import Rows
 
 VERSION = 3
+_CREATES = re.compile(r"^CREATE (TABLE|INDEX|TRIGGER) (\w+)", re.MULTILINE)
+# What does not follow from the events that are stored.
+OWN = ("forks", "removals", "settings", "prices", "price_names")
+BEFORE = "before_"  # what tables are called while what they hold is moved
 
 
 def is_current(connection: sqlite3.Connection, prices: PriceTable | None) -> bool:
-    """Whether a database of this version has this version's views, and these prices, if they are given."""
-    if connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'settings'").fetchone()[0] == 0:
+    """Whether a database of this version has its tables, its views, and these prices, if they are given."""
+    if not (_has_all_of(connection, "002.sql") and _has_all_of(connection, "003.sql")):
         return False
     known = dict(connection.execute("SELECT name, value FROM settings"))
     return known.get("views") == _mark_of_views() and (
@@ -41,7 +48,9 @@ def upgrade(connection: sqlite3.Connection, version: int, prices: PriceTable | N
         _make_tables(connection)
     elif version == 1:
         _from_version_1(connection)
-    elif version == 2:
+    elif not _has_all_of(connection, "002.sql"):
+        _from_its_events(connection)
+    elif not _has_all_of(connection, "003.sql"):
         _from_version_2(connection)
     _make_views(connection)
     if prices is None:
@@ -112,10 +121,64 @@ def _from_version_1(connection: sqlite3.Connection) -> None:
 
 def _from_version_2(connection: sqlite3.Connection) -> None:
     """Adds up by day what stands in the totals that version 2 kept already."""
+    for kind, name in reversed(_made_by("003.sql")):
+        connection.execute(f"DROP {kind} IF EXISTS {name}")
     _run(connection, "003.sql")
     totals.add_up_sessions(connection)
     totals.add_up_calls(connection)
     totals.add_up_models(connection)
+
+
+def _from_its_events(connection: sqlite3.Connection) -> None:
+    """Stores every event anew, under its number, and takes over what does not follow from events."""
+    unpacked = Packer(connection).unpacked
+    found = connection.execute("SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()
+    tables = [name for kind, name in found if kind == "table" and not name.startswith("sqlite_")]
+    for kind, name in found:
+        if kind in ("index", "trigger"):
+            connection.execute(f'DROP {kind} IF EXISTS "{name}"')
+    for name in tables:
+        connection.execute(f'ALTER TABLE "{name}" RENAME TO "{BEFORE}{name}"')
+    _make_tables(connection)
+    _store_anew(connection, unpacked)
+    for name in (name for name in OWN if name in tables):
+        shared = ", ".join(each for each in _columns(connection, BEFORE + name) if each in _columns(connection, name))
+        connection.execute(f"DELETE FROM {name}")  # noqa: S608 - our own names
+        connection.execute(f"INSERT INTO {name} ({shared}) SELECT {shared} FROM {BEFORE}{name}")  # noqa: S608
+    for name in tables:
+        connection.execute(f'DROP TABLE "{BEFORE}{name}"')
+
+
+def _store_anew(connection: sqlite3.Connection, unpacked: Callable[[bytes | str], str | None]) -> None:
+    rows = Rows(connection)
+    found = connection.execute(
+        f"SELECT number, received, body FROM {BEFORE}event_rows JOIN {BEFORE}packed_bodies USING (number) "  # noqa: S608
+        "ORDER BY number"
+    )
+    # What came at once, as far as its numbers follow one another.
+    for (_, received), group in itertools.groupby(
+        enumerate(found), key=lambda each: (each[1][0] - each[0], each[1][1])
+    ):
+        batch = [row for _, row in group]
+        _set(connection, "last_number", str(batch[0][0] - 1))
+        made = (from_line(str(unpacked(body)).encode()) for _, _, body in batch)
+        rows.store([row for row in made if isinstance(row, Row)], received)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
+def _has_all_of(connection: sqlite3.Connection, script: str) -> bool:
+    """Whether the database has every table, index and trigger that a script makes."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    return there.issuperset(name for _, name in _made_by(script))
+
+
+@lru_cache
+def _made_by(script: str) -> list[tuple[str, str]]:
+    """What a script makes: a kind and a name each."""
+    return _CREATES.findall(statement(script))
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

@@ -106,3 +106,51 @@ def test_views_and_prices_of_an_older_release_are_made_anew(tmp_path: Path) -> N
     assert summarize(database, prices=prices.load()) == expected
     with asking(database) as connection:
         assert connection.execute("SELECT count(*) FROM messages").fetchone()[0] > 0
+
+
+LACKED = {
+    "places": ["DROP TABLE usage_days", "DROP TABLE places", "ALTER TABLE contexts DROP COLUMN agent"],
+    "an index": ["DROP INDEX event_rows_with_redactions"],
+    "models by day": [f"DROP TRIGGER model_{when}" for when in ("come", "change", "go")] + ["DROP TABLE model_days"],
+}
+
+
+@pytest.mark.parametrize("lacked", LACKED)
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_database_from_between_two_releases_is_made_anew(tmp_path: Path, lacked: str, version: int) -> None:
+    """As a checkout of a day earlier leaves it: of this version by its number, and without a table that came later."""
+    database = tmp_path / "events.db"
+    events = [*sample_events(), event("session_index", session_id="only mentioned"), event(session_id=None)]
+    with closing(Writer(database)) as writer:
+        writer.store(map(row_of, events[:200]))
+        writer.store(map(row_of, events[200:]))
+        expected = derived(writer.connection)
+    before = stored(database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+            connection.execute(f"DROP VIEW {view}")
+        for command in (f"DROP TRIGGER {each}" for each in ("usage_come", "usage_change", "usage_go")):
+            if lacked == "places":
+                connection.execute(command)
+        for command in LACKED[lacked]:
+            connection.execute(command)
+        connection.execute("INSERT INTO removals VALUES (1, '2026-03-05', 'asked', '{}', 1, 1, 1)")
+        connection.execute("INSERT INTO settings VALUES ('last_number', '9000')")
+        connection.execute(f"PRAGMA user_version = {version}")
+    with asking(database) as connection:
+        assert derived(connection) == expected
+        assert connection.execute("SELECT reason FROM removals").fetchall() == [("asked",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert stored(database) == before
+    with closing(Writer(database)) as writer:
+        assert writer.store(map(row_of, events)).accepted == 0
+        assert writer.store([row_of(event(session_id="new"))]).accepted == 1
+        assert writer.connection.execute("SELECT max(number) FROM event_rows").fetchone()[0] == 9001
+
+
+def stored(database: Path) -> list[tuple[int, str, str]]:
+    """The events of a store, under their numbers, and when they came."""
+    with asking(database) as connection:
+        return connection.execute(
+            "SELECT number, received_at, body FROM events JOIN bodies USING (number) ORDER BY number"
+        ).fetchall()
