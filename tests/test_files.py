@@ -61,6 +61,7 @@ OURS = {
     "state.json.lock": 74,
     "installation.json": 74,
     "state.held/index.json": 74,
+    "paused.left-out.json": 74,
     "excluded.toml": 78,
     "token": 78,
     "state.quarantine.jsonl": 0,

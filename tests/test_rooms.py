@@ -192,6 +192,16 @@ def moves_of(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, ast.unparse(node)
 
 
+def test_whoever_keeps_our_files_reads_them_without_waiting_for_a_pipe() -> None:
+    found = [
+        f"{name_of(path)}:{line} {call}"
+        for path in (PACKAGE / "keeping").glob("*.py")
+        for line, call in calls_of(path)
+        if call.endswith((".read_bytes", ".read_text"))
+    ]
+    assert found == [], "use collector.files.read_plain"
+
+
 def test_offsets_move_in_the_committer_only() -> None:
     assert [
         f"{name_of(path)}:{line} {text}"

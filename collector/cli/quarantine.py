@@ -108,7 +108,7 @@ def drop(
     Example: collector quarantine drop --all
     """
     meant = _meant(_opened(config, state, sink), ids or [], everything=everything)
-    dropped = sum(kept.quarantine.drop({entry["id"] for entry in kept.entries}) for kept in meant)
+    dropped = sum(kept.quarantine.drop(kept.entries) for kept in meant)
     typer.echo(tame_json({"dropped": dropped}) if json else f"Dropped {dropped}.")
 
 
@@ -155,10 +155,10 @@ def _retried(kept: Kept, fates: Counter[str]) -> None:
     """Counts what becomes of each; whatever ends this, what was taken is no longer in quarantine."""
     from collector.assembly import retry_events
 
-    taken: set[str] = set()
+    taken: list[dict[str, Any]] = []
     try:
         for entry, fate in retry_events(kept.chosen, kept.entries):
-            taken |= {entry["id"]} if fate == "taken" else set()
+            taken += [entry] if fate == "taken" else []
             fates[fate] += 1
     finally:
         fates["delivered"] += kept.quarantine.drop(taken) if taken else 0

@@ -283,8 +283,8 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
         if _is_of(choice, file.original.session_id, file.original.project)
     ]
     quarantine = quarantine_of(chosen)
-    ids = {entry["id"] for entry in quarantine.entries() if _holds(choice, entry)}
-    dropped = quarantine.drop(ids) if ids else 0
+    entries = [entry for entry in quarantine.entries() if _holds(choice, entry)]
+    dropped = quarantine.drop(entries) if entries else 0
     if not keys:
         return 0, dropped, False
     try:

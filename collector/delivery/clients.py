@@ -22,6 +22,7 @@ from collector.errors import ConfigurationError
 from collector.log import get_logger
 from collector.settings.addresses import tokens_in
 from collector.settings.options import SinkSettings, is_loopback
+from collector.settings.proxies import proxy_of
 
 log = get_logger()
 SHORTEST_IN_QUERY = 8  # characters that a key has at least; `v=1` is not one
@@ -43,6 +44,8 @@ class Clients:
         self.generation = 0
         self.has_credentials = False
         self._settings, self._url, self._transport, self._renewed = settings, url, transport, renewed
+        # http:// is allowed to loopback because nothing leaves this machine; a proxy would carry it elsewhere.
+        self.proxy = proxy_of(url) if transport is None and not is_loopback(url) else None
         self._secrets: set[str] = set()
         self._lock = threading.Lock()
         self._files = [] if renewed is None else proof_files(settings)
@@ -61,10 +64,12 @@ class Clients:
         try:
             return self._new()
         except (ValueError, ImportError, httpx.InvalidURL) as error:  # their texts may quote the proxy's password
+            if self.proxy is None:
+                raise
             why = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
             raise ConfigurationError(
-                f"A proxy variable in the environment cannot be used{why}. Nothing was sent. Write https_proxy, "
-                "http_proxy and all_proxy as http://host:port, and no_proxy as names with commas between them."
+                f"The proxy that {self.proxy.named_by} names cannot be used{why}. Nothing "
+                "was sent. Write it as http://host:port, or name the sink's host in no_proxy."
             ) from None
 
     def renew(self) -> bool:
@@ -102,8 +107,6 @@ class Clients:
             mine = credentials.header.lower()  # of two headers with one name, a receiver may take either
             headers = {name: value for name, value in headers.items() if name.lower() != mine}
             headers[credentials.header] = credentials.value
-        # http:// is allowed to loopback because nothing leaves this machine; a proxy would carry it elsewhere.
-        may_use_proxy = not is_loopback(self._url)
         is_encrypted = self._transport is None and httpx.URL(self._url).scheme == "https"
         trust = trust_of(settings) if is_encrypted else NO_TRUST
         in_url = _secrets_in(self._url)
@@ -118,7 +121,9 @@ class Clients:
                 headers=headers,
                 timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
                 verify=trust,
-                trust_env=may_use_proxy,
+                # httpx would read no_proxy too, and raise for `[::1]` and `fe80::/10`, which other programs want there.
+                trust_env=False,
+                proxy=self.proxy.url if self.proxy else None,
                 follow_redirects=False,
                 limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
                 transport=self._transport,

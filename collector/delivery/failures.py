@@ -11,8 +11,8 @@ import ssl
 import httpx
 
 from collector.delivery.sink import Halt, Retry
-from collector.settings.environment import Proxy
 from collector.settings.options import SinkSettings
+from collector.settings.proxies import Proxy
 
 CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
 SPEAKS_NO_TLS = "No TLS is spoken there: check the port in sink.url; if it is meant to be so, write http://."
@@ -31,7 +31,7 @@ ABOUT_THE_CLIENT = ("CERTIFICATE", "UNKNOWN_CA", "HANDSHAKE_FAILURE", "ACCESS_DE
 
 def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None) -> Retry | Halt:
     """What a failed exchange means: a bad certificate, proxy or URL needs a person, anything else may pass."""
-    reason = f"{type(error).__name__}: {error}"
+    reason = f"{type(error).__name__}: {error}".rstrip(".")
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -47,7 +47,9 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
         return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
     if isinstance(error, httpx.RemoteProtocolError) and str(settings.url).lower().startswith("http:"):
-        reason = f"{reason.rstrip('.')}; {MAY_SPEAK_TLS}"
+        reason = f"{reason}; {MAY_SPEAK_TLS}"
+    if proxy is not None:
+        reason = f"{reason}; {proxy}"
     # A server, or a filter in front of it, may hang up because of what it was sent.
     has_hung_up = isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
     return Retry(reason, may_be_poison=has_hung_up)

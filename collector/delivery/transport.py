@@ -26,8 +26,7 @@ from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
 from collector.errors import SinkHalted
 from collector.log import get_logger
 from collector.settings.addresses import told
-from collector.settings.environment import proxy_of
-from collector.settings.options import SinkSettings, is_loopback, refuse_clear_text
+from collector.settings.options import SinkSettings, refuse_clear_text
 
 log = get_logger()
 DEADLINES = Deadlines()  # of all sinks, so that a process has one thread for them
@@ -63,8 +62,8 @@ class Transport:
         self._compress = COMPRESSIONS.get(settings.compression)
         self._settings = settings
         self._sign = sign
-        self._proxy = proxy_of(url) if transport is None and not is_loopback(url) else None
         self._clients = Clients(settings, url, credentials, transport, renewed)
+        self._proxy = self._clients.proxy
         self._is_closed = False
         self._idle = deque([self._connected()])  # here, so that a mistake shows at the start
 

@@ -189,7 +189,7 @@ def _room(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
-    count = len(quarantine_of(settings).entries())
+    count = quarantine_of(settings).count()
     if count:
         yield Check("quarantine", "warn", counted(count, "entry", "entries"), "See `collector quarantine list`.")
     else:

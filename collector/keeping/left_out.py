@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 
 from collector.errors import StateError
+from collector.files import read_plain
 from collector.keeping.pause import write_whole
 
 Span = tuple[str, str]
@@ -33,7 +34,7 @@ def spans_left_out(state_path: Path) -> list[Span]:
     """From when to when nothing that was written is sent."""
     path = left_out_path(state_path)
     try:
-        return [(str(since), str(until)) for since, until in orjson.loads(path.read_bytes())["pauses"]]
+        return [(str(since), str(until)) for since, until in orjson.loads(read_plain(path))["pauses"]]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -106,7 +106,7 @@ def paused_since(state_path: Path, now: float) -> float | None:
     if read_pause(state_path, now) is None:
         return None
     try:
-        return float(orjson.loads(pause_path(state_path).read_bytes())["since"])
+        return float(orjson.loads(read_plain(pause_path(state_path)))["since"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -1,10 +1,11 @@
 """The quarantine: what could not be read or was not accepted, redacted, with its reason and its place.
 
-In: things to quarantine, and ids to drop. Out: entries, one JSON object per line, mode 0600, written and synced before
-the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two sources are
-two entries under one id, and the same line quarantined again after a crash is one entry. Each names the sink that was
-in force. When the file is full the oldest entries go, and their number is returned to be logged as an error. The agent
-adds while a person may be dropping or retrying, so every writer holds the lock beside the file for as long as it takes.
+In: things to quarantine, and entries to drop. Out: entries, one JSON object per line, mode 0600, written and synced
+before the offset that passes them is saved (promise 1). An entry is one thing at one place: the same bytes in two
+sources are two entries under one id, and the same line quarantined again after a crash is one entry. Each names the
+sink that was in force. When the file is full the oldest entries go, and their number is returned to be logged as an
+error. The agent adds while a person may be dropping or retrying, so every writer holds the lock beside the file for as
+long as it takes.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class Quarantine:
         self.max_bytes = max_bytes
         self.lock_seconds = lock_seconds
         self._always = {"sink": sink.text} if sink else {}
+        self._counted = 0
+        self._counted_at: tuple[int, int, int] | None = None
 
     def add(self, things: Iterable[Quarantined]) -> int:
         """Adds these; returns how many old entries had to go. Nothing counts as written until this returns."""
@@ -80,29 +83,47 @@ class Quarantine:
     def entries(self) -> list[dict[str, Any]]:
         """The entries, oldest first; lines that a crash cut short are passed over."""
         found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for entry in self._read():
+            found.setdefault(_place(entry), entry)
+        return list(found.values())
+
+    def count(self) -> int:
+        """How many entries there are. The service asks again and again, so it takes little memory for a full file, and
+        none of its time while the file stays as it is."""
+        try:
+            status = self.path.stat()
+        except OSError:  # none, or one that cannot be read, which is for whoever reads it to say
+            stamp = None
+        else:
+            stamp = status.st_ino, status.st_size, status.st_mtime_ns
+        if stamp is None or stamp != self._counted_at:
+            self._counted = len({hash(_place(entry)) for entry in self._read()})
+            self._counted_at = stamp
+        return self._counted
+
+    def _read(self) -> Iterator[dict[str, Any]]:
         try:
             with os.fdopen(opened_plain(self.path), "rb") as file:
                 for line in file:
                     entry = _entry(line)
                     if entry is not None:
-                        found.setdefault(_place(entry), entry)
+                        yield entry
         except FileNotFoundError:
-            return []
+            return
         except OSError as error:
             raise StateError(
                 f"Cannot read the quarantine {self.path}: {error.strerror}. Nothing was changed. "
                 "Make it readable to this user."
             ) from None
-        return list(found.values())
 
-    def drop(self, ids: set[str]) -> int:
-        """Removes the entries with these ids; returns how many there were."""
-        gone = set()
+    def drop(self, entries: Iterable[dict[str, Any]]) -> int:
+        """Removes these, and not what has their ids at other places or for other sinks; returns how many there were."""
+        meant, gone = set(map(_place, entries)), set()
         absent = contextlib.suppress(FileNotFoundError)
         with self._locked("Nothing was removed."), absent, self._rewritten() as (old, new):
             for line in old:
                 entry = _entry(line)
-                if entry is not None and entry["id"] in ids:
+                if entry is not None and _place(entry) in meant:
                     gone.add(_place(entry))
                 elif entry is not None:
                     new.write(line)

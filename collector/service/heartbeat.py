@@ -75,7 +75,7 @@ def standing(flow: Flow, configuration: str) -> dict[str, Any]:
     for name, version in sorted(flow.writers):
         writers.setdefault(name, []).append(version)
     try:
-        quarantined: int | None = len(flow.committer.quarantine.entries())
+        quarantined: int | None = flow.committer.quarantine.count()
     except StateError:
         quarantined = None
     return {

@@ -10,7 +10,6 @@ from collector.settings.environment import (
     credential,
     home,
     notify_socket,
-    proxy_of,
     read_secret,
     state_key,
     user_config,
@@ -23,6 +22,7 @@ from collector.settings.identity import account, machine_id
 from collector.settings.layers import Origins
 from collector.settings.loading import load, no_file, set_here, users_file
 from collector.settings.model import Settings, masked, state_file, token_path, token_places, with_sinks
+from collector.settings.proxies import proxy_of
 
 __all__ = [
     "Origins",

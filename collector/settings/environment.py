@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -94,33 +92,6 @@ def state_directory() -> Path:
     """$STATE_DIRECTORY under systemd, else the platform's directory for state."""
     given = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
     return Path(given) if given else platformdirs.user_state_path("collector")
-
-
-class Proxy(NamedTuple):
-    """A proxy that the environment names: by which variable, and where, without its credentials."""
-
-    variable: str
-    address: str
-
-    def __str__(self) -> str:
-        return f"{self.variable} names {self.address}"
-
-
-def proxy_of(url: str) -> Proxy | None:
-    """The proxy through which requests to a URL go; None if they go straight there."""
-    parts = urlsplit(url)
-    # Here, for whoever sends: it brings in the modules of HTTP.
-    from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
-
-    named = getproxies_environment()
-    kind = next((kind for kind in (parts.scheme.lower(), "all") if named.get(kind)), "")
-    if not kind or proxy_bypass_environment(parts.hostname or "", named):
-        return None
-    variables = (f"{kind}_proxy", f"{kind}_proxy".upper())
-    variable = next((name for name in variables if os.environ.get(name)), variables[0])
-    told = named[kind] if "://" in named[kind] else f"http://{named[kind]}"
-    scheme, _, rest = told.partition("://")
-    return Proxy(variable, f"{scheme}://{rest.rpartition('@')[2].partition('/')[0]}")
 
 
 def variable(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,12 +44,14 @@ class StoreUnavailable(StoreError):
 def open_to_read(path: Path, prices: PriceTable | None = None) -> sqlite3.Connection:
     """The database for reading, with these prices, while somebody else may be writing to it; raises StoreError."""
     try:
-        path.stat()  # `exists` hides from Python 3.14 on that a directory above may not be entered
+        status = path.stat()  # `exists` hides from Python 3.14 on that a directory above may not be entered
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"There is no store at {path} yet. `collector scan` without a sink creates it, "
             "and so does `collector receive`; --database names another place."
         ) from None
+    if stat.S_ISFIFO(status.st_mode):  # SQLite would wait for whoever writes into it
+        raise StoreError(f"The store {path} is a pipe. --database and store.database name another place.")
     try:
         connection = _connect(f"{path.absolute().as_uri()}?mode=ro")
         with _closing_on_error(connection):

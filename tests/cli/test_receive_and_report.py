@@ -218,6 +218,15 @@ def test_a_report_of_nothing_says_so(database: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("command", [("report",), ("store", "info"), ("web",)])
+def test_a_pipe_with_the_name_of_the_store_keeps_nobody_waiting(database: Path, command: tuple[str, ...]) -> None:
+    database.parent.mkdir(parents=True)
+    os.mkfifo(database)
+    result = run(*command, "--database", database)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"The store {database} is a pipe" in result.stderr
+
+
 def test_the_last_days_end_today(database: Path) -> None:
     fill(database, reply("msg-1", 7, time="2999-01-01T00:00:00Z"), reply("msg-2", 9, time="2001-01-01T00:00:00Z"))
     shown = json.loads(run("report", "--database", database, "--days", "2", "--json").stdout)

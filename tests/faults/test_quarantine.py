@@ -19,7 +19,7 @@ from collector.flow.outcome import Quarantined
 from collector.keeping.quarantine import Quarantine
 from tests.agent import REPOSITORY, Agent, Result
 from tests.build import Home
-from tests.sink import Answer, Event, Sink, poison
+from tests.sink import Answer, Event, Sink, poison, rejecting
 
 KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
 
@@ -113,6 +113,20 @@ def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> N
         assert [entry["reason"] for entry in place.entries()] == ["torn line"]
 
 
+def test_what_another_sink_has_not_taken_is_kept_when_this_one_takes_it(tmp_path: Path) -> None:
+    with Sink(then=rejecting(is_poison)) as before, Sink(then=rejecting(is_poison)) as now:
+        place = Place(tmp_path, before)
+        place.session.prompt("poison")
+        place.session.prompt("fine")
+        assert place.agent.scan().ledger["quarantined"] == 1
+        place.sink = place.agent.sink = now
+        assert place.agent.scan().ledger["quarantined"] == 1
+        now.clear_script()
+        assert len(place.entries()) == 2
+        place.quarantine("retry", "--all")
+        assert [entry["sink"] for entry in place.entries()] == [f"http {before.url}"]
+
+
 def test_a_retry_sends_nothing_of_a_project_that_was_excluded_meanwhile(tmp_path: Path) -> None:
     with Sink(then=poison(is_poison)) as sink:
         place = Place(tmp_path, sink)
@@ -155,6 +169,22 @@ def test_it_survives_restarts_and_the_loss_of_the_state(tmp_path: Path) -> None:
         place.agent.scan()
         assert place.entries() == before
         assert len(before) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux how much memory a process has taken")
+def test_a_full_quarantine_takes_no_memory_of_a_service_that_tells_of_it(tmp_path: Path) -> None:
+    with Sink() as sink:
+        place = Place(tmp_path, sink, COLLECTOR_HEARTBEAT__INTERVAL="1")
+        place.path.parent.mkdir(mode=0o700)
+        entry = {**Quarantined("a", "torn line", "~/x", 0, "x" * 900)._asdict(), "time": "2026-01-01T00:00:00Z"}
+        with place.path.open("w") as file:
+            file.writelines(json.dumps({**entry, "offset": number}) + "\n" for number in range(45_000))
+        with place.agent.start() as running:
+            sink.wait_for(lambda: len([event for event in sink.events if event["kind"] == "heartbeat"]) > 2)
+            status = Path(f"/proc/{running.process.pid}/status").read_text()
+    most = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    assert most < 100_000  # kB; all entries would take 140,000
+    assert sink.events[-1]["attributes"]["quarantine"] == 45_000
 
 
 def test_a_full_quarantine_drops_the_oldest_and_says_so_loudly(tmp_path: Path) -> None:
@@ -204,7 +234,7 @@ def test_dropping_while_the_agent_adds_loses_nothing(tmp_path: Path) -> None:
     assert agent.stdout
     agent.stdout.readline()
     for number in range(50):
-        assert quarantine.drop({f"old{number}"}) == 1
+        assert quarantine.drop([each for each in quarantine.entries() if each["id"] == f"old{number}"]) == 1
     agent.communicate()
     assert [entry["id"] for entry in quarantine.entries()] == [f"n{number}" for number in range(300)]
 

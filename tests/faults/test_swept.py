@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,8 +62,11 @@ def across_mounts(*_: object, **__: object) -> None:
     raise OSError(18, "Invalid cross-device link")
 
 
-def refused(*_: object, **__: object) -> int:
-    raise OSError(5, "Input/output error")
+def refusing(name: Any, *more: Any, opened: Any = os.open, **named: Any) -> int:
+    """As a disk that fails in the middle of transcripts."""
+    if str(name).endswith(".jsonl"):
+        raise OSError(5, "Input/output error")
+    return int(opened(name, *more, **named))
 
 
 @pytest.fixture(params=["links", "copies"])
@@ -359,7 +363,7 @@ def test_a_project_that_is_no_longer_wanted_is_dropped_once_it_can_be_looked_at(
     fails(world)
     path.unlink()
     left_out = scope(root_of(world.root, "claude"), home=world.home, exclude=["/work/a"])
-    for refusal, kept in ((refused, 1), (os.open, 0)):
+    for refusal, kept in ((refusing, 1), (os.open, 0)):
         with monkeypatch.context() as patch:
             patch.setattr("os.open", refusal)
             run_pass(world.flow(scope=left_out), Ledger())

@@ -187,4 +187,4 @@ def test_its_quarantine_is_read_and_the_same_thing_is_still_the_same(tmp_path: P
     quarantine.add([again])
     assert quarantine.entries() == [entry]
     assert path.read_bytes().split(b',"time"')[0] == QUARANTINE.split(b',"time"')[0]
-    assert quarantine.drop({entry["id"]}) == 1
+    assert quarantine.drop([entry]) == 1

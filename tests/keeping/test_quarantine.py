@@ -30,6 +30,11 @@ def test_the_same_thing_again_after_a_crash_is_there_once(tmp_path: Path) -> Non
     quarantine.add([thing("a")])
     quarantine.add([thing("a"), thing("b")])
     assert [entry["id"] for entry in quarantine.entries()] == ["a", "b"]
+    assert quarantine.count() == 2
+    quarantine.drop(quarantine.entries()[:1])
+    assert quarantine.count() == 1
+    (tmp_path / "q.jsonl").unlink()
+    assert quarantine.count() == 0
 
 
 def test_half_a_line_from_a_crash_costs_only_itself(tmp_path: Path) -> None:
@@ -52,7 +57,8 @@ def test_when_it_is_full_the_oldest_go_and_their_number_is_said(tmp_path: Path) 
 def test_dropping_removes_what_is_named_and_nothing_else(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
     quarantine.add([thing("a"), thing("b"), thing("c")])
-    assert quarantine.drop({"b", "z"}) == 1
+    _, b, _ = quarantine.entries()
+    assert quarantine.drop([b, {**b, "id": "z"}, {**b, "sink": "http elsewhere"}]) == 1
     assert [entry["id"] for entry in quarantine.entries()] == ["a", "c"]
 
 

@@ -56,6 +56,8 @@ def hostile_events() -> list[Event]:
     ]
     for field in ("text", "blocks", "tool", "attributes", "redactions", "origin", "model", "pull_request", "time"):
         made += [event("unknown", **who | {field: shape}) for shape in SHAPES]
+    times = ("0000-00-00T00:00:00Z", "2026-13-39T29:59:59Z", "9999-12-31T23:59:59Z", "2026-02-30T10:00:00Z")
+    made += [event("user_prompt", **who, origin="human", time=time) for time in times]
     made += [
         event("tool_call", **who | {"blocks": [{"type": shape, "input": shape, "call_id": shape}]}) for shape in SHAPES
     ]

@@ -30,7 +30,9 @@ def view(asked: Asked) -> dict[str, Any]:
     minutes = _minutes()
     shown_minutes = minutes if zone == "local" else 0
     heatmap = charts.heatmap(values, lambda value: SAY[measure](int(value)), shown_minutes)
-    found = spans(connection, chosen.selection)
+    every = spans(connection, chosen.selection)
+    no_hours = {hour for hour in {row["hour"] for row in every} if _seconds(hour) is None}
+    found = [row for row in every if row["hour"] not in no_hours] if no_hours else every
     sessions, agents = _by_hour(found, "session_id"), _by_hour(found, "context")
     peaks = _peaks(found)
     return {
@@ -73,13 +75,17 @@ def _by_hour(found: Iterable[dict[str, Any]], key: str) -> dict[str, int]:
 
 def _points(sessions: dict[str, int], agents: dict[str, int]) -> list[list[int]]:
     """Seconds, sessions, agents: for hours with anything in them, and those beside them, where lines come down to 0."""
-    known = {_seconds(hour): (sessions[hour], agents[hour]) for hour in sorted(sessions)[-MOST_POINTS:]}
+    known = {_seconds(hour) or 0: (sessions[hour], agents[hour]) for hour in sorted(sessions)[-MOST_POINTS:]}
     times = sorted({moment + step for moment in known for step in (-3600, 0, 3600)})
     return [times, *([known.get(moment, (0, 0))[part] for moment in times] for part in (0, 1))]
 
 
-def _seconds(hour: str) -> int:
-    return int(datetime.fromisoformat(f"{hour}:00:00").replace(tzinfo=UTC).timestamp())
+def _seconds(hour: str) -> int | None:
+    """Since 1970; None for what a sender called an hour and is none, such as one of month 13."""
+    try:
+        return int(datetime.fromisoformat(f"{hour}:00:00").replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        return None
 
 
 def _peaks(found: Iterable[dict[str, Any]]) -> dict[str, tuple[int, int]]:

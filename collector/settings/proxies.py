@@ -1,0 +1,69 @@
+"""Proxies: through which one requests to a URL go, as the environment says.
+
+In: a URL; `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in either case. Out: a proxy, or none. Invariant:
+what is not understood in `no_proxy` stands for nothing. It is written for other programs as well, and must not stop an
+agent.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from urllib.parse import urlsplit
+
+_SEPARATORS = re.compile(r"[\s,]+")
+_WITH_PORT = re.compile(r"(.*):(\d+)")
+USUAL_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy: where it is named, and its URL, which may hold credentials."""
+
+    named_by: str
+    url: str = field(repr=False)
+
+    def __str__(self) -> str:
+        scheme, _, rest = self.url.partition("://")
+        return f"{self.named_by} names {scheme}://{rest.rpartition('@')[2].partition('/')[0]}"
+
+
+def proxy_of(url: str) -> Proxy | None:
+    """The proxy through which requests to a URL go; None if they go straight there."""
+    from urllib.request import getproxies  # here, for whoever sends: it brings in the modules of HTTP
+
+    parts, named = urlsplit(url), getproxies()
+    scheme = parts.scheme.lower()
+    kind = next((kind for kind in (scheme, "all") if named.get(kind)), "")
+    if not kind or _goes_straight((parts.hostname or "").rstrip("."), parts.port or USUAL_PORTS.get(scheme), named):
+        return None
+    variables = (f"{kind}_proxy", f"{kind}_proxy".upper())
+    named_by = next((name for name in variables if os.environ.get(name)), "the system")
+    return Proxy(named_by, named[kind] if "://" in named[kind] else f"http://{named[kind]}")
+
+
+def _goes_straight(host: str, port: int | None, named: dict[str, str]) -> bool:
+    entries = _SEPARATORS.split(named.get("no", "").lower())
+    return any(entry == "*" or _means(entry.partition("://")[2] or entry, host, port) for entry in entries)
+
+
+def _means(entry: str, host: str, port: int | None) -> bool:
+    """Whether an entry of `no_proxy` means this host: its name or a domain above it, its address or a network."""
+    with suppress(ValueError):
+        network = ip_network(entry.strip("[]"), strict=False)
+        return _is_address(host) and ip_address(host) in network
+    if found := _WITH_PORT.fullmatch(entry):
+        entry, its_port = found[1], int(found[2])
+        if its_port != port:
+            return False
+    name = entry.strip("[]").removeprefix("*").removeprefix(".")
+    return bool(name) and (host == name or host.endswith(f".{name}"))
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        return bool(ip_address(host))
+    return False
