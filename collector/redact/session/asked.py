@@ -18,7 +18,8 @@ _asks = re.compile(
     r"(?i)\b(?:what(?:'s| is| are)|paste|provide|give me|send(?: me)?|share|enter|type(?: in)?|tell me|need)\s+"
     r"(?:me\s+)?(?:the|your|a|an|that|its|their)\s+(?:[\w-]+\s+){0,4}?"
     r"(?:password|passphrase|passcode|token|(?:api|access|secret|license)[ -]?key|secret|credentials?)"
-    r"\b[^.?!\n]{0,80}[.?!:]?\W{0,4}\Z"
+    r"(?:\s(?:for|of|to|from|in|on|at|here|below|so|again|please|that|which|you|we|used|now)\b[^.?!\n]{0,80}|,[^.?!\n]{0,60})?"
+    r"[.?!:]?\W{0,4}\Z"
 )
 _name_or_place = re.compile(
     r"[\w.-]+\.[a-z]{2,4}|.*/.*\.\w+|https?://.*|v?\d+(?:\.\d+)+|[a-z]+[-_]?\d{1,2}", re.IGNORECASE

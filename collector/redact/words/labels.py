@@ -95,6 +95,10 @@ def is_of_a_file(value: str) -> bool:
 def is_in_another_language(text: str, first: int, last: int) -> bool:
     """Whether a value is words with letters beyond ASCII and nothing else: the label of a field, in the files that
     translate an interface. Rules see some of these letters as question marks, and may stop before one."""
+    if _of_environment.search(text, max(0, first - 4), first):
+        return False
+    if _without_blanks.search(text, first, last):
+        return True
     while last < len(text) and text[last].isalpha():
         last += 1
     while first > 0 and text[first - 1].isalpha():
@@ -103,6 +107,8 @@ def is_in_another_language(text: str, first: int, last: int) -> bool:
     return not value.isascii() and all(map(_is_of_a_word, _about.sub("", value)))
 
 
+_of_environment = re.compile(r"[A-Z0-9]=[\"']?\Z")  # DB_PASSWORD=: what translates has other names
+_without_blanks = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}")  # kana, Chinese, Korean
 _about = re.compile(r"(?<!\S)[A-Z]{2,}[a-z]*\d(?!\d)|(?<![^\W\d_])(?:POP3|OAuth2|IPv6)")
 
 

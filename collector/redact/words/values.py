@@ -79,7 +79,7 @@ _setting = re.compile(r"[A-Za-z_]+=[A-Za-z_]+")
 _telling_end = re.compile(r"_(?:TOKEN|KEY|SECRET|PASSWORD|ID|CREDENTIALS?)$")
 _telling_identifier = re.compile(
     r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer|kennwort|wachtwoord|wagwoord|contrase[nh]|senha|salasan"
-    r"|adgangskode|lozink|sandi|parol|jelsz|l.senord|has.o|loynior"
+    r"|adgangskode|lozink|sandi|parol|parool|geslo|zapork|kodeord|contrasin|pasahitz|jelsz|l.senord|has.o|loynior"
 )
 _in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or what fills a place
 _private_name = re.compile(r"_{1,2}[a-z]+(?:_[a-z]+)*_{0,2}|--[a-z]+(?:-[a-z]+)*|:[A-Za-z_]+:?")  # a flag, a symbol

@@ -208,6 +208,7 @@ chosen |         'password' => '@',
 chosen | Parolă, password: @
 drawn | "token": "@", "label": "Jeton d’accès"
 drawn |   oauth2_client_secret: "@"
+chosen | Größe: 4¶password: @
 """
 
 BESIDE["names with a number inside"] = r"""

@@ -1779,6 +1779,7 @@ OUTPUTS["flutter arb po"] = r"""
   "password": "Passord",
   "password": "Kalmarsõna",
   "password": "Mật mã",
+  "password": "Kodeord",
 msgid "Enter your password"
 msgstr "Geben Sie Ihr Kennwort ein"
 msgid "Token"

@@ -148,6 +148,8 @@ def test_an_answer_to_a_question_for_a_secret_is_one(fresh: Redactor) -> None:
         ("Which token should I use, the access token or the refresh token?", "refresh2token"),
         ("I read the key. What is the next step?", "step2deploy"),
         ("Do you want me to rotate the secret?", "yes"),
+        ("What is the token limit?", "gpt-4o-mini2x"),
+        ("What is the API key name?", "ACME_V2_API_KEY2"),
     ],
 )
 def test_other_answers_stay(fresh: Redactor, question: str, answer: str) -> None:

@@ -86,3 +86,8 @@ def test_a_number_in_json_ends_before_the_brackets(redactor: Redactor) -> None:
         after = redactor.text(written)
         assert secret("drawn", 4) not in after
         assert "ada" in json.dumps(json.loads(after))
+
+
+def test_a_word_of_another_language_is_a_password_in_an_environment(redactor: Redactor) -> None:
+    assert "größenwahn" not in redactor.text("export DB_PASSWORD=größenwahn")
+    assert "żółwik" not in redactor.text('DB_PASSWORD="żółwik"')
