@@ -58,6 +58,11 @@ def credentials(settings: SinkSettings, secret: str | None, scheme: str = "Beare
         )
     match settings.auth:
         case "bearer":
+            if " " in secret:
+                raise ConfigurationError(
+                    f"sink.token_file: a token has no blanks. Leave nothing but the token in the file: {scheme} is "
+                    'written before it, and sink.auth = "header" sends what is in the file as it is.'
+                )
             return bearer(secret, scheme)
         case "basic":
             return basic(settings.auth_user or "", secret)

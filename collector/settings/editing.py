@@ -24,7 +24,7 @@ from collector.settings.options import listed
 def list_in(path: Path, section: str, name: str) -> list[str]:
     """A list as the file has it; empty where it does not say."""
     try:
-        found = tomllib.loads(read_plain(path).decode()).get(section, {})
+        found = tomllib.loads(read_plain(path).decode("utf-8-sig")).get(section, {})
     except FileNotFoundError:
         return []
     value = listed(found.get(name, [])) if isinstance(found, dict) else []
@@ -35,7 +35,7 @@ def put_list(path: Path, section: str, name: str, values: Sequence[str]) -> None
     """Writes the list into the file, which is created if there is none; an empty list goes."""
     target = Path(os.path.realpath(path))  # a link, as from a repository of dotfiles, stays one
     try:
-        text = read_plain(target).decode() if target.exists() else ""
+        text = read_plain(target).decode("utf-8-sig") if target.exists() else ""
         changed = _with_list(text, section, name, values)
         _write(target, changed)
     except (TOMLKitError, UnicodeDecodeError):

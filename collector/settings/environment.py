@@ -79,10 +79,11 @@ def credential_places(name: str) -> list[Path]:
 def read_secret(path: Path, setting: str) -> str:
     """The secret in a file, which must be its only line."""
     try:
-        text = read_plain(path).decode().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigurationError(f"{setting}: cannot read {path}: {reason}. Make it readable to this user.") from None
+        text = read_plain(path).decode("utf-8-sig", "replace").strip()
+    except OSError as error:
+        raise ConfigurationError(
+            f"{setting}: cannot read {path}: {error.strerror}. Name a file that this user can read."
+        ) from None
     if not text or "\n" in text or not text.isprintable() or not text.isascii():
         raise ConfigurationError(f"{setting}: {path} must hold one line of printable ASCII text: the secret itself.")
     return text

@@ -29,7 +29,7 @@ from collector.files import read_plain
 from collector.settings.environment import SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
 from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
-from collector.settings.options import Section, SinkSettings, refuse_clear_text
+from collector.settings.options import RootSetting, Section, SinkSettings, refuse_clear_text
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
 
 CONFIG_VARIABLE = "COLLECTOR_CONFIG"
@@ -71,6 +71,7 @@ def load(
     except ValidationError as error:
         raise ConfigurationError(_explain(error, names, origins)) from None
     _check(settings)
+    _refuse_relative(settings, origins)
     for number, each in enumerate(settings.each()) if sends else ():
         check_sink(each.sink, sinks[each.sink_type], f"sinks.{each.sink_name}" if each.sink_name else "sink")
         if each.sink_name in {other.sink_name for other in settings.each()[:number]}:
@@ -188,7 +189,7 @@ def _layer_of_a_no(path: Path) -> Layer:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_plain(path).decode())
+        return tomllib.loads(read_plain(path).decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(
             f"{path} is not valid TOML: {error}. Correct it there; write a value with a backslash in 'single quotes'."
@@ -266,6 +267,28 @@ def _check(settings: Settings) -> None:
     """Checks that involve more than one key."""
     if settings.batch.max_event_bytes > settings.batch.max_bytes:
         raise ConfigurationError("batch.max_event_bytes must not be larger than batch.max_bytes.")
+
+
+def _refuse_relative(settings: Settings, origins: Origins) -> None:
+    """A service and a person stand in different directories, and would have a state each: all would be sent twice."""
+    for key, path in _paths_in(settings):
+        place = origins.place(key)
+        if place in origins.files and not path.startswith(("/", "~")):
+            raise ConfigurationError(
+                f"{key} (in {place}): {path!r} means another file in each directory that collector is started in. "
+                "Write it from / or ~/ on."
+            )
+
+
+def _paths_in(section: object, above: str = "") -> Iterator[tuple[str, str]]:
+    """Every path in the settings, and its key."""
+    if isinstance(section, Path):
+        yield above, str(section)
+    elif isinstance(section, RootSetting):
+        yield f"{above}.path", section.path
+    elif isinstance(section, BaseModel | list):
+        for name, value in enumerate(section) if isinstance(section, list) else section:
+            yield from _paths_in(value, f"{above}.{name}".lstrip("."))
 
 
 def check_sink(section: SinkSettings, sink: DeclaredSink[Section], name: str = "sink") -> None:

@@ -74,6 +74,27 @@ def environment(kind: str, secret: Path) -> dict[str, str]:
     return {f"COLLECTOR_SINK__{name}": value for name, value in told.items()}
 
 
+def test_a_token_may_stand_behind_a_byte_order_mark(home: Home, tmp_path: Path) -> None:
+    """As editors of Windows save it."""
+    (tmp_path / "token").write_bytes(b"\xef\xbb\xbf" + SECRET.encode() + b"\r\n")
+    with Sink(then=only_with("authorization", f"Bearer {SECRET}")) as sink:
+        assert Agent(home, sink, {"COLLECTOR_SINK__TOKEN_FILE": str(tmp_path / "token")}).scan().code == 0
+
+
+@pytest.mark.parametrize("wrong", [f"Bearer {SECRET}", SECRET.encode("utf-16"), f"\ufeff{SECRET}\ufeff"])
+@pytest.mark.parametrize("command", [("scan", "--max-wait", "0"), ("config", "check")])
+def test_what_cannot_be_the_token_is_said_before_it_is_sent(
+    home: Home, tmp_path: Path, wrong: str | bytes, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "token").write_bytes(wrong if isinstance(wrong, bytes) else wrong.encode())
+    with Sink() as sink:
+        environment = {"COLLECTOR_SINK__TOKEN_FILE": str(tmp_path / "token"), "COLLECTOR_SINK__URL": sink.url}
+        result = Agent(home, environment=environment).run(*command)
+        assert (result.code, sink.posts) == (MISCONFIGURED, [])
+    assert "sink.token_file: " in result.stderr
+    assert SECRET not in result.stderr
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sink_that_wants_to_know_is_told_and_it_is_shown_nowhere(home: Home, tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "secret"

@@ -12,6 +12,7 @@ from collector.assembly import roots_of
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 from collector.settings import Settings
+from collector.settings.editing import list_in, put_list
 from tests.agent import Agent
 from tests.build import Home
 from tests.sink import Sink
@@ -74,6 +75,38 @@ def test_a_backslash_in_the_wrong_quotes_is_explained(tmp_path: Path) -> None:
     assert "in 'single quotes'" in complaint(path)
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.toml", "\ufeff[batch]\nmax_events = 7\n")
+    assert load(path).batch.max_events == 7
+    put_list(path, "projects", "exclude", ["/work/private"])
+    assert list_in(path, "projects", "exclude") == ["/work/private"]
+    assert load(path).batch.max_events == 7
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("state.path", '[state]\npath = "state.json"\n'),
+        ("store.database", '[store]\ndatabase = "./events.db"\n'),
+        ("sink.token_file", '[sink]\nurl = "https://a.example/"\ntoken_file = "token"\n'),
+        ("sinks.0.ca_file", '[[sinks]]\nname = "a"\nurl = "https://a.example/"\nca_file = "ca.pem"\n'),
+        ("roots.0.path", 'roots = ["claude"]\n'),
+        ("roots.0.path", 'roots = [{path = ""}]\n'),
+    ],
+)
+def test_a_file_names_no_path_that_depends_on_where_collector_is_started(tmp_path: Path, key: str, text: str) -> None:
+    path = write(tmp_path / "c.toml", text)
+    message = complaint(path)
+    assert message.startswith(f"{key} (in {path}): ")
+    assert "Write it from / or ~/ on." in message
+
+
+def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLLECTOR_STORE__DATABASE", "events.db")
+    chosen = load(None, {"state": {"path": "state.json"}})
+    assert (str(chosen.state_path), str(chosen.database_path)) == ("state.json", "events.db")
+
+
 def test_an_unknown_variable_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLLECTOR_SINK__ULR", "https://a.example/")
     expected = "The environment variable COLLECTOR_SINK__ULR is not a setting. Did you mean COLLECTOR_SINK__URL?"
@@ -113,6 +146,8 @@ def test_what_a_variable_cannot_hold_is_named(
         ("http://a.example?key=me:pw", "would send to a.example in the clear"),
         ("https://me:pw/me:pw@a.example/", "is not a URL"),
         ("https://[::1", "is not a URL"),
+        ("https://a.example:99999/", "has the port 99999, and ports go from 1 to 65535"),
+        ("https://a.example:0/", "has the port 0"),
     ],
 )
 def test_an_unusable_url_is_explained_without_repeating_credentials(url: str, part: str) -> None:
