@@ -233,6 +233,7 @@ def frame_of(settings: Settings, installation: Installation) -> Frame:
         installation.id,
         settings.labels,
         names_accounts=settings.capture.account,
+        key=settings.redaction_key(installation.key),
     )
 
 

@@ -14,14 +14,15 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
 class Frame(NamedTuple):
-    """Who sends: the machine, the account and the installation on it, and what a person calls them; and whether
-    somebody opted in to naming accounts of providers."""
+    """Who sends: the machine, the account and the installation on it, and what a person calls them; whether somebody
+    opted in to naming accounts of providers; and the key of what must not be tried out."""
 
     host: dict[str, str]
     user: str
     installation_id: str = ""
     labels: Mapping[str, str] = NO_LABELS
     names_accounts: bool = False
+    key: bytes = b""
 
     def sender(self) -> dict[str, Any]:
         """The fields that every event of this installation has; those that say nothing are absent."""

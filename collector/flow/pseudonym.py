@@ -3,8 +3,8 @@
 In: what a thing is called, and a key. Out: `project-1f2e3d4c5b6a`. Who has no key can neither turn it back nor try out
 names; with one key for a fleet (`redaction.key_file`), sums of all its machines group by the same pseudonyms.
 
-So it is with the id of an event that comes from its content, once something of that stays here: who has the rest could
-try out a short password, or a prompt, until the id is right.
+So it is with the id of an event that comes from its content, once something of that stays here, and with hashes that
+the agent itself keeps of messages: who has the rest could try out a short password, or a prompt, until one is right.
 """
 
 from __future__ import annotations
@@ -35,4 +35,13 @@ def keeps_its_id(event: Mapping[str, Any]) -> bool:
 
 def keyed_id(event_id: str, key: bytes) -> str:
     """The id of an event that does not keep its own."""
-    return hmac.new(key, b"id\0" + event_id.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+    return _keyed("id", event_id, key)
+
+
+def keyed_hash(found: str, key: bytes) -> str:
+    """What stands in the place of a hash that the agent made of words: equal where that is equal."""
+    return _keyed("hash", found, key)
+
+
+def _keyed(kind: str, told: str, key: bytes) -> str:
+    return hmac.new(key, f"{kind}\0{told}".encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]

@@ -1,11 +1,11 @@
-"""Promises 3 and 5: an id that comes from what a record says cannot be used to try out what of it stays here.
+"""Promises 3 and 5: an id, or a hash of Claude Code's own, cannot be used to try out what of a record stays here.
 
 Whoever holds the events knows how ids are made (docs/events.md) and nearly the whole record, and guesses the rest.
 """
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +86,21 @@ def test_an_event_keeps_its_id_wherever_it_is_sent_from(home: Home, told: str, t
         assert agent.run("resend", "--from-store", "--state", str(agent.state), env=env).code == 0
         assert len(sink.events) == 4
         assert len({event["id"] for event in sink.events} - {told}) == 2
+
+
+def test_claude_codes_own_hashes_do_not_tell_what_stays_here(home: Home, sink: Sink) -> None:
+    message = {"content": [{"text": SECRET, "type": "text"}], "role": "user"}
+    found = sha256(orjson.dumps(message, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    session = home.session()
+    session.prompt(SECRET)
+    common = {"sessionId": session.session_id, "timestamp": session.pen.timestamp(), "version": "2.1.328"}
+    session.record({"type": "api-request-blob", **common, "hash": found, "message": message})
+    call = {"type": "api-request", **common, "id": session.pen.uuid(), "tail": [found], "requestDigest": found}
+    session.record(call | {"params": {"model": "claude-opus-5-5"}, "shapeHash": found})
+    session.record({"type": "api-request-shape", **common, "shapeHash": found, "shape": {"system": "You are."}})
+    home.history("look", session_id=session.session_id).record(
+        {"display": "[Pasted text #1]", "pastedContents": {"1": {"id": 1, "type": "text", "contentHash": found[:16]}}}
+    )
+    Inside(home, sink).scan()
+    assert len(sink.events) >= 5
+    assert found[:16].encode() not in sink.raw_bytes

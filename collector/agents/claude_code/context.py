@@ -13,6 +13,7 @@ from collector.agents.claude_code.identity import names_file
 from collector.agents.claude_code.times import rfc3339
 from collector.flow.frame import Frame
 from collector.flow.line import Reading
+from collector.flow.pseudonym import keyed_hash
 
 FRAME = ("<system-reminder>", "</system-reminder>")
 # What the companion of a subagent's transcript says of it, on each of its events.
@@ -73,6 +74,15 @@ class Context:
         if len(bare) <= MAX_RENDERED_LENGTH:
             self.rendered.append(bare.removeprefix(FRAME[0]).removesuffix(FRAME[1]).strip())
             del self.rendered[:-MAX_RENDERED]
+
+    def key_hashes(self, values: dict[str, Any], *names: str) -> None:
+        """Puts something that cannot be tried out in the place of hashes of words, which still join each other."""
+        for name in names:
+            found = values.get(name)
+            if type(found) is str:
+                values[name] = keyed_hash(found, self.frame.key)
+            elif type(found) is list:
+                values[name] = [keyed_hash(one, self.frame.key) if type(one) is str else one for one in found]
 
     def time_of_file(self) -> str:
         """When the file was last written."""

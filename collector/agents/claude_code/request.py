@@ -17,13 +17,16 @@ from collector.flow.outcome import Skip
 
 Record = dict[str, Any]
 
+HASHES = ("tail", "hash", "shapeHash", "requestDigest")  # of messages, of the system prompt and the tools, of all of it
 
-def api_request(event: Record, record: Record, rest: Record, _context: Context) -> None:
+
+def api_request(event: Record, record: Record, rest: Record, context: Context) -> None:
     """A call: which model and why. Its usage stands in the assistant rows."""
     event["kind"] = "api_request"
     model = text_of(record.get("params"), "model")
     if model:
         event["model"] = model
+    context.key_hashes(rest, *HASHES)
     # The hashes of the messages that were added to the call before it, each the `hash` of an api_message.
     tail = rest.get("tail")
     if type(tail) is list:
@@ -41,6 +44,7 @@ def api_request_resumed(event: Record, record: Record, rest: Record, _context: C
 def api_request_shape(event: Record, record: Record, rest: Record, context: Context) -> None:
     """The system prompt and tools of a call, once for each shape."""
     event["kind"] = "api_request"
+    context.key_hashes(rest, *HASHES)
     shape = record.get("shape")
     if type(shape) is not dict:
         if shape is not None:
@@ -71,6 +75,7 @@ def without_parts(text: str, parts: list[str]) -> str:
 
 def api_request_blob(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
     """A message as it was sent: skipped if all of it has been seen, else only what is new in it."""
+    context.key_hashes(rest, *HASHES)
     message = record.get("message")
     content = message.get("content") if type(message) is dict else None
     if type(message) is not dict:

@@ -28,7 +28,7 @@ def index_entries(document: Record) -> Iterator[Any]:
         yield more
 
 
-def history(event: Record, _record: Record, rest: Record, _context: Context) -> None:
+def history(event: Record, _record: Record, rest: Record, context: Context) -> None:
     """One prompt of the history, with what was pasted into it."""
     path = rest.pop("project", None)
     if type(path) is not str:
@@ -44,19 +44,20 @@ def history(event: Record, _record: Record, rest: Record, _context: Context) -> 
     take_text(event, rest, "display")
     pasted = rest.pop("pastedContents", None)
     if type(pasted) is dict:
-        blocks = [paste(event, part) for part in pasted.values()]
+        blocks = [paste(event, part, context) for part in pasted.values()]
         if blocks:
             event["blocks"] = blocks
     elif pasted is not None:
         rest["pastedContents"] = pasted
 
 
-def paste(event: Record, part: Any) -> Record:
+def paste(event: Record, part: Any, context: Context) -> Record:
     """Something pasted: its text, or what the image was."""
     if type(part) is not dict:
         return {"type": "paste", "attributes": {"value": plain(part)}}
     block: Record = {"type": "paste"}
     rest = {key: value for key, value in part.items() if value is not None}
+    context.key_hashes(rest, "contentHash")
     content = rest.get("content")
     described = binary(content) if type(content) is str and rest.get("type") == "image" else None
     if described is not None:
@@ -72,8 +73,9 @@ def paste(event: Record, part: Any) -> Record:
     return block
 
 
-def journal(event: Record, _record: Record, rest: Record, _context: Context) -> None:
+def journal(event: Record, _record: Record, rest: Record, context: Context) -> None:
     """A run of a workflow was launched, or an agent of it started, finished or failed."""
+    context.key_hashes(rest, "hiddenScriptSha256")
     event["kind"] = "workflow"
     take_text(event, rest, "result")
 

@@ -115,9 +115,19 @@ def test_a_tool_is_defined_once_in_a_pass() -> None:
 def test_an_api_request_says_which_model_and_why() -> None:
     made = normalized(ALL_RECORDS["api_request"])
     assert (made["model"], made["attributes"]["query_source"]) == ("claude-opus-5-5", "sdk")
-    tail = made["attributes"]["tail"]
-    assert tail == ALL_RECORDS["api_request"]["tail"]
-    assert made["attributes"]["tail_count"] == len(tail) == 2
+    assert made["attributes"]["tail_count"] == len(made["attributes"]["tail"]) == 2
+
+
+def test_hashes_of_messages_join_but_cannot_be_tried_out() -> None:
+    attributes = normalized(ALL_RECORDS["api_request"])["attributes"]
+    system = normalized(ALL_RECORDS["api_request_blob_system"])["attributes"]["hash"]
+    shape = normalized(ALL_RECORDS["api_request_shape"])["attributes"]["shape_hash"]
+    assert attributes["tail"][1] == system
+    assert attributes["shape_hash"] == shape
+    found = {*attributes["tail"], attributes["shape_hash"], attributes["request_digest"]}
+    assert len(found) == 4
+    told = ALL_RECORDS["api_request"]
+    assert found.isdisjoint({*told["tail"], told["shapeHash"], told["requestDigest"]})
 
 
 def test_contents_of_tracked_files_stay_home() -> None:

@@ -7,6 +7,11 @@ from tests.leaves import leaves, report, samples
 # By type of record. Copies, binary, signatures, contents of files, accounts, and what is said in other words.
 LEFT_OUT = {
     "agent_progress": {"message.content[].text"},
+    # Hashes of words, in whose place keyed ones stand.
+    "api-request": {"tail[]", "shapeHash", "requestDigest"},
+    "api-request-blob": {"hash"},
+    "api-request-shape": {"shapeHash"},
+    "journal: launched": {"hiddenScriptSha256"},
     "artifact-autoreact-ledger": {"accountUuid"},
     "assistant": {"message.content[].data", "message.content[].signature"},
     "attachment/edited_image_file": {"attachment.content.file.base64"},
@@ -15,7 +20,7 @@ LEFT_OUT = {
         "snapshot.trackedFileBackups./work/app/a.py",
         "snapshot.trackedFileBackups./work/app/b.py.originalContent",
     },
-    "history: whole": {"timestamp"},  # as `time`
+    "history: whole": {"timestamp", "pastedContents.2.contentHash"},  # as `time`; a hash
     "progress/agent_progress": {
         "data.message.message.content[].text",
         "data.message.timestamp",
