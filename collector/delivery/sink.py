@@ -17,7 +17,7 @@ from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
 from collector.settings.addresses import told
-from collector.settings.options import Section, SinkSettings
+from collector.settings.options import Section, SinkSettings, in_utf_8
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OptionsT = TypeVar("OptionsT", bound=Section)
@@ -208,7 +208,7 @@ class SinkType(Generic[OptionsT]):
         if settings.sink_name:
             return SinkIdentity("sink", settings.sink_name, tuple(former))
         if self.place is not None:
-            address = state_key(str(self.place(settings)))
+            address = in_utf_8(state_key(str(self.place(settings))))
         else:
             part = self.within(settings.own_options(self))
             address, *before = (f"{form}#{part}" if part else form for form in _forms(str(settings.sink.url)))

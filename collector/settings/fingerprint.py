@@ -10,11 +10,12 @@ from hashlib import blake2b
 
 from collector.settings.environment import home
 from collector.settings.model import Settings
+from collector.settings.options import in_utf_8
 
 OF_ONE_MACHINE = {"host", "labels"}
 
 
 def fingerprint(settings: Settings) -> str:
     """The name of these settings."""
-    told = settings.model_dump_json(exclude=OF_ONE_MACHINE).replace(home(), "~")
+    told = settings.model_dump_json(exclude=OF_ONE_MACHINE).replace(in_utf_8(home()), "~")
     return blake2b(told.encode(), digest_size=8).hexdigest()

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, field_validator
 from pydantic_settings import NoDecode
 
 from collector.errors import ConfigurationError
@@ -38,6 +38,11 @@ def _expanded(value: object) -> object:
     return os.path.expanduser(value) if isinstance(value, str) else value
 
 
+def in_utf_8(path: Path | str) -> str:
+    """A path as it can be told and kept as JSON: a byte of it that is not UTF-8 becomes \\xe9 or the like."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
@@ -47,7 +52,7 @@ LAST_PORT = 65535
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST_LABELS, LONGEST_LABEL = 32, 200
 Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
-FilePath = Annotated[Path, BeforeValidator(_expanded)]
+FilePath = Annotated[Path, BeforeValidator(_expanded), PlainSerializer(in_utf_8, return_type=str, when_used="json")]
 
 
 def _level_today(value: object) -> object:
@@ -109,7 +114,7 @@ class Section(BaseModel):
 class RootSetting(Section):
     """A directory in which a coding agent keeps its files, the label for it in events, and which agent that is."""
 
-    path: str
+    path: Annotated[str, PlainSerializer(in_utf_8, return_type=str, when_used="json")]
     label: str = ""
     agent: str = ""
 
