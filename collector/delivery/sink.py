@@ -16,8 +16,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
-from collector.settings.addresses import told
-from collector.settings.options import Section, SinkSettings, in_utf_8
+from collector.settings.addresses import in_utf_8, told
+from collector.settings.options import Section, SinkSettings
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OptionsT = TypeVar("OptionsT", bound=Section)

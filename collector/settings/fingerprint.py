@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+from collector.settings.addresses import in_utf_8
 from collector.settings.environment import home
 from collector.settings.model import Settings
-from collector.settings.options import in_utf_8
 
 OF_ONE_MACHINE = {"host", "labels"}
 

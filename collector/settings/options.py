@@ -18,6 +18,7 @@ from pydantic_settings import NoDecode
 
 from collector.errors import ConfigurationError
 from collector.flow.fields import SWITCHES
+from collector.settings.addresses import in_utf_8
 
 
 def listed(value: object) -> object:
@@ -36,11 +37,6 @@ def _expanded(value: object) -> object:
     if value == "":
         raise ValueError("must not be empty")
     return os.path.expanduser(value) if isinstance(value, str) else value
-
-
-def in_utf_8(path: Path | str) -> str:
-    """A path as it can be told and kept as JSON: a byte of it that is not UTF-8 becomes \\xe9 or the like."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
