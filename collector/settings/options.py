@@ -44,7 +44,6 @@ OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encodin
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(listed)]
 YEAR = 31_536_000
-LAST_PORT = 65535
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST_LABELS, LONGEST_LABEL = 32, 200
 Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
@@ -177,8 +176,8 @@ class SinkSettings(Section):
             raise ValueError("is not a URL; it must look like https://host/path") from None
         if url.scheme not in ("http", "https") or not url.host:
             raise ValueError("must look like https://host/path")
-        if url.port is not None and not 0 < url.port <= LAST_PORT:  # the system would take 99999 for 34463
-            raise ValueError(f"has the port {url.port}, and ports go from 1 to {LAST_PORT}")
+        if url.port is not None and not 0 < url.port < 65_536:  # the system would take 99999 for 34463
+            raise ValueError(f"has the port {url.port}, and ports go from 1 to 65535")
         if url.userinfo:
             raise ValueError("must not hold credentials; put the token in a file and name it in sink.token_file")
         return value
