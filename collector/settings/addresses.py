@@ -1,8 +1,8 @@
 """Addresses as they are told, logged and kept: without what may be secret in them.
 
 In: a URL. Out: the same without credentials and query, and with a short hash in the place of each part of its path that
-looks like a token: some receivers know who is sending by nothing else. What has no `//` is a name, and stays. Of a path,
-out comes what can be told as JSON.
+looks like a token: some receivers know who is sending by nothing else. What has no `//` is a name, and stays.
+Of a path: what JSON can say.
 """
 
 from __future__ import annotations
