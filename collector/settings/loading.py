@@ -35,6 +35,15 @@ from collector.settings.sinks import DeclaredSink, Sinks, options_in
 CONFIG_VARIABLE = "COLLECTOR_CONFIG"
 LABEL_PREFIX = "COLLECTOR_LABELS__"
 A_FLAG = "a command line flag"
+KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "list": "a list",
+    "dict": "a table",
+    "model": "a table",
+}
 
 
 def load(
@@ -264,9 +273,22 @@ def _explain(error: ValidationError, names: Sequence[str], origins: Origins) -> 
             advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."
             lines.append(f"{key} (in {place}) is not a setting. {advice}")
         else:
-            reason = problem["msg"].removeprefix("Value error, ")
+            reason = _wrong_kind(problem["type"], problem["loc"]) or problem["msg"].removeprefix("Value error, ")
             lines.append(f"{key} (in {place}): {reason[0].lower()}{reason[1:].rstrip('.')}.")
     return "\n".join(lines)
+
+
+def _wrong_kind(problem: str, loc: Sequence[str | int]) -> str:
+    """What a value must be that is of another kind, and what it means: where seconds are meant, `2s` is no number."""
+    kind, _, what = problem.partition("_")
+    if kind not in KINDS or what not in {"type", "parsing", "from_float", "attributes_type"}:
+        return ""
+    section: type[BaseModel] | None = Settings
+    meaning: str | None = ""
+    for name in loc:
+        field = section.model_fields.get(str(name)) if section else None
+        meaning, section = (field.description, section_of(field)) if field else ("", None)
+    return f"must be {KINDS[kind]}" + (f": {meaning}" if meaning else "")
 
 
 def _check(settings: Settings) -> None:

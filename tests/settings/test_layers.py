@@ -108,6 +108,28 @@ def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.
     assert (str(chosen.state_path), str(chosen.database_path)) == ("state.json", "events.db")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('[sink]\ntimeout = "30s"', "sink.timeout (in {}): must be a number: seconds to wait for an answer."),
+        (
+            '[quarantine]\nmax_bytes = "1MB"',
+            "quarantine.max_bytes (in {}): must be a whole number: bytes kept; the old",
+        ),
+        ("[swept]\nmax_files = 1.5", "swept.max_files (in {}): must be a whole number: files held at once."),
+        ('[run]\nwatch = "perhaps"', "run.watch (in {}): must be true or false: use change notifications as a hint."),
+        ("[sink]\nurl = 2026-01-01", "sink.url (in {}): must be text: where batches are POSTed."),
+        ('sink = "https://a.example/"', "sink (in {}): must be a table."),
+        ('labels = "x"', "labels (in {}): must be a table: your own words for a team or a site"),
+        ('sinks = ["a"]', "sinks.0 (in {}): must be a table."),
+        ('[sinks]\nname = "a"', "sinks (in {}): must be a list: "),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told_what_it_must_be(tmp_path: Path, text: str, reason: str) -> None:
+    path = write(tmp_path / "c.toml", text + "\n")
+    assert complaint(path).startswith(reason.format(path))
+
+
 def test_an_unknown_variable_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLLECTOR_SINK__ULR", "https://a.example/")
     expected = "The environment variable COLLECTOR_SINK__ULR is not a setting. Did you mean COLLECTOR_SINK__URL?"
