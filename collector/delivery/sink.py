@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
-from collector.settings.addresses import told
+from collector.settings.addresses import in_utf_8, told
 from collector.settings.options import Section, SinkSettings
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -208,7 +208,7 @@ class SinkType(Generic[OptionsT]):
         if settings.sink_name:
             return SinkIdentity("sink", settings.sink_name, tuple(former))
         if self.place is not None:
-            address = state_key(str(self.place(settings)))
+            address = in_utf_8(state_key(str(self.place(settings))))
         else:
             part = self.within(settings.own_options(self))
             address, *before = (f"{form}#{part}" if part else form for form in _forms(str(settings.sink.url)))

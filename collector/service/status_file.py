@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from collector.files import created, make_private_directory, read_plain
+from collector.flow.shorten import dump
 from collector.log import counted
 from collector.service.figures import TIMESTAMP, timestamp
 
@@ -54,8 +55,12 @@ class StatusFile:
     def _write(self, report: dict[str, Any]) -> None:
         make_private_directory(self.path.parent)
         temporary = self.path.with_name(self.path.name + ".new")
+        try:
+            text = orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        except TypeError:  # a path that is not UTF-8
+            text = dump(report)
         with created(temporary) as file:
-            file.write(orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            file.write(text)
         # Crash window: up to here others still read the previous report, and a file left behind as .new is replaced the
         # next time. There is no fsync, because the report is about this process: a power cut makes it stale anyway, and
         # whether an agent is running is decided by the lock on the state, never by this file alone.

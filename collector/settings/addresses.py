@@ -1,13 +1,16 @@
 """Addresses as they are told, logged and kept: without what may be secret in them.
 
 In: a URL. Out: the same without credentials and query, and with a short hash in the place of each part of its path that
-looks like a token: some receivers know who is sending by nothing else. What has no `//` is a name, and stays.
+looks like a token: some receivers know who is sending by nothing else. What has no `//` is a name, and stays. Of a path,
+out comes what can be told as JSON.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from hashlib import blake2b
+from pathlib import Path
 from urllib.parse import unquote
 
 SHORTEST_TOKEN = 20
@@ -22,6 +25,11 @@ def told(url: str) -> str:
         return url
     host, *parts = rest.split("/")
     return "/".join([f"{scheme}//{host.rpartition('@')[2]}", *map(_part, parts)])
+
+
+def in_utf_8(path: Path | str) -> str:
+    """A path as it can be told and kept as JSON: a byte of it that is not UTF-8 becomes \\xe9 or the like."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def tokens_in(url: str) -> list[str]:

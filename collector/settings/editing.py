@@ -38,6 +38,11 @@ def put_list(path: Path, section: str, name: str, values: Sequence[str]) -> None
         text = read_plain(target).decode("utf-8-sig") if target.exists() else ""
         changed = _with_list(text, section, name, values)
         _write(target, changed)
+    except UnicodeEncodeError:
+        raise ConfigurationError(
+            f"A name that is not UTF-8 cannot be written into {path}, which was left as it is. Write a glob there, in "
+            f"{section}.{name}, with ? for each byte that is not."
+        ) from None
     except (TOMLKitError, UnicodeDecodeError):
         raise ConfigurationError(f"{path} is not valid TOML, so it was left as it is. Correct it first.") from None
     except OSError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+from collector.settings.addresses import in_utf_8
 from collector.settings.environment import home
 from collector.settings.model import Settings
 
@@ -16,5 +17,5 @@ OF_ONE_MACHINE = {"host", "labels"}
 
 def fingerprint(settings: Settings) -> str:
     """The name of these settings."""
-    told = settings.model_dump_json(exclude=OF_ONE_MACHINE).replace(home(), "~")
+    told = settings.model_dump_json(exclude=OF_ONE_MACHINE).replace(in_utf_8(home()), "~")
     return blake2b(told.encode(), digest_size=8).hexdigest()

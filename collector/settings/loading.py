@@ -105,8 +105,10 @@ def _system_files(directory: Path) -> list[Path]:
     """The administrator's files, in the order in which they count: collector.toml, then conf.d by name."""
     more = directory / "conf.d"
     try:
-        names = sorted(name for name in os.listdir(more) if name.endswith(".toml"))
+        # Hidden ones are half written: editors and configuration tools give them their name once they are whole.
+        names = sorted(name for name in os.listdir(more) if name.endswith(".toml") and name[0] != ".")
     except (FileNotFoundError, NotADirectoryError):
+        _refuse_broken_links(more)
         names = []
     except OSError as error:
         raise ConfigurationError(f"Cannot list {more}: {error.strerror}. Make it readable to this user.") from None
@@ -140,16 +142,20 @@ def _is_there(path: Path) -> bool:
     try:
         is_plain = stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
-        if path.is_symlink():
-            raise ConfigurationError(
-                f"{path} is a link to a file that is not there. Restore that, or remove it."
-            ) from None
+        _refuse_broken_links(path)
         return False
     except OSError as error:
         raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
     if not is_plain:
         raise ConfigurationError(f"{path} is not a plain file. Put one there, or remove it.")
     return True
+
+
+def _refuse_broken_links(path: Path) -> None:
+    """What is not there because a link leads nowhere, its own or that of a directory above, may say no as well."""
+    for each in (path, *path.parents):
+        if each.is_symlink() and not os.path.exists(each):
+            raise ConfigurationError(f"{each} is a link to what is not there. Restore that, or remove it.")
 
 
 def _is_same_file(one: Path, other: Path) -> bool:

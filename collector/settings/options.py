@@ -13,11 +13,12 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, field_validator
 from pydantic_settings import NoDecode
 
 from collector.errors import ConfigurationError
 from collector.flow.fields import SWITCHES
+from collector.settings.addresses import in_utf_8
 
 
 def listed(value: object) -> object:
@@ -43,11 +44,10 @@ OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encodin
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(listed)]
 YEAR = 31_536_000
-LAST_PORT = 65535
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST_LABELS, LONGEST_LABEL = 32, 200
 Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
-FilePath = Annotated[Path, BeforeValidator(_expanded)]
+FilePath = Annotated[Path, BeforeValidator(_expanded), PlainSerializer(in_utf_8, return_type=str, when_used="json")]
 
 
 def _level_today(value: object) -> object:
@@ -109,7 +109,7 @@ class Section(BaseModel):
 class RootSetting(Section):
     """A directory in which a coding agent keeps its files, the label for it in events, and which agent that is."""
 
-    path: str
+    path: Annotated[str, PlainSerializer(in_utf_8, return_type=str, when_used="json")]
     label: str = ""
     agent: str = ""
 
@@ -176,8 +176,8 @@ class SinkSettings(Section):
             raise ValueError("is not a URL; it must look like https://host/path") from None
         if url.scheme not in ("http", "https") or not url.host:
             raise ValueError("must look like https://host/path")
-        if url.port is not None and not 0 < url.port <= LAST_PORT:  # the system would take 99999 for 34463
-            raise ValueError(f"has the port {url.port}, and ports go from 1 to {LAST_PORT}")
+        if url.port is not None and not 0 < url.port < 65_536:  # the system would take 99999 for 34463
+            raise ValueError(f"has the port {url.port}, and ports go from 1 to 65535")
         if url.userinfo:
             raise ValueError("must not hold credentials; put the token in a file and name it in sink.token_file")
         return value

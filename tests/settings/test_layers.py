@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,17 @@ def test_broken_toml_is_named_with_its_place(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named() -> None:
     assert complaint(Path("/nowhere.toml")).startswith("There is no configuration file /nowhere.toml.")
+
+
+@pytest.mark.parametrize("name", ["etc", "etc/conf.d", "home/.config"])
+def test_a_directory_of_configuration_that_is_not_mounted_is_not_passed_over(
+    scratch_home: Path, tmp_path: Path, name: str
+) -> None:
+    link = {"etc": tmp_path / "etc", "etc/conf.d": tmp_path / "etc" / "conf.d"}.get(name, scratch_home / ".config")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(tmp_path / "volume")
+    with pytest.raises(ConfigurationError, match=f"{re.escape(str(link))} is a link to what is not there"):
+        settings.load(sinks=SINKS, system=tmp_path / "etc")
 
 
 @pytest.mark.parametrize("what", ["a link to nothing", "a directory", "a pipe"])

@@ -62,6 +62,7 @@ def test_each_key_is_decided_by_the_layer_nearest_to_the_person(
     ten = machine.write("conf.d/10-team.toml", "[retry]\nmax_wait = 10\n[batch]\nlinger = 10\nmax_events = 10\n")
     two = machine.write("conf.d/20-site.toml", "[batch]\nmax_events = 20\n")
     machine.write("conf.d/30-not.txt", "[batch]\nmax_events = 30\n")
+    machine.write("conf.d/.ansible_tmp1x2y40-half.toml", "[batch]\nmax_eve")
     mine = machine.mine_says("[retry]\nmax_wait = 100\nmax_interval = 100\n")
     monkeypatch.setenv("COLLECTOR_RETRY__MAX_WAIT", "1000")
     chosen = machine.load(flags={"retry": {"max_wait": 9000}})
