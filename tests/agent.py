@@ -173,3 +173,22 @@ class Running:
         """kill -9."""
         self.process.kill()
         self.process.wait(20)
+
+
+# Between this process and the scan, because Linux hands the peak of the one on to what it starts.
+BETWEEN = """
+import resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
+code = subprocess.call(sys.argv[2:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code)
+"""
+
+
+def scan_with(address_space: int, agent: Agent) -> tuple[int, int, str]:
+    """A scan that may not have more memory than this; its exit code, its peak RSS and what it said."""
+    scan = [sys.executable, "-m", "collector", "scan", "--max-wait", "10", *agent.places()]
+    command = [sys.executable, "-S", "-c", BETWEEN, str(address_space), *scan]
+    done = subprocess.run(command, env=agent.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    said, _, peak = done.stdout.rstrip().rpartition("\n")
+    return done.returncode, int(peak) * 1024, said

@@ -249,9 +249,9 @@ def test_events_that_the_body_names_are_quarantined_with_its_reason() -> None:
     ("rejected", "refused", "reason"),
     [
         (["b"], "b", "rejected by the sink: no reason given"),
-        (2, "abc", "perhaps rejected by the sink: 2 of 3."),
-        (["B", {"id": "x"}], "abc", "perhaps rejected by the sink: 2 of 3."),  # spelt otherwise, or its own ids
-        ([{"id": 7}, {"reason": "no"}], "abc", "perhaps rejected by the sink: 2 of 3."),
+        (2, "abc", "perhaps rejected by the sink: 2 of 3"),
+        (["B", {"id": "x"}], "abc", "perhaps rejected by the sink: 2 of 3"),  # spelt otherwise, or its own ids
+        ([{"id": 7}, {"reason": "no"}], "abc", "perhaps rejected by the sink: 2 of 3"),
     ],
 )
 def test_what_is_rejected_under_no_id_that_was_sent_is_set_aside(rejected: object, refused: str, reason: str) -> None:

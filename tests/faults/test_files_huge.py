@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.agent import Agent
+from tests.agent import Agent, scan_with
 from tests.build import Home
 from tests.sink import Answer, Sink
 
@@ -26,25 +25,6 @@ def big_line(home: Home, start: bytes, unit: bytes, end: bytes, size: int) -> No
             file.write(unit * 10_000)
         file.write(end + b"\n")
     session.prompt("after")
-
-
-# Between this process and the scan, because Linux hands the peak of the one on to what it starts.
-BETWEEN = """
-import resource, subprocess, sys
-resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
-code = subprocess.call(sys.argv[2:])
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-sys.exit(code)
-"""
-
-
-def scan_with(address_space: int, agent: Agent) -> tuple[int, int, str]:
-    """A scan that may not have more memory than this; its exit code, its peak RSS and what it said."""
-    scan = [sys.executable, "-m", "collector", "scan", "--max-wait", "10", *agent.places()]
-    command = [sys.executable, "-S", "-c", BETWEEN, str(address_space), *scan]
-    done = subprocess.run(command, env=agent.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    said, _, peak = done.stdout.rstrip().rpartition("\n")
-    return done.returncode, int(peak) * 1024, said
 
 
 PROMPT = b'{"type":"user","message":{"role":"user","content":"'
