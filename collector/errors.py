@@ -34,7 +34,7 @@ EXIT_CODES: Mapping[int, str] = {
     65: "a directory was named as a root, and no coding agent keeps its files in it",
     66: "there is nothing to read: no root exists",
     70: "a fault in collector; the message says where",
-    71: "there was not enough memory",
+    71: "there was not enough memory, or no room for another process",
     73: "another agent is working on the same state",
     74: "the state, the quarantine or standard output cannot be read or written",
     75: "the sink was unreachable, or takes nothing until a person acts; all offsets are kept",

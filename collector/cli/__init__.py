@@ -139,6 +139,9 @@ def _ended(given: list[str]) -> int:
         return _fail(str(error), error.exit_code)
     except MemoryError:
         return _fail(OUT_OF_MEMORY, NO_MEMORY)
+    except RuntimeError as error:
+        is_full = str(error) == NO_THREAD
+        return _fail(OUT_OF_THREADS, NO_MEMORY) if is_full else _fail(_unexpected(error), FAULT)
     except PermissionError as error:
         return _fail(_forbidden(error), NO_PERMISSION) if error.filename else _fail(_unexpected(error), FAULT)
     except Exception as error:  # noqa: BLE001 - a user gets a sentence, not a traceback
@@ -181,6 +184,11 @@ INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
 CANNOT_PRINT = (
     "Cannot write to standard output: {}. The output ends there; what was acknowledged before is remembered. "
     "Make room, or send the output elsewhere."
+)
+NO_THREAD = "can't start new thread"  # Python's words
+OUT_OF_THREADS = (
+    "The system gave no further thread. Nothing is lost: what was not acknowledged is read again at the next start. "
+    "This user or container has as many processes as it may (ulimit -u, pids.max), or no memory left for one."
 )
 OUT_OF_MEMORY = (
     "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "

@@ -1,0 +1,35 @@
+"""A machine on which no further process may run, as at the limit of a container."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.agent import REPOSITORY, Agent
+from tests.build import Home
+from tests.sink import Sink
+
+AT_THE_LIMIT = """
+import threading
+
+def start(*_, **__):
+    raise RuntimeError("can't start new thread")
+
+threading._start_new_thread = start
+"""
+
+
+@pytest.mark.parametrize("has_sink", [True, False])
+def test_a_scan_says_what_there_is_no_room_for(tmp_path: Path, has_sink: bool) -> None:
+    """Nobody may be asked to report it: the limit of a user counts for root in no test, so Python says it here."""
+    home = Home(tmp_path)
+    home.session().prompt("one")
+    (tmp_path / "sitecustomize.py").write_text(AT_THE_LIMIT)
+    with Sink() as sink:
+        agent = Agent(home, sink if has_sink else None)
+        result = agent.scan(PYTHONPATH=f"{tmp_path}:{REPOSITORY}")
+        assert result.code == 71
+        assert "The system gave no further thread. Nothing is lost" in result.stderr
+        assert "report" not in result.stderr
+        assert agent.scan().assert_balanced().ledger["delivered"] == 1
