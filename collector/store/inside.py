@@ -16,6 +16,7 @@ import httpx
 
 from collector.store import body
 from collector.store.answers import Answers
+from collector.store.database import StoreUnavailable
 from collector.store.limits import KEEP_ALL, Keeping, ReceiverLimits
 from collector.store.worker import Outcome, Worker, working
 
@@ -46,6 +47,8 @@ class InsideTransport(httpx.BaseTransport):
             raise
         except Exception as error:  # noqa: BLE001 - whatever happens, the sender gets an answer, as it would over HTTP
             reply = self._answers.failed(error)
+            if isinstance(error, StoreUnavailable):  # nobody else hears it here, so it may name the file
+                reply = reply._replace(content={"error": str(error)})
         headers = {"content-type": "application/json", **reply.headers}
         return httpx.Response(reply.status, headers=headers, content=reply.body, request=request)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+from contextlib import closing
 from pathlib import Path
 
+from collector.store.writer import Writer
 from tests.agent import Agent
 from tests.build import Home
 from tests.service.process import status_of, wait_until
@@ -23,6 +25,17 @@ def test_where_events_go_is_said_alike_whether_the_agent_runs_or_not(tmp_path: P
         assert running.stop() == 0
     assert json.loads(agent.run("status", *agent.places(), "--json").stdout)["sink"] == expected
     assert expected in agent.run("doctor", *agent.places()).stdout
+
+
+def test_whoever_waits_for_the_store_hears_why(tmp_path: Path) -> None:
+    home, database = Home(tmp_path), tmp_path / "events.db"
+    home.session().prompt("one")
+    agent = Agent(home, environment={"COLLECTOR_STORE__DATABASE": str(database)})
+    with closing(Writer(database)) as other, other.changing():
+        result = agent.scan("--max-wait", "0")
+    assert result.code == 75
+    assert f"did not acknowledge: Another process has held the store {database} for too long." in result.stderr
+    assert agent.scan().ledger["delivered"] == 1
 
 
 def test_nobody_asks_which_type_a_sink_is() -> None:

@@ -6,9 +6,26 @@ the receiver, which belongs to another room.
 
 from __future__ import annotations
 
-from collector.delivery.sink import SinkType
+from dataclasses import replace
+
+import orjson
+
+from collector.delivery.sink import Answer, Retry, SinkType, Verdict
 from collector.delivery.sinks.http import HttpSink
 from collector.settings.options import Section
+
+
+class StoreSink(HttpSink):
+    """The http sink, for a receiver that says what is wrong with its file."""
+
+    def classify(self, answer: Answer) -> Verdict:
+        """Has the person who waits hear why, such as that the disk is full, rather than a status."""
+        verdict = super().classify(answer)
+        try:
+            said = orjson.loads(answer.body).get("error") if isinstance(verdict, Retry) else None
+        except (ValueError, AttributeError):
+            said = None
+        return replace(verdict, reason=said.rstrip(".")) if isinstance(verdict, Retry) and said else verdict
 
 
 class StoreOptions(Section):
@@ -19,6 +36,6 @@ SINK = SinkType(
     name="store",
     summary="the embedded store",
     options=StoreOptions,
-    make=lambda _: HttpSink(),
+    make=lambda _: StoreSink(),
     place=lambda settings: settings.database_path,
 )
