@@ -62,7 +62,7 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
     before = event.get("left_out", [])
     look = _Look(vocabulary, capture, str(event.get("kind", "")), {}, bool(before), is_answer(event, vocabulary))
     kept = look.event(event)
-    if not keeps_its_id(event):
+    if not keeps_its_id(event, was_redacted="redactions" in event):
         kept["id"] = keyed_id(str(event.get("id", "")), capture.key)
     kept["left_out"] = capture.left_out
     if capture.level != METADATA:

@@ -27,10 +27,10 @@ def pseudonym(kind: str, name: str, key: bytes) -> str:
     return f"{kind}-{hmac.new(key, told, 'sha256').hexdigest()[:12]}"
 
 
-def keeps_its_id(event: Mapping[str, Any]) -> bool:
+def keeps_its_id(event: Mapping[str, Any], *, was_redacted: bool) -> bool:
     """Whether an event is called the same whatever is now taken out of it: its uuid names it, or something was taken
     out before."""
-    return has_uuid(event) or "redactions" in event or "left_out" in event
+    return was_redacted or has_uuid(event) or "left_out" in event
 
 
 def keyed_id(event_id: str, key: bytes) -> str:

@@ -37,10 +37,10 @@ def seal(
     """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes`: how its agent's ids look. `reduced` takes
     out what must stay here, after redaction has seen it: a command tells that its answer is a secret, and a prompt what
     a password is, also where commands and prompts stay."""
-    event_id, keeps = str(event.get("id", "")), keeps_its_id(event)
+    event_id, was_redacted = str(event.get("id", "")), "redactions" in event
     try:
         counts = redactor.event(event)
-        if counts and not keeps:
+        if counts and not keeps_its_id(event, was_redacted=was_redacted):
             event["id"] = keyed_id(event_id, redactor.key)
         leaving = event if reduced is None else reduced(event)
         return Sealed(str(leaving.get("id", "")), shorten.fit(leaving, max_bytes), counts, time.time())
@@ -50,7 +50,8 @@ def seal(
         from collector.log import place_of
 
         say_withheld(type(error).__name__, place_of(error))
-        event_id = event_id if keeps else keyed_id(event_id, redactor.key)
+        if not keeps_its_id(event, was_redacted=was_redacted):
+            event_id = keyed_id(event_id, redactor.key)
         rest = withheld({**event, "id": event_id}, shapes or {})
         return Sealed(event_id, shorten.fit(rest, max_bytes), rest["redactions"], time.time())
 

@@ -13,7 +13,7 @@ from collector.redact.words.values import Notation, is_secret
 
 _END = 240  # of a text: there the question stands
 SHORTEST, LONGEST = 6, 400
-_names_one = re.compile(r"(?i)passw|passphrase|passcode|token|key|secret|credential")  # most texts name none
+_NAMES = ("pass", "token", "key", "secret", "credential")  # most texts have none of them
 _asks = re.compile(
     r"(?i)\b(?:what(?:'s| is| are)|paste|provide|give me|send(?: me)?|share|enter|type(?: in)?|tell me|need)\s+"
     r"(?:me\s+)?(?:the|your|a|an|that|its|their)\s+(?:[\w-]+\s+){0,4}?"
@@ -28,8 +28,10 @@ _name_or_place = re.compile(
 
 def asks_for_a_secret(text: Any) -> bool:
     """Whether a text ends in asking for one."""
-    end = text[-_END:] if isinstance(text, str) else ""
-    return bool(_names_one.search(end) and _asks.search(end))
+    if not isinstance(text, str):
+        return False
+    end = text[-_END:]
+    return any(map(end.lower().__contains__, _NAMES)) and _asks.search(end) is not None
 
 
 def is_one_secret(text: Any) -> bool:
