@@ -207,3 +207,10 @@ def test_what_is_withheld_is_not_named_by_what_it_says() -> None:
     unnamed = seal({key: part for key, part in EVENT.items() if key != "uuid"} | {"text": DRAWN}, redactor, 100_000)
     assert named.id == orjson.loads(named.body)["id"] == EVENT["id"]
     assert unnamed.id == orjson.loads(unnamed.body)["id"] != EVENT["id"]
+
+
+def test_what_was_redacted_before_keeps_the_id_that_it_got_then(redactor: Redactor) -> None:
+    """From the store or the quarantine, through rules that find more."""
+    before = {key: part for key, part in EVENT.items() if key != "uuid"} | {"redactions": {"named-secret": 1}}
+    sealed = seal({**before, "text": f"API_TOKEN={DRAWN}"}, redactor, 1_000_000)
+    assert sealed.id == orjson.loads(sealed.body)["id"] == EVENT["id"]
