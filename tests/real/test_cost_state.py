@@ -39,7 +39,6 @@ UNTOUCHED = {
     "timestamp",
     "message.id",
     "message.usage.output_tokens",
-    "tail[]",
 }
 Totals = dict[str, dict[str, int]]
 
