@@ -100,6 +100,11 @@ class Answer:
 Rule = Answer | Callable[[Request], Answer]
 
 
+def is_poison(event: Event) -> bool:
+    """Whether it is the event that a picky sink dislikes."""
+    return event.get("text") == "poison"
+
+
 def poison(is_bad: Callable[[Event], bool], status: int = 400) -> Callable[[Request], Answer]:
     """Refuses every batch that holds a bad event, and stores the others."""
     return lambda request: Answer(status) if any(map(is_bad, request.events)) else Answer()

@@ -1,4 +1,4 @@
-"""The three things every story needs."""
+"""What every story needs: a home, a sink and an agent; and prompts, where it is about what a sink says of them."""
 
 from __future__ import annotations
 
@@ -29,3 +29,13 @@ def sink() -> Iterator[Sink]:
 def agent(home: Home, sink: Sink) -> Agent:
     """The command, bound to both."""
     return Agent(home, sink)
+
+
+@pytest.fixture
+def prompts(home: Home) -> list[str]:
+    """Twenty prompts to send; the one in the middle is what a picky sink dislikes."""
+    session = home.session()
+    texts = [f"prompt {number}" if number != 11 else "poison" for number in range(20)]
+    for text in texts:
+        session.prompt(text)
+    return texts

@@ -11,26 +11,26 @@ import pytest
 
 from tests.agent import Agent
 from tests.build import Home
-from tests.sink import Answer, Event, Request, Sink, at_most, drip, flood, only_with_token, poison, redirect, rejecting
+from tests.sink import (
+    Answer,
+    Request,
+    Sink,
+    at_most,
+    drip,
+    flood,
+    is_poison,
+    only_with_token,
+    poison,
+    redirect,
+    rejecting,
+)
 from tests.tls import Authority
+
+pytestmark = pytest.mark.usefixtures("prompts")
 
 QUARANTINED, UNREACHABLE, MISCONFIGURED, USAGE = 3, 75, 78, 2
 NOT_A_ROOT, NO_ROOT, HELD = 65, 66, 73
 SHORT = ("--max-wait", "0.3")
-
-
-@pytest.fixture(autouse=True)
-def prompts(home: Home) -> list[str]:
-    """Twenty prompts to send; the one in the middle is what a picky sink dislikes."""
-    session = home.session()
-    texts = [f"prompt {number}" if number != 11 else "poison" for number in range(20)]
-    for text in texts:
-        session.prompt(text)
-    return texts
-
-
-def is_poison(event: Event) -> bool:
-    return event.get("text") == "poison"
 
 
 def texts(sink: Sink) -> list[str]:

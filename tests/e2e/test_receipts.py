@@ -13,8 +13,9 @@ import pytest
 import zstandard
 
 from tests.agent import Agent, scan_with
-from tests.build import Home
-from tests.sink import Answer, Event, Request, Sink, rejecting
+from tests.sink import Answer, Request, Sink, is_poison, rejecting
+
+pytestmark = pytest.mark.usefixtures("prompts")
 
 QUARANTINED = 3
 PACKERS: dict[str, Callable[[], Any]] = {
@@ -39,20 +40,6 @@ def packed(rule: Callable[[Request], Answer], encoding: str) -> Callable[[Reques
         return replace(plain, headers={"Content-Encoding": encoding}, body=pack(encoding, plain.body))
 
     return answer
-
-
-@pytest.fixture(autouse=True)
-def prompts(home: Home) -> list[str]:
-    """Twenty prompts to send; the one in the middle is what a picky sink dislikes."""
-    session = home.session()
-    texts = [f"prompt {number}" if number != 11 else "poison" for number in range(20)]
-    for text in texts:
-        session.prompt(text)
-    return texts
-
-
-def is_poison(event: Event) -> bool:
-    return event.get("text") == "poison"
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
