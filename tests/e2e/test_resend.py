@@ -124,3 +124,18 @@ def test_only_what_is_asked_for(laptop: Laptop) -> None:
     laptop.resend(None, code=78)
     assert "embedded store" in laptop.result.stderr
     assert laptop.agent.run("resend", "--sink-url", "http://127.0.0.1:9/").code == 2
+
+
+@pytest.mark.parametrize(
+    ("exclude", "kinds"), [("[]", {"user_prompt", "stats"}), ('["/work/secret"]', {"user_prompt"})]
+)
+def test_statistics_over_all_projects_stay_where_one_is_excluded(tmp_path: Path, exclude: str, kinds: set[str]) -> None:
+    home = Home(tmp_path)
+    home.session().prompt("hello")
+    home.stats()
+    agent = Inside(home)
+    assert agent.scan().ledger["delivered"] == 2
+    with Sink() as sink:
+        env = {"COLLECTOR_PROJECTS__EXCLUDE": exclude, "COLLECTOR_SINK__URL": sink.url}
+        assert agent.run("resend", "--from-store", "--state", str(agent.state), env=env).code == 0
+        assert {event["kind"] for event in sink.events} == kinds
