@@ -173,6 +173,9 @@ def _why_not(verdict: Verdict) -> str:
 def _verdict(address: str, sent: Sent) -> Check:
     verdict = sent.posted.verdict
     match verdict:
+        case Accepted() if _is_taken(verdict) and verdict.remark:
+            finding = f"{address} took an event, and remarked: {verdict.remark}"
+            return Check("sink", "warn", finding, "See whether it is there; `collector reset` sends again what is not.")
         case Accepted() if _is_taken(verdict):
             return Check("sink", "ok", f"{address} took an event in {sent.took * 1000:.0f} ms")
         case Accepted():
