@@ -182,10 +182,11 @@ def _refuse_if_not_understood(
 
 def _left(chosen: settings.Settings) -> Left:
     from collector.assembly import scope_of, state_of
+    from collector.keeping.left_out import to_be_sent
     from collector.reading.discover import discover
 
     state, found = state_of(chosen).load(may_repair=False), discover(scope_of(chosen))
-    lags = [lag for source in found.files if (lag := state.lag_of(source))]
+    lags = [lag for source in found.files if (lag := to_be_sent(source, state))]
     return Left(len(found.files), len(lags), sum(lags))
 
 
