@@ -191,17 +191,21 @@ def _left(chosen: settings.Settings) -> Left:
 
 
 def _drop_held(chosen: settings.Settings) -> int:
-    """Drops what is held of projects that are excluded by now; a running agent does that itself."""
+    """Drops what is held of projects that are excluded by now; a running agent does that itself, but for what was set
+    aside, at which it does not look."""
     from collector.assembly import held_of, scope_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
+    from collector.keeping.set_aside import drop_set_aside
     from collector.pipeline import drop_refused
 
+    held, scope = held_of(chosen), scope_of(chosen)
+    dropped = drop_set_aside(held.directory, lambda told: any(map(scope.excludes, told)))
     try:
         with lock(chosen.state_path, "exclude"):
-            return drop_refused(held_of(chosen), scope_of(chosen))
+            return dropped + drop_refused(held, scope)
     except StateLocked:
-        return 0
+        return dropped
 
 
 def _left_out_at(chosen: settings.Settings) -> str:

@@ -221,9 +221,12 @@ def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[s
     """What the state of this sink knew of these sources (or of all), and how many held files were dropped."""
     from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock
+    from collector.keeping.set_aside import drop_set_aside
 
     with lock(chosen.state_path, "reset"):
         offsets = state_of(chosen).load()
-        dropped = held_of(chosen).forget(keys or None) if forget else 0
+        held = held_of(chosen)
+        dropped = drop_set_aside(held.directory, lambda _: True) if forget and not keys else 0
+        dropped += held.forget(keys or None) if forget else 0
         meant = list(offsets.entries) if keys is None else keys
         return set(committer_of(offsets, chosen).reset(meant)), dropped

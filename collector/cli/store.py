@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
 from importlib import resources
@@ -274,9 +274,11 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     from collector.assembly import held_of, quarantine_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
+    from collector.keeping.set_aside import drop_set_aside
 
     if choice.before is not None:
         return 0, 0, False  # by day: what is held is about to be sent, and belongs to what a sink is owed
+    aside = drop_set_aside(held_of(chosen).directory, lambda told: _is_told(choice, told))
     keys = [
         file.original.key
         for file in held_of(chosen).held.files
@@ -286,12 +288,27 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     entries = [entry for entry in quarantine.entries() if _holds(choice, entry)]
     dropped = quarantine.drop(entries) if entries else 0
     if not keys:
-        return 0, dropped, False
+        return aside, dropped, False
     try:
         with lock(chosen.state_path, "forget"):
-            return held_of(chosen).forget(keys), dropped, False
+            return aside + held_of(chosen).forget(keys), dropped, False
     except StateLocked:
-        return 0, dropped, True
+        return aside, dropped, True
+
+
+def _is_told(choice: Choice, told: Iterable[str]) -> bool:
+    """Whether a transcript of which nothing else is known is of this session or project."""
+    is_session, is_project = choice.session is None, choice.project is None
+    for text in told:
+        is_session = is_session or text == choice.session
+        is_project = is_project or _is_at(text, choice.project or "")
+    return is_session and is_project
+
+
+def _is_at(place: str, project: str) -> bool:
+    """Whether a directory is that of a project, which is named by its path or by its directory below projects/."""
+    is_as_long = place.startswith("/") and len(place) == len(project)
+    return f"{place}/".startswith(f"{project}/") or (is_as_long and re.sub(r"[^A-Za-z0-9]", "-", place) == project)
 
 
 def _is_of(choice: Choice, session: str, project: str) -> bool:

@@ -37,6 +37,32 @@ def test_a_project_is_forgotten_at_every_level(home: Home, environment: dict[str
     assert json.loads(count) == {"left": 1}
 
 
+@pytest.mark.parametrize("is_moved", [True, False], ids=["moved aside", "not yet moved"])
+def test_what_was_held_and_set_aside_is_reached_by_a_no(home: Home, *, is_moved: bool) -> None:
+    state = "--state", str(home.path.parent / "agent" / "state.json")
+    with Sink(then=Answer(503)) as sink:
+        agent: Agent = Inside(home, sink)
+        agent.scan("--max-wait", "0")
+        for path in home.root.rglob("*.jsonl"):
+            path.unlink()
+        (agent.directory / "state.held" / "index.json").write_bytes(b"{")
+        if is_moved:
+            home.session(project="-work-other").prompt("another one to hold")
+            agent.scan("--max-wait", "0")
+    assert [text for text in ("shop", "diary") if _is_kept(agent, f"about the {text}")] == ["shop", "diary"]
+    said = agent.run("exclude", "/work/diary", *state)
+    assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
+    assert [text for text in ("shop", "diary") if _is_kept(agent, f"about the {text}")] == ["shop"]
+    forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json", *state)
+    assert json.loads(forgotten.stdout)["held"] == 1, forgotten.stderr
+    assert not _is_kept(agent, "about the shop")
+    assert not list(agent.directory.glob("state.held.damaged-*"))
+
+
+def _is_kept(agent: Agent, text: str) -> bool:
+    return any(text.encode() in content for content in agent.kept().values())
+
+
 def test_every_file_is_one_that_the_page_names_and_nobody_elses_to_read(home: Home) -> None:
     section = (REPOSITORY / "docs" / "privacy.md").read_text().partition("## What stays on this machine")[2]
     names = re.findall(
