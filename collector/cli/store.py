@@ -176,8 +176,8 @@ def sql(
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerows([answer.columns, *answer.rows])
     else:
-        for row in answer.rows:
-            typer.echo(tame_json(dict(zip(answer.columns, map(_plain, row), strict=True))))
+        for row in answer.objects:
+            typer.echo(tame_json(row))
     if answer.is_cut:
         typer.echo(f"Only the first {counted(len(answer.rows), 'row')}.", err=True)
 
@@ -345,10 +345,6 @@ def _write(lines: Iterator[str], output: Path) -> int:
 
 def _day(moment: datetime | None) -> str:
     return moment.date().isoformat() if moment else ""
-
-
-def _plain(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
 
 
 def _size(count: float) -> str:
