@@ -74,7 +74,7 @@ def check(
     Example: collector config check --config collector.toml
     """
     from collector.assembly import scope_of
-    from collector.delivery.clients import trust_of
+    from collector.delivery.trust import trust_of
     from collector.store import prices
     from collector.way_out import make_redactor
 

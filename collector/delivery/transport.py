@@ -2,7 +2,8 @@
 
 In: a request from any sink, and the settings that all sinks share. Out: an answer, or the verdict that a failure
 amounts to. No retries here. Whether to encrypt and whether to use a proxy depends on the URL, whatever the sink.
-Invariant: one deadline bounds a whole exchange, because httpx's time-outs start again with every byte that dribbles in.
+Invariants: one deadline bounds a whole exchange: httpx's time-outs start again with every byte that dribbles in.
+What a server says beyond an answer is never taken for the next one: a refused batch would count as acknowledged.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collector.delivery.credentials import Credentials
 from collector.delivery.deadlines import Deadlines
 from collector.delivery.failures import failure
 from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
+from collector.delivery.unread import has_unread
 from collector.errors import SinkHalted
 from collector.log import get_logger
 from collector.settings.addresses import told
@@ -103,7 +105,7 @@ class Transport:
         except (OSError, RuntimeError) as error:
             return Retry(f"{type(error).__name__}: {error}"), 0
         finally:
-            if exchange.is_overdue:  # its connection has been shut down
+            if exchange.is_overdue or exchange.has_more:  # shut down, or it has an answer to nothing in it
                 exchange.client.close()
             else:
                 # Put back before asking: if the transport is closed in between, one of the two closes this connection.
@@ -158,6 +160,7 @@ class Exchange:
         self.client = client
         self.generation = generation
         self.is_overdue = False
+        self.has_more = False
         self._address = address
         self._stream: Any = None
         self._headers = [(name.decode(), value.decode()) for name, value in client.headers.raw]
@@ -195,6 +198,9 @@ class Exchange:
             return Answer(response.status_code, response.headers, said, is_cut)
         finally:
             response.close()
+            self.has_more = has_unread(self.client, request.url)
+            if self.has_more:
+                say_more(self._address)
             # httpx ties an answer to its stream and back, and the body that was sent hangs on that knot. It would stay
             # until the garbage collector runs: 60 MB in a scan of 400 MB.
             response.stream = httpx.ByteStream(b"")
@@ -218,6 +224,15 @@ def say_unread(address: str) -> None:
     """Says, once, that only the status of this sink's answers counts."""
     log.warning(
         "the sink packs its answers in a way that cannot be read here, so what they reject is missed", sink=address
+    )
+
+
+@lru_cache(100)
+def say_more(address: str) -> None:
+    """Says, once, that this sink says more than it is asked."""
+    log.warning(
+        "the sink sent more than an answer, so its connection is closed: that could pass for the next answer",
+        sink=address,
     )
 
 

@@ -99,3 +99,12 @@ def test_what_a_bulk_answer_leaves_out_is_not_delivered(sink: Sink, agent: Agent
     assert result.code == 0, result.stderr
     assert result.assert_balanced().ledger["delivered"] == len(prompts)
     assert len(stored) == len(prompts)
+
+
+def test_an_answer_that_comes_twice_acknowledges_nothing_else(sink: Sink, agent: Agent, prompts: list[str]) -> None:
+    again = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    sink.answer(Answer(200, {"Content-Length": "2"}, b"{}" + again), Answer(503))
+    result = agent.scan(COLLECTOR_BATCH__MAX_EVENTS="5", COLLECTOR_SINK__WINDOW="1")
+    assert result.code == 0, result.stderr
+    assert sorted(event["text"] for event in sink.events) == sorted(prompts)
+    assert "its connection is closed" in result.stderr
