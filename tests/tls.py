@@ -14,21 +14,35 @@ from pathlib import Path
 import pytest
 
 KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+SIGNS = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
 
 class Authority:
     """A certificate authority in a scratch folder; `certificate` is what a client has to trust."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, extensions: Sequence[str] = SIGNS) -> None:
         if shutil.which("openssl") is None:
             pytest.skip("the openssl command is not installed")
         self.directory = directory
         self.certificate = directory / "authority.pem"
         self.key = directory / "authority.key"
         directory.mkdir(parents=True, exist_ok=True)
-        subject = ["-subj", "/CN=collector tests", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
+        subject = ["-subj", "/CN=collector tests", *extensions]
         output = ["-keyout", self.key, "-out", self.certificate]
         self._openssl(["req", "-x509", *KEY, "-days", "2", *subject, *output])
+
+    def below(self) -> Authority:
+        """An authority whose certificate this one has signed."""
+        lower = Authority(self.directory / "below")
+        request, extensions = (lower.directory / f"authority.{end}" for end in ("csr", "ext"))
+        extensions.write_text(
+            "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n"
+            "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
+        )
+        self._openssl(["req", "-new", "-key", lower.key, "-subj", "/CN=below collector tests", "-out", request])
+        signer = ["-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial", "-extfile", extensions]
+        self._openssl(["x509", "-req", "-days", "2", "-in", request, *signer, "-out", lower.certificate])
+        return lower
 
     def issue(self, name: str = "127.0.0.1", days: int = 2) -> tuple[Path, Path]:
         """A certificate and its key for a server or a client; days=-1 gives an expired one."""

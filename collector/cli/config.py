@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from collector import settings
-from collector.cli.scan import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.credentials import credentials
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
@@ -74,7 +74,7 @@ def check(
     Example: collector config check --config collector.toml
     """
     from collector.assembly import scope_of
-    from collector.delivery.clients import trust_of
+    from collector.delivery.trust import trust_of
     from collector.store import prices
     from collector.way_out import make_redactor
 

@@ -7,27 +7,22 @@ because it may be half written.
 
 from __future__ import annotations
 
-import os
-import ssl
-import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import httpx
 
 from collector import __version__
-from collector.delivery.credentials import Credentials, proof_files
+from collector.delivery.credentials import Credentials, proof_files, stamps_of
+from collector.delivery.trust import NO_TRUST, trust_of, trust_of_proxy
 from collector.errors import ConfigurationError
 from collector.log import get_logger
 from collector.settings.addresses import tokens_in
 from collector.settings.options import SinkSettings, is_loopback
-from collector.settings.proxies import proxy_of
+from collector.settings.proxies import Proxy, proxy_of
 
 log = get_logger()
 SHORTEST_IN_QUERY = 8  # characters that a key has at least; `v=1` is not one
-# Trusts nobody; for URLs where nothing is encrypted. httpx would load every root certificate: 1 to 3 MB a connection.
-NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class Clients:
@@ -93,7 +88,13 @@ class Clients:
         return True
 
     def _stamps(self) -> list[tuple[int, ...]]:
-        return [_stamp(path) for path in self._files]
+        return stamps_of(self._files)
+
+    def _trusted(self, proxy: Proxy) -> httpx.Proxy | str:
+        """A proxy that speaks TLS itself is one more server to trust; httpx would know nothing of sink.ca_file."""
+        if not proxy.url.lower().startswith("https://"):
+            return proxy.url
+        return httpx.Proxy(proxy.url, ssl_context=trust_of_proxy(self._settings))
 
     def _maker(self, credentials: Credentials | None) -> Callable[[], httpx.Client]:
         settings = self._settings
@@ -109,6 +110,7 @@ class Clients:
             headers[credentials.header] = credentials.value
         is_encrypted = self._transport is None and httpx.URL(self._url).scheme == "https"
         trust = trust_of(settings) if is_encrypted else NO_TRUST
+        proxy = None if self.proxy is None else self._trusted(self.proxy)
         in_url = _secrets_in(self._url)
         # Nobody should put a secret there; who does has it masked in `config show`, and so in what a sink says.
         told = {value for value in settings.headers.values() if len(value) >= SHORTEST_IN_QUERY}
@@ -123,7 +125,7 @@ class Clients:
                 verify=trust,
                 # httpx would read no_proxy too, and raise for `[::1]` and `fe80::/10`, which other programs want there.
                 trust_env=False,
-                proxy=self.proxy.url if self.proxy else None,
+                proxy=proxy,
                 follow_redirects=False,
                 limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
                 transport=self._transport,
@@ -132,39 +134,7 @@ class Clients:
         return client
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
-
-
 def _secrets_in(url: str) -> list[str]:
     """What a URL may hold in secret: in its query, only values as short as in `v=1` count as harmless."""
     queried = [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
     return [*queried, *tokens_in(url)]
-
-
-def trust_of(settings: SinkSettings) -> ssl.SSLContext:
-    """The system's trust store, or sink.ca_file instead of it; with the client certificate, if there is one."""
-    try:
-        if settings.ca_file is None and sys.platform == "darwin":
-            import truststore
-
-            context: ssl.SSLContext = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        else:
-            context = ssl.create_default_context(cafile=str(settings.ca_file) if settings.ca_file else None)
-        if settings.client_cert is not None:
-            key = str(settings.client_key) if settings.client_key else None
-            context.load_cert_chain(str(settings.client_cert), key, password=_no_passphrase)
-    except (OSError, ssl.SSLError, ValueError) as error:
-        raise ConfigurationError(
-            f"The certificates of the sink cannot be used: {error}. "
-            "sink.ca_file, sink.client_cert and sink.client_key must be unencrypted PEM files."
-        ) from None
-    return context
-
-
-def _no_passphrase() -> str:
-    raise ValueError("the private key is encrypted")

@@ -8,9 +8,12 @@ systemd's credential, never from the configuration.
 from __future__ import annotations
 
 import base64
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from collector.delivery.trust import systems_authorities
 from collector.errors import ConfigurationError
 from collector.settings import read_secret, token_path, token_places
 from collector.settings.options import SinkSettings
@@ -37,8 +40,23 @@ def basic(user: str, password: str) -> Credentials:
 
 def proof_files(settings: SinkSettings) -> list[Path]:
     """Every file that proves who is sending, or whom it is sent to. Each may be replaced at any time."""
-    files = (*token_places(settings), settings.ca_file, settings.client_cert, settings.client_key)
+    is_encrypted = str(settings.url).lower().startswith("https:")
+    trusted = settings.ca_file or (systems_authorities() if is_encrypted else None)
+    files = (*token_places(settings), trusted, settings.client_cert, settings.client_key)
     return [path for path in files if path is not None]
+
+
+def stamps_of(files: Iterable[Path]) -> list[tuple[int, ...]]:
+    """What tells a file that was replaced from the one before; nothing of one that cannot be looked at."""
+    return list(map(_stamp, files))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def credentials_now(settings: SinkSettings, scheme: str = "Bearer") -> Credentials | None:

@@ -15,7 +15,9 @@ from collector.settings.options import SinkSettings
 from collector.settings.proxies import Proxy
 
 CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
+TOO_OLD = "Have the sink's TLS updated: it speaks no version that is still safe (1.2 or 1.3)."
 SPEAKS_NO_TLS = "No TLS is spoken there: check the port in sink.url; if it is meant to be so, write http://."
+PROXY_SPEAKS_NO_TLS = "No TLS is spoken there: most proxies want to be named as http://, also for https:// sinks."
 MAY_SPEAK_TLS = "if it speaks TLS, sink.url must begin with https://"
 CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
 CHECK_OWN_CERTIFICATE = (
@@ -35,9 +37,11 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return Halt(f"the certificate was not accepted ({cause.verify_message})", CHECK_CERTIFICATE)
+            said = cause.verify_message.rstrip(".")
+            behind = f"; {proxy}" if proxy else ""
+            return Halt(f"the certificate was not accepted ({said}){behind}", about_certificate(said))
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-            return _tls_failure(str(cause.reason or cause), settings)
+            return _tls_failure(str(cause.reason or cause), settings, proxy)
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx.ProxyError):
         refusal = f"the proxy refused ({error})" + (f"; {proxy}" if proxy else "")
@@ -55,16 +59,35 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
     return Retry(reason, may_be_poison=has_hung_up)
 
 
-def _tls_failure(reason: str, settings: SinkSettings) -> Halt:
+def _tls_failure(reason: str, settings: SinkSettings, proxy: Proxy | None) -> Halt:
     """A server says why only by an alert; if that is about the client's side, our certificate is what it saw."""
     if "ALERT" in reason and any(word in reason for word in ABOUT_THE_CLIENT):
         if settings.client_cert is not None:
             refusal = f"it did not accept the client certificate {settings.client_cert} ({reason})"
             return Halt(refusal, CHECK_OWN_CERTIFICATE)
         return Halt(f"TLS failed ({reason}), and no client certificate is set", NAME_A_CERTIFICATE)
-    return Halt(f"TLS failed ({reason})", advice_on_tls(reason))
+    if proxy is None:
+        return Halt(f"TLS failed ({reason})", advice_on_tls(reason))
+    is_of_proxy = reason in NO_TLS and proxy.url.lower().startswith("https:")
+    return Halt(f"TLS failed ({reason}); {proxy}", PROXY_SPEAKS_NO_TLS if is_of_proxy else advice_on_tls(reason))
+
+
+def about_certificate(said: str) -> str:
+    """What a person can do about a server's certificate of which OpenSSL said this."""
+    if "expired" in said or "not yet valid" in said:
+        return "Renew the sink's certificate; if it is valid, set this machine's clock."
+    if "mismatch" in said or "not valid for" in said:
+        return "sink.url must have a name that the certificate is for."
+    if "too weak" in said:
+        return "Have the sink's certificate replaced by one with a longer key or a newer signature."
+    return (
+        "Name the authority that issued it, or that of a proxy which opens TLS, in sink.ca_file; the sink must send "
+        "its intermediate certificates along."
+    )
 
 
 def advice_on_tls(reason: str) -> str:
     """What a person can do about a handshake that failed for OpenSSL's reason."""
+    if "PROTOCOL_VERSION" in reason or "UNSUPPORTED_PROTOCOL" in reason:
+        return TOO_OLD
     return SPEAKS_NO_TLS if reason in NO_TLS else CHECK_CERTIFICATE

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from collector.delivery.clients import trust_of
+from collector.delivery.trust import trust_of
 from collector.settings.options import SinkSettings
 
 PORTS = {"http": 80, "https": 443}

@@ -24,7 +24,7 @@ from collector.assembly import (
 )
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
-from collector.delivery.failures import CHECK_PROXY, advice_on_tls
+from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
 from collector.delivery.probe import Place, addresses_of, connect, place_of
 from collector.delivery.sink import Accepted, Answer, Halt, SinkType, Verdict
 from collector.delivery.sinks.registry import SINKS
@@ -35,10 +35,9 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.inspection.check import Check
 from collector.keeping.pause import standstill
-from collector.log import counted
+from collector.log import counted, in_words
 from collector.redact import seal
 from collector.service.heartbeat import canary
-from collector.service.status_file import in_words
 from collector.settings import Settings
 from collector.settings.options import is_loopback
 from collector.way_out import make_redactor, open_channel, policy_of
@@ -106,8 +105,8 @@ def _connection(settings: Settings, place: Place) -> Iterator[Check]:
     try:
         certificate = connect(place, settings.sink)
     except ssl.SSLCertVerificationError as error:
-        finding = f"the certificate was not accepted ({error.verify_message})"
-        yield Check("tls", "fail", finding, _about_certificate(error.verify_message))
+        finding = f"the certificate was not accepted ({error.verify_message.rstrip('.')})"
+        yield Check("tls", "fail", finding, about_certificate(error.verify_message))
     except ssl.SSLError as error:
         reason = error.reason or str(error)
         yield Check("tls", "fail", f"TLS failed ({reason})", advice_on_tls(reason))
@@ -119,14 +118,6 @@ def _connection(settings: Settings, place: Place) -> Iterator[Check]:
         if certificate is not None:
             issuer = f", issued by {certificate.issuer}" if certificate.issuer else ""
             yield _until(certificate.ends, f"{certificate.version}{issuer}", time.time())
-
-
-def _about_certificate(said: str) -> str:
-    if "expired" in said or "not yet valid" in said:
-        return "Renew the sink's certificate; if it is valid, set this machine's clock."
-    if "mismatch" in said or "not valid for" in said:
-        return "sink.url must have a name that the certificate is for."
-    return "Name the authority that issued it, or that of a proxy which opens TLS, in sink.ca_file."
 
 
 def _until(ends: float | None, said: str, now: float) -> Check:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from collector.delivery.credentials import proof_files, stamps_of
 from collector.errors import ConfigurationError
 from collector.settings import Settings
 
@@ -50,9 +51,7 @@ class Reloads:
 
 def secrets_of(settings: Settings) -> Any:
     """What may be replaced while the configuration stays the same: the sink's secret, and the TLS files."""
-    sink = settings.sink
-    files = [path for path in (sink.ca_file, sink.client_cert, sink.client_key) if path is not None]
-    return settings.sink_token(), [(path.stat().st_mtime_ns, path.stat().st_ino) for path in files if path.exists()]
+    return settings.sink_token(), stamps_of(proof_files(settings.sink))
 
 
 def secrets_now(settings: Settings, known: Any) -> Any:

@@ -325,6 +325,8 @@ def check_sink(section: SinkSettings, sink: DeclaredSink[Section], name: str = "
         raise ConfigurationError(f"{name}.client_key needs {name}.client_cert as well.")
     for key in ("ca_file", "client_cert", "client_key"):
         path = getattr(section, key)
+        if path is not None and os.path.isdir(path):
+            raise ConfigurationError(f"{name}.{key}: {path} is a directory. Name one PEM file; it may hold several.")
         if path is not None and not os.path.isfile(path):
             raise ConfigurationError(f"{name}.{key}: there is no file {path}, or this user cannot reach it.")
     for kind, key in (("basic", "auth_user"), ("header", "auth_header")):
