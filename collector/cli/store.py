@@ -269,15 +269,17 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     from collector.assembly import held_of, quarantine_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
-    from collector.keeping.set_aside import drop_set_aside
+    from collector.keeping.set_aside import drop_set_aside, said_in
 
     if choice.before is not None:
         return 0, 0, False  # by day: what is held is about to be sent, and belongs to what a sink is owed
     aside = drop_set_aside(held_of(chosen).directory, lambda told: _is_told(choice, told))
+    held = held_of(chosen).held
     keys = [
         file.original.key
-        for file in held_of(chosen).held.files
+        for file in held.files
         if _is_of(choice, file.original.session_id, file.original.project)
+        or _is_told(choice, said_in(held.path_of(file)))
     ]
     quarantine = quarantine_of(chosen)
     entries = [entry for entry in quarantine.entries() if _holds(choice, entry)]
@@ -292,7 +294,7 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
 
 
 def _is_told(choice: Choice, told: Iterable[str]) -> bool:
-    """Whether a transcript of which nothing else is known is of this session or project."""
+    """Whether a transcript is of this session or project, or lies below it, by what its records say."""
     is_session, is_project = choice.session is None, choice.project is None
     for text in told:
         is_session = is_session or text == choice.session
@@ -302,8 +304,7 @@ def _is_told(choice: Choice, told: Iterable[str]) -> bool:
 
 def _is_at(place: str, project: str) -> bool:
     """Whether a directory is that of a project, which is named by its path or by its directory below projects/."""
-    is_as_long = place.startswith("/") and len(place) == len(project)
-    return f"{place}/".startswith(f"{project}/") or (is_as_long and re.sub(r"[^A-Za-z0-9]", "-", place) == project)
+    return f"{place}/".startswith(f"{project}/") or (len(place) == len(project) and project in _names_of(place))
 
 
 def _is_of(choice: Choice, session: str, project: str) -> bool:

@@ -33,7 +33,7 @@ def drop_set_aside(held: Path, is_meant: Callable[[Iterable[str]], bool]) -> int
     dropped = 0
     for path in set_aside(held):
         try:
-            if is_meant(_said_in(path)):
+            if is_meant(said_in(path)):
                 _drop(path)
                 dropped += 1
         except OSError as error:
@@ -44,9 +44,9 @@ def drop_set_aside(held: Path, is_meant: Callable[[Iterable[str]], bool]) -> int
     return dropped
 
 
-def _said_in(path: Path) -> Iterator[str]:
+def said_in(path: Path) -> Iterator[str]:
     """The texts at the top of every record: its session, its directory. What is below may speak of anything."""
-    with os.fdopen(opened_plain(path), "rb") as lines:
+    with contextlib.suppress(FileNotFoundError), os.fdopen(opened_plain(path), "rb") as lines:
         for line in lines:
             with contextlib.suppress(ValueError):
                 record = orjson.loads(line.strip(b"\0").decode("utf-8", "replace"))

@@ -14,7 +14,8 @@ import pytest
 from collector.cli.exclude import _refuse_if_locked, glob_of
 from collector.errors import ConfigurationError
 from collector.keeping.lock import lock
-from collector.service.status_file import StatusFile, in_words, status_path
+from collector.log import in_words
+from collector.service.status_file import StatusFile, status_path
 from collector.settings import Origins, Settings
 from tests.agent import Agent
 from tests.build import Home

@@ -53,10 +53,26 @@ def test_what_was_held_and_set_aside_is_reached_by_a_no(home: Home, *, is_moved:
     said = agent.run("exclude", "/work/diary", *state)
     assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
     assert [text for text in ("shop", "diary") if _is_kept(agent, f"about the {text}")] == ["shop"]
-    forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json", *state)
+    forgotten = agent.run("forget", "--project", "-work-shop", "--yes", "--json", *state)
     assert json.loads(forgotten.stdout)["held"] == 1, forgotten.stderr
     assert not _is_kept(agent, "about the shop")
     assert not list(agent.directory.glob("state.held.damaged-*"))
+
+
+def test_what_is_held_of_a_directory_below_a_project_is_forgotten_with_it(home: Home) -> None:
+    below = home.session(project="-work-shop-cart")
+    below.cwd = "/work/shop/cart"
+    below.prompt("about the cart")
+    with Sink(then=Answer(503)) as sink:
+        agent: Agent = Inside(home, sink)
+        agent.scan("--max-wait", "0")
+        for path in home.root.rglob("*.jsonl"):
+            path.unlink()
+        forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json", "--state", str(agent.state))
+        assert json.loads(forgotten.stdout)["held"] == 2, forgotten.stderr
+        sink.clear_script()
+        agent.scan()
+    assert [event["text"] for event in sink.events] == ["about the diary"]
 
 
 def _is_kept(agent: Agent, text: str) -> bool:
