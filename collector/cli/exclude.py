@@ -77,7 +77,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
     _tell_agents(now, services, is_no=True)  # at once: looking at what is left takes seconds where there is much
     typer.echo(_change(before, _left(now)))
-    if dropped := sum(map(_drop_held, now.each())):
+    if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
 
@@ -186,21 +186,26 @@ def _left(chosen: settings.Settings) -> Left:
 
 
 def _drop_held(chosen: settings.Settings) -> int:
-    """Drops what is held of projects that are excluded by now; a running agent does that itself, but for what was set
-    aside, at which it does not look."""
+    """Drops what is held of projects that are excluded by now; a running agent does that itself."""
     from collector.assembly import held_of, scope_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
-    from collector.keeping.set_aside import drop_set_aside
     from collector.pipeline import drop_refused
 
-    held, scope = held_of(chosen), scope_of(chosen)
-    dropped = drop_set_aside(held.directory, lambda told: any(map(scope.excludes, told)))
     try:
         with lock(chosen.state_path, "exclude"):
-            return dropped + drop_refused(held, scope)
+            return drop_refused(held_of(chosen), scope_of(chosen))
     except StateLocked:
-        return dropped
+        return 0
+
+
+def _drop_left_behind(chosen: settings.Settings) -> int:
+    """Drops what is held of them and belongs to no agent any more."""
+    from collector.assembly import scope_of
+    from collector.keeping.left_behind import drop_left_behind
+
+    scope = scope_of(chosen)
+    return drop_left_behind([each.state_path for each in chosen.each()], lambda told: any(map(scope.excludes, told)))
 
 
 def _left_out_at(chosen: settings.Settings) -> str:

@@ -198,6 +198,7 @@ def reset(
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     from collector.assembly import held_of, state_of
+    from collector.keeping.left_behind import drop_left_behind
 
     every = loaded.named(sink)
     keys = None if everything else [settings.state_key(source) for source in sources or []]
@@ -208,6 +209,8 @@ def reset(
         raise NotFound(f"The state {loaded.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
     told = [_reset(each, keys, forget=forget) for each in every]
     forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)
+    if forget and not keys and sink is None:
+        dropped += drop_left_behind([each.state_path for each in every], lambda _: True)
     if json:
         typer.echo(tame_json({"reset": sorted(forgotten), "dropped": dropped}))
         return
@@ -220,12 +223,9 @@ def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[s
     """What the state of this sink knew of these sources (or of all), and how many held files were dropped."""
     from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock
-    from collector.keeping.set_aside import drop_set_aside
 
     with lock(chosen.state_path, "reset"):
         offsets = state_of(chosen).load()
-        held = held_of(chosen)
-        dropped = drop_set_aside(held.directory, lambda _: True) if forget and not keys else 0
-        dropped += held.forget(keys or None) if forget else 0
+        dropped = held_of(chosen).forget(keys or None) if forget else 0
         meant = list(offsets.entries) if keys is None else keys
         return set(committer_of(offsets, chosen).reset(meant)), dropped

@@ -203,7 +203,9 @@ def forget(
     # Who sends elsewhere has no store, but may have something held or quarantined.
     is_there = bool(database) or path.exists()
     removed = _remove_stored(path, chosen, choice, is_sure=yes) if is_there else Removed(0, 0, 0)
-    let_go = [] if database else [_let_go(each, choice) for each in chosen.each()]
+    let_go = (
+        [] if database else [_let_go_left_behind(chosen, choice), *(_let_go(each, choice) for each in chosen.each())]
+    )
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
     is_left = any(is_left for _, _, is_left in let_go)
     told = {"events": removed.events, "sessions": removed.sessions, "held": held, "quarantined": quarantined}
@@ -268,12 +270,11 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     """Drops what is held or quarantined of a session or a project; and whether the agent kept that from happening."""
     from collector.assembly import held_of, quarantine_of
     from collector.errors import StateLocked
+    from collector.keeping.left_behind import said_in
     from collector.keeping.lock import lock
-    from collector.keeping.set_aside import drop_set_aside, said_in
 
     if choice.before is not None:
         return 0, 0, False  # by day: what is held is about to be sent, and belongs to what a sink is owed
-    aside = drop_set_aside(held_of(chosen).directory, lambda told: _is_told(choice, told))
     held = held_of(chosen).held
     keys = [
         file.original.key
@@ -285,12 +286,27 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     entries = [entry for entry in quarantine.entries() if _holds(choice, entry)]
     dropped = quarantine.drop(entries) if entries else 0
     if not keys:
-        return aside, dropped, False
+        return 0, dropped, False
     try:
         with lock(chosen.state_path, "forget"):
-            return aside + held_of(chosen).forget(keys), dropped, False
+            return held_of(chosen).forget(keys), dropped, False
     except StateLocked:
-        return aside, dropped, True
+        return 0, dropped, True
+
+
+def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
+    """The same for what belongs to no agent any more, so that none keeps it from happening."""
+    from collector.keeping.left_behind import drop_left_behind, quarantines_left_behind
+    from collector.keeping.quarantine import Quarantine
+
+    if choice.before is not None:
+        return 0, 0, False
+    states = [each.state_path for each in chosen.each()]
+    dropped = 0
+    for path in quarantines_left_behind(states):
+        quarantine = Quarantine(path, chosen.quarantine.max_bytes)
+        dropped += quarantine.drop([entry for entry in quarantine.entries() if _holds(choice, entry)])
+    return drop_left_behind(states, lambda told: _is_told(choice, told)), dropped, False
 
 
 def _is_told(choice: Choice, told: Iterable[str]) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from tests.agent import REPOSITORY, Agent
 from tests.build import Home
 from tests.inside import Inside
-from tests.sink import Answer, Sink
+from tests.sink import Answer, Sink, poison
 
 METADATA = {"COLLECTOR_CAPTURE__LEVEL": "metadata"}
 
@@ -49,13 +49,13 @@ def test_what_was_held_and_set_aside_is_reached_by_a_no(home: Home, *, is_moved:
         if is_moved:
             home.session(project="-work-other").prompt("another one to hold")
             agent.scan("--max-wait", "0")
-    assert [text for text in ("shop", "diary") if _is_kept(agent, f"about the {text}")] == ["shop", "diary"]
+    assert [text for text in ("shop", "diary") if _keeping(agent, f"about the {text}")] == ["shop", "diary"]
     said = agent.run("exclude", "/work/diary", *state)
     assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
-    assert [text for text in ("shop", "diary") if _is_kept(agent, f"about the {text}")] == ["shop"]
+    assert [text for text in ("shop", "diary") if _keeping(agent, f"about the {text}")] == ["shop"]
     forgotten = agent.run("forget", "--project", "-work-shop", "--yes", "--json", *state)
     assert json.loads(forgotten.stdout)["held"] == 1, forgotten.stderr
-    assert not _is_kept(agent, "about the shop")
+    assert not _keeping(agent, "about the shop")
     assert not list(agent.directory.glob("state.held.damaged-*"))
 
 
@@ -75,8 +75,26 @@ def test_what_is_held_of_a_directory_below_a_project_is_forgotten_with_it(home: 
     assert [event["text"] for event in sink.events] == ["about the diary"]
 
 
-def _is_kept(agent: Agent, text: str) -> bool:
-    return any(text.encode() in content for content in agent.kept().values())
+def test_what_was_kept_for_a_sink_that_is_gone_is_reached_by_a_no(home: Home) -> None:
+    with Sink(then=Answer(503)) as slow, Sink(then=poison(lambda event: "diary" in event["text"])) as picky:
+        configuration = home.path / "collector.toml"
+        two = [f'[[sinks]]\nname = "{name}"\nurl = "{sink.url}"\n' for name, sink in (("a", slow), ("b", picky))]
+        configuration.write_text("\n".join(two))
+        agent: Agent = Inside(home, None)
+        agent.scan("--max-wait", "0", "--config", str(configuration))
+        configuration.write_text("[sink]\nurl = 'http://127.0.0.1:9/'\n")
+        place = "--config", str(configuration), "--state", str(agent.state)
+        assert len(_keeping(agent, "about the diary")) == len(_keeping(agent, "about the shop")) + 1
+        said = agent.run("exclude", "/work/shop", *place)
+        assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
+        assert _keeping(agent, "about the shop") == []
+        forgotten = json.loads(agent.run("forget", "--project", "/work/diary", "--yes", "--json", *place).stdout)
+    assert (forgotten["held"], forgotten["quarantined"]) == (1, 1)
+    assert _keeping(agent, "about the diary") == []
+
+
+def _keeping(agent: Agent, text: str) -> list[str]:
+    return [path.name for path, content in agent.kept().items() if text.encode() in content]
 
 
 def test_every_file_is_one_that_the_page_names_and_nobody_elses_to_read(home: Home) -> None:
