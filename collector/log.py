@@ -82,6 +82,15 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+def in_words(count: float) -> str:
+    """A number of bytes, as a person would put it."""
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
 def tame_json(value: Any, indent: int | None = None) -> str:
     """JSON that is safe on a terminal: ASCII only, and with DEL escaped, the one control character JSON keeps."""
     return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")

@@ -13,11 +13,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from collector import settings
-from collector.cli.pause import states_of_services
-from collector.cli.scan import Config, StatePath, flags
-from collector.delivery.sinks.registry import SINKS
+from collector.cli.options import Config, StatePath
+from collector.cli.pause import chosen_here, states_of_services
 from collector.errors import ConfigurationError
-from collector.log import counted, printable
+from collector.log import counted, in_words, printable
 
 SPECIAL = re.compile(r"([\\*?\[])")
 TOLD = {
@@ -56,7 +55,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
             "what begins with ! takes a no back: use `collector include`. A name that begins so is written \\!...",
             param_hint="PATH",
         )
-    chosen, file = _chosen(config, state), settings.users_file(config)
+    chosen, file = chosen_here(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
     services = _services(chosen, file)  # before anything is changed: one may not let us in
     glob, before = glob_of(path), _left(chosen)
@@ -74,11 +73,11 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     if not changed:
         typer.echo(printable(f"{glob} is excluded already, in {file}."))
         return
-    now = _chosen(config, state)
+    now = chosen_here(config, state)
     typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
     _tell_agents(now, services, is_no=True)  # at once: looking at what is left takes seconds where there is much
     typer.echo(_change(before, _left(now)))
-    if dropped := sum(map(_drop_held, now.each())):
+    if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
 
@@ -92,7 +91,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     """
     from collector.settings.editing import list_in, put_list
 
-    chosen, file = _chosen(config, state), settings.users_file(config)
+    chosen, file = chosen_here(config, state), settings.users_file(config)
     glob, before = glob_of(path), _left(chosen)
     directory = os.path.abspath(os.path.expanduser(path))
     services = _services(chosen, file)
@@ -108,11 +107,11 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
         if glob in told:
             gone = _as_seen_elsewhere(path, glob)
             put_list(place, "projects", "exclude", [each for each in told if each not in gone])
-    if wanted and glob not in wanted and not _takes(_chosen(config, state), directory):
+    if wanted and glob not in wanted and not _takes(chosen_here(config, state), directory):
         _refuse_if_locked(chosen, "projects.include")
         _refuse_if_not_understood(chosen, include=[*wanted, glob])
         put_list(file, "projects", "include", [*wanted, glob])
-    now = _chosen(config, state)
+    now = chosen_here(config, state)
     if not _takes(now, directory):
         raise ConfigurationError(f"{glob} is still left out: {_why(now)}.")
     after = _left(now)
@@ -155,10 +154,6 @@ def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
     return list(dict.fromkeys([glob, glob_of(directory)])) if os.path.isdir(directory) else [glob]
 
 
-def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
-    return settings.load(config, flags(None, None, None, state), sinks=SINKS, sends=False)
-
-
 def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
     if locked := chosen.origins.locked_by(key):
         raise ConfigurationError(
@@ -182,10 +177,11 @@ def _refuse_if_not_understood(
 
 def _left(chosen: settings.Settings) -> Left:
     from collector.assembly import scope_of, state_of
+    from collector.keeping.left_out import to_be_sent
     from collector.reading.discover import discover
 
     state, found = state_of(chosen).load(may_repair=False), discover(scope_of(chosen))
-    lags = [lag for source in found.files if (lag := state.lag_of(source))]
+    lags = [lag for source in found.files if (lag := to_be_sent(source, state))]
     return Left(len(found.files), len(lags), sum(lags))
 
 
@@ -201,6 +197,15 @@ def _drop_held(chosen: settings.Settings) -> int:
             return drop_refused(held_of(chosen), scope_of(chosen))
     except StateLocked:
         return 0
+
+
+def _drop_left_behind(chosen: settings.Settings) -> int:
+    """Drops what is held of them and belongs to no agent any more."""
+    from collector.assembly import scope_of
+    from collector.keeping.left_behind import drop_left_behind
+
+    scope = scope_of(chosen)
+    return drop_left_behind([each.state_path for each in chosen.each()], lambda told: any(map(scope.excludes, told)))
 
 
 def _left_out_at(chosen: settings.Settings) -> str:
@@ -223,8 +228,6 @@ def _why(chosen: settings.Settings) -> str:
 
 
 def _change(before: Left, after: Left) -> str:
-    from collector.service.status_file import in_words
-
     files = after.sources - before.sources
     more = "more" if files > 0 else "fewer"
     said = (

@@ -20,6 +20,7 @@ import typer
 
 from collector import settings
 from collector.agents.registry import AGENTS
+from collector.cli.options import AsJson
 from collector.delivery.sinks.registry import SINKS
 from collector.install import plans, templates
 from collector.install.carry_out import carry_out
@@ -177,7 +178,7 @@ def status(
     system: System = False,
     user: For = None,
     platform: On = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Shows what the service manager says; exits 1 unless it runs.
 

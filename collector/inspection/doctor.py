@@ -30,13 +30,13 @@ from collector.inspection.sink_checks import sink_checks
 from collector.keeping.installation import damage_of
 from collector.keeping.lock import holder
 from collector.keeping.pause import standstill
-from collector.log import counted
+from collector.log import counted, in_words
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
 from collector.redact import Redactor
 from collector.redact.scan import rule_cache
 from collector.service import watch_limits
-from collector.service.status_file import in_words, read_status
+from collector.service.status_file import read_status
 from collector.settings import Settings
 from collector.store import prices
 from collector.way_out import make_redactor

@@ -36,10 +36,9 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
 from collector.inspection.check import Check
 from collector.keeping.pause import standstill
-from collector.log import counted
+from collector.log import counted, in_words
 from collector.redact import seal
 from collector.service.heartbeat import canary
-from collector.service.status_file import in_words
 from collector.settings import Settings
 from collector.settings.options import is_loopback
 from collector.way_out import make_redactor, open_channel, policy_of

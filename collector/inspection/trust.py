@@ -13,9 +13,8 @@ from collector.assembly import scope_of
 from collector.errors import CollectorError
 from collector.inspection.deletions import deletions, kept_alone
 from collector.inspection.status import status_report
-from collector.log import counted
+from collector.log import counted, in_words
 from collector.reading.discover import Findings, discover
-from collector.service.status_file import in_words
 from collector.settings import Settings, home
 
 

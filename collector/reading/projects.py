@@ -87,9 +87,12 @@ class ProjectFilter:
                 self._judged.clear()
             meant = directories_of(directory)
             is_in = bool(meant) and all(globs.match(place) for globs in self._include for place in meant)
-            is_out = any(globs.match_or_contain(place) for globs in self._exclude for place in meant)
-            known = self._judged[directory] = is_in and not is_out
+            known = self._judged[directory] = is_in and not self.excludes(directory)
         return known
+
+    def excludes(self, directory: str) -> bool:
+        """Whether this directory is excluded, and not merely not included. What is no directory is not."""
+        return any(globs.match_or_contain(place) for globs in self._exclude for place in directories_of(directory))
 
     # Sources
 

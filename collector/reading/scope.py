@@ -53,6 +53,10 @@ class Scope:
         """Whether what happened in this directory is read, whichever agent was there."""
         return all(each.takes(directory) for each in self.filters.values())
 
+    def excludes(self, directory: str) -> bool:
+        """Whether this directory is excluded for any agent. What is no directory is not."""
+        return any(each.excludes(directory) for each in self.filters.values())
+
     def takes_event(self, event: Mapping[str, Any], strayed: Container[str] = ()) -> bool:
         """Whether the project filter lets an event through that was made before, maybe when it was another one.
         `strayed`: sessions that are known to have been where nothing is read, though their transcripts may be gone."""

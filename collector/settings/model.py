@@ -167,6 +167,10 @@ class Settings(BaseSettings):
             raise ConfigurationError(f"There is no sink called {name}. Configured: {names}.")
         return found[0]
 
+    def named(self, name: str | None) -> list[Self]:
+        """The settings of each sink, or of the one with this name."""
+        return self.each() if name is None else [self.one(name)]
+
     def _with(self, sink: OneOfSeveral) -> Self:
         """These settings, as if this were the only sink; what the agent keeps for it has its name."""
         level = "metadata" if sink.level == "metadata" else self.capture.level  # a sink can only ask for less

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +31,16 @@ class Answer(NamedTuple):
     columns: list[str]
     rows: list[tuple[Any, ...]]
     is_cut: bool
+
+    @property
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Each row with the names of its columns, as JSON can say it."""
+        return (dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows)
+
+
+def plain(value: Any) -> Any:
+    """A value as text or a number: bytes become hex digits."""
+    return value.hex() if isinstance(value, bytes) else value
 
 
 def ask(

@@ -23,6 +23,7 @@ ADVISOR, SAMPLED = "advisor_message", "message"
 MAX_ITERATIONS = 1000
 UNITS_A_DOLLAR = 10**11  # see prices.py
 LARGEST_COUNT = 2**53
+MAX_LABEL_CHARACTERS = 512
 
 Figures = tuple[int | None, ...]
 
@@ -39,7 +40,7 @@ def billed_calls(model: str | None, own: Figures, iterations: Any) -> str | None
         calls = _split(model, own, sampled)
     elif not advisor:
         return None
-    calls += [_call(1, _label(item.get("model")), _figures(item)) for item in advisor]
+    calls += [_call(1, label(item.get("model")), _figures(item)) for item in advisor]
     return orjson.dumps(calls).decode()
 
 
@@ -78,10 +79,14 @@ def _add_up(sampled: list[Figures], own: Figures) -> bool:
 
 
 def _figures(item: dict[str, Any]) -> Figures:
-    return tuple(
-        value if type(value := item.get(name)) is int and 0 <= value < LARGEST_COUNT else None for name in USAGE
-    )
+    return tuple([count(item.get(name)) for name in USAGE])
 
 
-def _label(value: Any) -> str | None:
-    return value[:512] if type(value) is str else None
+def label(value: Any) -> str | None:
+    """What can be a word in a column; None for anything else."""
+    return value[:MAX_LABEL_CHARACTERS] if type(value) is str else None
+
+
+def count(value: Any) -> int | None:
+    """What can be a number in a column; None for anything else."""
+    return value if type(value) is int and 0 <= value < LARGEST_COUNT else None

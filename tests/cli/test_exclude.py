@@ -14,6 +14,7 @@ import pytest
 from collector.cli.exclude import _refuse_if_locked, glob_of
 from collector.errors import ConfigurationError
 from collector.keeping.lock import lock
+from collector.log import in_words
 from collector.service.status_file import StatusFile, status_path
 from collector.settings import Origins, Settings
 from tests.agent import Agent
@@ -109,9 +110,12 @@ def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Ins
     newer = home.session(project="-work-secret")
     newer.cwd = "/work/secret"
     newer.prompt("newer")
-    os.utime(newer.journal().path, (home.pen.now.timestamp(),) * 2)
+    fresh = [sessions[0].path, newer.path, newer.journal().path]
+    for path in fresh:
+        os.utime(path, (home.pen.now.timestamp(),) * 2)
     said = agent.run("include", "/work/secret", *state, env={"COLLECTOR_SINK__URL": sink.url}).stdout
     assert "is left out all the same, as asked; `collector reset` sends it." in said
+    assert f"{in_words(sum(path.stat().st_size for path in fresh))} in 3 sources wait to be sent" in said
     assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 5}
     texts = [event["text"] for event in sink.events if "text" in event]
     assert sorted(text.split()[0] for text in texts) == ["Found", "new,", "newer"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from collector.log import counted
+from collector.log import counted, in_words
 
 MOST = 4000  # characters of one text on a page of many
 GROWN = 5
@@ -122,13 +122,7 @@ def duration(milliseconds: float | None) -> str:
 
 def size(amount: float | None) -> str:
     """A number of bytes."""
-    if amount is None:
-        return NOTHING
-    for unit in ("bytes", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:,.1f} GB"
+    return NOTHING if amount is None else in_words(amount)
 
 
 def percent(part: float | None, whole: float | None) -> str:
