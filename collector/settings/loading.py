@@ -154,10 +154,17 @@ def _is_there(path: Path) -> bool:
         _refuse_broken_links(path)
         return False
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+        raise ConfigurationError(
+            f"Cannot read {_closed(path)}: {error.strerror}. Make it readable to this user."
+        ) from None
     if not is_plain:
         raise ConfigurationError(f"{path} is not a plain file. Put one there, or remove it.")
     return True
+
+
+def _closed(path: Path) -> Path:
+    """The directory above that this user may not enter, or the path itself."""
+    return next((each for each in reversed(path.parents) if each.is_dir() and not os.access(each, os.X_OK)), path)
 
 
 def _refuse_broken_links(path: Path) -> None:
