@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from collector.assembly import held_of, scope_of, state_of
 from collector.flow.source import Source
+from collector.log import timestamp
 from collector.reading.discover import discover
-from collector.service.figures import timestamp
 from collector.settings import Settings
 
 SENT, PENDING, PARTLY, EXCLUDED, HELD = "sent", "pending", "partly sent", "excluded", "held"

@@ -7,7 +7,6 @@ cannot be read or understood is a StateError. It is written whole, before the pa
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from collector.errors import StateError
 from collector.files import read_plain
 from collector.keeping.pause import write_whole
+from collector.log import timestamp
 
 Span = tuple[str, str]
 
@@ -47,4 +47,4 @@ def spans_left_out(state_path: Path) -> list[Span]:
 
 def _moment(seconds: float) -> str:
     """As events say it, to the millisecond."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"
+    return timestamp(seconds).replace("Z", f".{int(seconds * 1000) % 1000:03}Z")
