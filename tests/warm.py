@@ -29,17 +29,8 @@ import collector.__main__
 
 COLLECTOR = (sys.executable, "-m", "collector")
 LOADED = (
-    *(
-        "cli.scan",
-        "cli.preview",
-        "cli.status",
-        "cli.doctor",
-        "cli.exclude",
-        "assembly",
-        "way_out",
-        "redact.scan.engines",
-    ),
-    *("inspection.doctor", "inspection.preview", "inspection.sessions", "service.footprint", "store.inside"),
+    *("cli.scan", "cli.preview", "cli.status", "cli.doctor", "cli.exclude", "assembly", "way_out", "store.inside"),
+    *("redact.scan.engines", "inspection.preview", "inspection.sessions", "inspection.doctor", "service.footprint"),
 )
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 READ = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONUTF8": "1"}
