@@ -59,12 +59,12 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     _refuse_if_locked(chosen, "projects.exclude")
     services = _services(chosen, file)  # before anything is changed: one may not let us in
     glob, before = glob_of(path), _left(chosen)
-    mine = list_in(file, "projects", "exclude")
-    kept = [each for each in mine if each != f"!{glob}"]
-    _refuse_if_not_understood(chosen, exclude=[*kept, glob])
-    changed = [file] if glob not in mine else []
+    globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "projects", "exclude")
+    kept = [each for each in mine if each.removeprefix("!") not in globs]
+    _refuse_if_not_understood(chosen, exclude=[*kept, *globs])
+    changed = [file] if not set(globs) <= set(mine) else []
     if changed:
-        put_list(file, "projects", "exclude", [*kept, glob])
+        put_list(file, "projects", "exclude", [*kept, *globs])
     for place in map(settings.no_file, services):
         told = list_in(place, "projects", "exclude")
         if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
@@ -74,10 +74,10 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         typer.echo(printable(f"{glob} is excluded already, in {file}."))
         return
     now = chosen_here(config, state)
-    typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
+    typer.echo(printable(f"Excluded {' and '.join(globs)}, in {' and in '.join(map(str, changed))}."))
     _tell_agents(now, services, is_no=True)  # at once: looking at what is left takes seconds where there is much
     typer.echo(_change(before, _left(now)))
-    if dropped := sum(map(_drop_held, now.each())):
+    if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
 
@@ -99,7 +99,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     wanted = list_in(file, "projects", "include")
     if glob in mine:
         _refuse_if_locked(chosen, "projects.exclude")
-        kept = [each for each in mine if each != glob]
+        kept = [each for each in mine if each not in _as_it_may_lead_later(path, glob)]
         _refuse_if_not_understood(chosen, exclude=kept)
         put_list(file, "projects", "exclude", kept)
     for place in map(settings.no_file, {chosen.state_path, *services}):
@@ -148,6 +148,13 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def _as_it_may_lead_later(path: str, glob: str) -> list[str]:
+    """What says no however a link in a home is changed later: the glob, and where it leads now."""
+    absolute, home = os.path.abspath(os.path.expanduser(path)), settings.home()
+    is_plain = os.path.realpath(absolute) == os.path.realpath(home) + absolute.removeprefix(home)
+    return [glob] if absolute.startswith(home + "/") and is_plain else _as_seen_elsewhere(path, glob)
+
+
 def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
     """What says no where links in a home cannot be followed: the glob, and for a directory where it really is."""
     directory = os.path.realpath(os.path.expanduser(path))
@@ -177,10 +184,11 @@ def _refuse_if_not_understood(
 
 def _left(chosen: settings.Settings) -> Left:
     from collector.assembly import scope_of, state_of
+    from collector.keeping.left_out import to_be_sent
     from collector.reading.discover import discover
 
     state, found = state_of(chosen).load(may_repair=False), discover(scope_of(chosen))
-    lags = [lag for source in found.files if (lag := state.lag_of(source))]
+    lags = [lag for source in found.files if (lag := to_be_sent(source, state))]
     return Left(len(found.files), len(lags), sum(lags))
 
 
@@ -196,6 +204,15 @@ def _drop_held(chosen: settings.Settings) -> int:
             return drop_refused(held_of(chosen), scope_of(chosen))
     except StateLocked:
         return 0
+
+
+def _drop_left_behind(chosen: settings.Settings) -> int:
+    """Drops what is held of them and belongs to no agent any more."""
+    from collector.assembly import scope_of
+    from collector.keeping.left_behind import drop_left_behind
+
+    scope = scope_of(chosen)
+    return drop_left_behind([each.state_path for each in chosen.each()], lambda told: any(map(scope.excludes, told)))
 
 
 def _left_out_at(chosen: settings.Settings) -> str:

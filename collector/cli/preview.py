@@ -55,8 +55,8 @@ def preview(
 ) -> None:
     """Shows what would be sent. Nothing is sent or saved.
 
-    Alone, it lists the sessions: sent, pending, excluded or held. With a session, or with an option that chooses
-    events, it shows those as a person reads them, and what is left out and why.
+    Alone, it lists the sessions: sent, pending, excluded, left out or held. With a session, or with an option that
+    chooses events, it shows those as a person reads them, and what is left out and why.
 
     Example: collector preview --source history --limit 5
     """

@@ -198,6 +198,7 @@ def reset(
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     from collector.assembly import held_of, state_of
+    from collector.keeping.left_behind import drop_left_behind
 
     every = loaded.named(sink)
     keys = None if everything else [settings.state_key(source) for source in sources or []]
@@ -208,6 +209,8 @@ def reset(
         raise NotFound(f"The state {loaded.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
     told = [_reset(each, keys, forget=forget) for each in every]
     forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)
+    if forget and not keys and sink is None:
+        dropped += drop_left_behind([each.state_path for each in every], lambda _: True)
     if json:
         typer.echo(tame_json({"reset": sorted(forgotten), "dropped": dropped}))
         return

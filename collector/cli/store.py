@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
 from importlib import resources
@@ -203,7 +203,9 @@ def forget(
     # Who sends elsewhere has no store, but may have something held or quarantined.
     is_there = bool(database) or path.exists()
     removed = _remove_stored(path, chosen, choice, is_sure=yes) if is_there else Removed(0, 0, 0)
-    let_go = [] if database else [_let_go(each, choice) for each in chosen.each()]
+    let_go = (
+        [] if database else [_let_go_left_behind(chosen, choice), *(_let_go(each, choice) for each in chosen.each())]
+    )
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
     is_left = any(is_left for _, _, is_left in let_go)
     told = {"events": removed.events, "sessions": removed.sessions, "held": held, "quarantined": quarantined}
@@ -268,14 +270,17 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     """Drops what is held or quarantined of a session or a project; and whether the agent kept that from happening."""
     from collector.assembly import held_of, quarantine_of
     from collector.errors import StateLocked
+    from collector.keeping.left_behind import said_in
     from collector.keeping.lock import lock
 
     if choice.before is not None:
         return 0, 0, False  # by day: what is held is about to be sent, and belongs to what a sink is owed
+    held = held_of(chosen).held
     keys = [
         file.original.key
-        for file in held_of(chosen).held.files
+        for file in held.files
         if _is_of(choice, file.original.session_id, file.original.project)
+        or _is_told(choice, said_in(held.path_of(file)))
     ]
     quarantine = quarantine_of(chosen)
     entries = [entry for entry in quarantine.entries() if _holds(choice, entry)]
@@ -287,6 +292,35 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
             return held_of(chosen).forget(keys), dropped, False
     except StateLocked:
         return 0, dropped, True
+
+
+def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
+    """The same for what belongs to no agent any more, so that none keeps it from happening."""
+    from collector.keeping.left_behind import drop_left_behind, quarantines_left_behind
+    from collector.keeping.quarantine import Quarantine
+
+    if choice.before is not None:
+        return 0, 0, False
+    states = [each.state_path for each in chosen.each()]
+    dropped = 0
+    for path in quarantines_left_behind(states):
+        quarantine = Quarantine(path, chosen.quarantine.max_bytes)
+        dropped += quarantine.drop([entry for entry in quarantine.entries() if _holds(choice, entry)])
+    return drop_left_behind(states, lambda told: _is_told(choice, told)), dropped, False
+
+
+def _is_told(choice: Choice, told: Iterable[str]) -> bool:
+    """Whether a transcript is of this session or project, or lies below it, by what its records say."""
+    is_session, is_project = choice.session is None, choice.project is None
+    for text in told:
+        is_session = is_session or text == choice.session
+        is_project = is_project or _is_at(text, choice.project or "")
+    return is_session and is_project
+
+
+def _is_at(place: str, project: str) -> bool:
+    """Whether a directory is that of a project, which is named by its path or by its directory below projects/."""
+    return f"{place}/".startswith(f"{project}/") or (len(place) == len(project) and project in _names_of(place))
 
 
 def _is_of(choice: Choice, session: str, project: str) -> bool:

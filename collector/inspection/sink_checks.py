@@ -25,7 +25,8 @@ from collector.assembly import (
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
 from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
-from collector.delivery.probe import Place, addresses_of, connect, place_of
+from collector.delivery.names import addresses_of, is_number
+from collector.delivery.probe import Place, connect, place_of
 from collector.delivery.sink import Accepted, Answer, Halt, SinkType, Verdict
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.waiting import Waiting
@@ -89,9 +90,9 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
 def the_way(settings: Settings) -> Iterator[Check]:
     """Name, connection and certificate; ends at the first that fails."""
     place = place_of(str(settings.sink.url))
-    if not place.is_number:
+    if not is_number(place.host):
         try:
-            found = addresses_of(place)
+            found = addresses_of(place.host, place.port, settings.sink.connect_timeout)
         except OSError as error:
             finding = f"{place.host} is not found ({error.strerror or error})"
             yield Check("dns", "fail", finding, "Check sink.url, and this machine's DNS or VPN.")
@@ -171,6 +172,9 @@ def _why_not(verdict: Verdict) -> str:
 def _verdict(address: str, sent: Sent) -> Check:
     verdict = sent.posted.verdict
     match verdict:
+        case Accepted() if _is_taken(verdict) and verdict.remark:
+            finding = f"{address} took an event, and remarked: {verdict.remark}"
+            return Check("sink", "warn", finding, "See whether it is there; `collector reset` sends again what is not.")
         case Accepted() if _is_taken(verdict):
             return Check("sink", "ok", f"{address} took an event in {sent.took * 1000:.0f} ms")
         case Accepted():

@@ -87,8 +87,9 @@ class Committer:
         for source, position in ends:
             self.state.set_owner(source.key, source.root.agent)
             self.state.set_offset(source.key, position)
-        now = timestamp()
-        self.state.note_left_out({"sources": len(ends), "bytes": unsent, "at": now})
+        history = {"sources": len(ends), "bytes": unsent, "at": timestamp()}
+        # Of a sink that knows nothing yet, all that was there is left out; of another, it may have been sent before.
+        self.state.note_left_out(history | ({"is_all": True} if self.state.is_new_sink else {}))
         self.finish()
 
     def note_resent(self, name: str, through: int) -> None:

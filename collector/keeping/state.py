@@ -215,6 +215,12 @@ class State:
         at, now = str(history.get("at", "")), timestamp()
         return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
 
+    @property
+    def has_left_out_all(self) -> bool:
+        """Whether nothing had been sent to this sink when a person wanted nothing sent of what there was."""
+        history = self.about.get("left_out")
+        return isinstance(history, dict) and history.get("is_all") is True
+
     def is_wanted(self, key: str) -> bool:
         """Whether a person has asked for a source since, whatever was to be left out."""
         return not {key, EVERYTHING}.isdisjoint(self.about.get("wanted", ()))

@@ -3,11 +3,12 @@
 In: events. Out: a request; and from its answer, a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
 "rejected": [{"id", "reason"}]} refines it, also where `rejected` is a list of ids or only a number: what it does not
 account for counts as rejected. Any other body changes nothing, because receivers answer 2xx with empty bodies, HTML and
-prose.
+prose; only a whole web page is remarked on.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
@@ -22,6 +23,8 @@ from collector.flow.outcome import Sealed
 from collector.settings.options import Section, listed
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PAGE_BEGINS = re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE)
+PAGE = "it answers with a web page; if that is a portal or a filter on the way, the events are not stored"
 ADVICE = {
     **HALT_ADVICE,
     406: "Check sink.format and sink.content_type: the sink does not take this content type.",
@@ -98,7 +101,7 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
             return TooLarge("its list of rejected events is too long to read")  # a smaller request has a shorter one
         return Accepted()
     if not isinstance(receipt, dict):
-        return Accepted()
+        return Accepted(remark=PAGE if PAGE_BEGINS.match(body) else "")
     named, unnamed = _rejected(receipt.get("rejected"))
     accepted, duplicates = _count(receipt.get("accepted")), _count(receipt.get("duplicate"))
     missing, remark = 0, ""
