@@ -55,6 +55,21 @@ def leave_to_owner(descriptor: int, directory: Path) -> None:
             os.fchown(descriptor, place.st_uid, place.st_gid)
 
 
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file to write to, which then takes the place of this one, whole and on the disk.
+
+    Crash window: up to the rename the old file stands as it was. A stray .new beside it is replaced the next time.
+    """
+    temporary = path.with_name(path.name + ".new")
+    with created(temporary) as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
+    os.replace(temporary, path)
+    fsync_directory(path.parent)
+
+
 def opened_plain(path: Path, flags: int = os.O_RDONLY) -> int:
     """A descriptor of a plain file, without waiting for whoever might write into a FIFO of that name; else OSError."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)

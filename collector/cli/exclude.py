@@ -59,12 +59,12 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     _refuse_if_locked(chosen, "projects.exclude")
     services = _services(chosen, file)  # before anything is changed: one may not let us in
     glob, before = glob_of(path), _left(chosen)
-    mine = list_in(file, "projects", "exclude")
-    kept = [each for each in mine if each != f"!{glob}"]
-    _refuse_if_not_understood(chosen, exclude=[*kept, glob])
-    changed = [file] if glob not in mine else []
+    globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "projects", "exclude")
+    kept = [each for each in mine if each.removeprefix("!") not in globs]
+    _refuse_if_not_understood(chosen, exclude=[*kept, *globs])
+    changed = [file] if not set(globs) <= set(mine) else []
     if changed:
-        put_list(file, "projects", "exclude", [*kept, glob])
+        put_list(file, "projects", "exclude", [*kept, *globs])
     for place in map(settings.no_file, services):
         told = list_in(place, "projects", "exclude")
         if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
@@ -74,7 +74,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         typer.echo(printable(f"{glob} is excluded already, in {file}."))
         return
     now = chosen_here(config, state)
-    typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
+    typer.echo(printable(f"Excluded {' and '.join(globs)}, in {' and in '.join(map(str, changed))}."))
     _tell_agents(now, services, is_no=True)  # at once: looking at what is left takes seconds where there is much
     typer.echo(_change(before, _left(now)))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
@@ -99,7 +99,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     wanted = list_in(file, "projects", "include")
     if glob in mine:
         _refuse_if_locked(chosen, "projects.exclude")
-        kept = [each for each in mine if each != glob]
+        kept = [each for each in mine if each not in _as_it_may_lead_later(path, glob)]
         _refuse_if_not_understood(chosen, exclude=kept)
         put_list(file, "projects", "exclude", kept)
     for place in map(settings.no_file, {chosen.state_path, *services}):
@@ -146,6 +146,13 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
         if holder(each.state_path).startswith("collector run") and os.path.realpath(reads) != os.path.realpath(file):
             found.append(chosen.state_path)
     return list(dict.fromkeys(found))
+
+
+def _as_it_may_lead_later(path: str, glob: str) -> list[str]:
+    """What says no however a link in a home is changed later: the glob, and where it leads now."""
+    absolute, home = os.path.abspath(os.path.expanduser(path)), settings.home()
+    is_plain = os.path.realpath(absolute) == os.path.realpath(home) + absolute.removeprefix(home)
+    return [glob] if absolute.startswith(home + "/") and is_plain else _as_seen_elsewhere(path, glob)
 
 
 def _as_seen_elsewhere(path: str, glob: str) -> list[str]:

@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from collector.agents.format import AgentFormat
@@ -24,7 +25,7 @@ from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
 from collector.flow.source import Root, Source
 from collector.reading.directories import FirstDirectories, named_by, named_in
-from collector.reading.globs import Globs, directories_of
+from collector.reading.globs import Globs, directories_of, where_they_lead
 from collector.reading.wandering import MANY_SESSIONS, Wanderings
 
 IGNORES_CASE = sys.platform == "darwin"
@@ -55,17 +56,33 @@ class ProjectFilter:
         ignores_case: bool = IGNORES_CASE,
     ) -> None:
         self._form = form
-        named = (("projects.include", include), ("sinks.include", narrower))
-        wanted = (Globs(name, globs, home, form, ignores_case=ignores_case) for name, globs in named)
-        self._include = [globs for globs in wanted if globs]
-        lists = (Globs("projects.exclude", globs, home, form, ignores_case=ignores_case) for globs in exclude)
-        self._exclude = [globs for globs in lists if globs]
+        self._globs = partial(Globs, home=home, form=form, ignores_case=ignores_case)
+        self._given = (("projects.include", include), ("sinks.include", narrower)), exclude
+        self._leads = partial(
+            where_they_lead, [*include, *narrower, *(each for globs in exclude for each in globs)], home
+        )
+        self._led: dict[tuple[str, ...], list[Globs]] = {}  # what is excluded, by where links led
+        self._follow_links()
         self.is_open = not self._include and not self._exclude
-        self._judged: dict[str, bool] = {}  # by directory
         self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
         self._first: dict[str, FirstDirectories] = {}  # by root, of the sources in doubt
         self._homes: dict[str, Homes] = {}  # by root
-        self._wanderings = Wanderings(form, self.takes)
+
+    def keep_up(self) -> None:
+        """Follows links in the globs to where they lead by now. Where they led before stays excluded as well: nobody
+        has said yes to that."""
+        if self._leads() != self._lead_to:
+            self._follow_links()
+
+    def _follow_links(self) -> None:
+        named, excluded = self._given
+        self._include = [self._globs(name, globs) for name, globs in named if globs]
+        now = [self._globs("projects.exclude", globs) for globs in excluded if globs]
+        self._lead_to = self._leads()
+        self._led[self._lead_to] = now
+        self._exclude = [globs for lists in self._led.values() for globs in lists]
+        self._judged: dict[str, bool] = {}  # by directory
+        self._wanderings = Wanderings(self._form, self.takes)
         self._strayed: dict[str, tuple[int, int, bool]] = {}  # by source: inode, how far it was read, and the answer
 
     def verdict(self, project: str) -> Verdict:

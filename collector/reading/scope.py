@@ -35,6 +35,11 @@ class Scope:
         """What is left out below this root."""
         return self.filters[root.agent]
 
+    def keep_up(self) -> None:
+        """Follows links in the project filter to where they lead by now."""
+        for each in self.filters.values():
+            each.keep_up()
+
     def takes_source(self, source: Source) -> bool:
         """Whether the project filter lets a source through, whatever it takes to find that out."""
         return self.filters[source.root.agent].takes_source(source)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from collector.agents.claude_code.projects import encoded
 from collector.cli.exclude import _refuse_if_locked, glob_of
 from collector.errors import ConfigurationError
 from collector.keeping.lock import lock
@@ -46,7 +47,7 @@ def place_of(agent: Inside) -> Path:
 
 
 def session_in(agent: Agent, directory: str, text: str) -> None:
-    session = agent.home.session(project=directory.replace("/", "-"))
+    session = agent.home.session(project=encoded(directory))
     session.cwd = directory
     session.prompt(text)
 
@@ -123,6 +124,26 @@ def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Ins
     agent.run("reset", str(sessions[1].path), *state, env={"COLLECTOR_SINK__URL": sink.url})
     assert agent.scan().ledger["delivered"] == 1
     assert sink.events[-1]["text"].startswith("old")
+
+
+def test_a_link_that_leads_elsewhere_later_lets_nothing_through(agent: Inside) -> None:
+    file, home = place_of(agent), agent.home.path
+    file.write_text(MINE)
+    link = home / "current"
+    for name in ("spring", "autumn"):
+        (home / name).mkdir()
+        session_in(agent, str(home / name), f"of {name}")
+    link.symlink_to(home / "spring")
+    said = agent.run("exclude", str(link))
+    assert f"Excluded ~/current and ~/spring, in {file}." in said.stdout, said.stderr
+    link.unlink()
+    link.symlink_to(home / "autumn")
+    assert agent.scan().ledger["delivered"] == 0
+    link.unlink()
+    link.symlink_to(home / "spring")
+    agent.run("include", str(link))
+    assert file.read_text() == MINE
+    assert agent.scan().ledger["delivered"] == 2
 
 
 def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) -> None:

@@ -105,8 +105,10 @@ def tells_since(source: Source, record: Mapping[str, Any]) -> str | None:
     session = record.get("sessionId") or source.session_id
     if source.kind == places.SESSION and ("forkedFrom" in record or session != source.session_id):
         return moment(record.get("timestamp"))
+    # The messages of a call are written down with it, however old they are: all of them when a session is resumed that
+    # an earlier version wrote, or one whose context has changed.
     is_of_one_moment = any(record.get(key) for key in ("timestamp", "uuid", "message"))
-    return None if is_of_one_moment and not sums_up(record) else ""
+    return None if is_of_one_moment and not sums_up(record) and record.get("type") != "api-request-blob" else ""
 
 
 def session_of(source: Source, record: Mapping[str, Any]) -> str:
