@@ -13,11 +13,13 @@ import json
 import logging
 import os
 import sys
+import time
 import traceback
 from typing import Any
 
 import structlog
 
+TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -89,6 +91,11 @@ def in_words(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} GB"
+
+
+def timestamp(moment: float | None = None) -> str:
+    """A moment, or now, as RFC 3339 in UTC, to the second."""
+    return time.strftime(TIMESTAMP, time.gmtime(moment))
 
 
 def tame_json(value: Any, indent: int | None = None) -> str:

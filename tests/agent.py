@@ -22,12 +22,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests import warm
 from tests.build import Home
 from tests.redactors import CACHE
 from tests.sink import Sink
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-COLLECTOR = (sys.executable, "-m", "collector")
+COLLECTOR = warm.COLLECTOR
 # Short enough that no test waits, long enough that backing off is seen; durations in seconds. It does not step back: a
 # busy machine would then keep every test waiting for it.
 QUICK = {
@@ -93,12 +94,10 @@ class Agent:
 
     def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
         """Any command, to its end."""
-        finished = subprocess.run(
+        finished = warm.run(
             [*self.program, *arguments],
             input=given,
-            capture_output=True,
             timeout=self.patience,
-            check=False,
             env={**self.environment, **(env or {})},
             cwd=self.home.path,
         )

@@ -15,7 +15,7 @@ from collector import settings
 from collector.cli.options import Config, StatePath, flags, services_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError, StateError
-from collector.log import printable
+from collector.log import printable, timestamp
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 AFTERWARDS = (
@@ -37,7 +37,6 @@ def pause(
     Example: collector pause --for 2h
     """
     from collector.keeping.pause import pause as write_pause
-    from collector.keeping.pause import timestamp
 
     now = time.time()
     until = now + _seconds(for_) if for_ else None

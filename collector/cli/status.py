@@ -13,7 +13,7 @@ import typer
 from collector import settings
 from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags, services_here
 from collector.delivery.sinks.registry import SINKS
-from collector.log import counted, in_words, printable, tame_json
+from collector.log import TIMESTAMP, counted, in_words, printable, tame_json
 
 EVERY_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
@@ -209,7 +209,7 @@ def _damaged(source: str) -> str:
 
 def _ago(moment: str, now: float) -> str:
     """How long ago, in the largest unit that fits twice."""
-    then = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    then = datetime.strptime(moment, TIMESTAMP).replace(tzinfo=UTC).timestamp()
     seconds = max(0, int(now - then))
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * length:

@@ -13,8 +13,8 @@ from collector.assembly import held_of, scope_of, state_of
 from collector.flow.source import Source
 from collector.keeping.left_out import is_history, to_be_sent
 from collector.keeping.state import State
+from collector.log import timestamp
 from collector.reading.discover import discover
-from collector.service.figures import timestamp
 from collector.settings import Settings
 
 SENT, PENDING, PARTLY, EXCLUDED, HELD = "sent", "pending", "partly sent", "excluded", "held"

@@ -34,7 +34,7 @@ from collector.delivery.window import Deliverer
 from collector.flow.capture import captured_sender
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
-from collector.inspection.check import Check
+from collector.inspection.check import Check, may, nearest
 from collector.keeping.pause import standstill
 from collector.log import counted, in_words
 from collector.redact import seal
@@ -248,14 +248,8 @@ def _read_back(
         yield Check(name, "warn", f"not possible ({why})", f"Ask the engine for the event {sent.event.id} yourself.")
 
 
-def _may_write(path: Path) -> bool:
-    """Whether this process may, as whom it acts."""
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
 def _events_kept_at(path: Path, address: str) -> Check:
-    place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
-    closed = next((each for each in (place, path) if each.exists() and not _may_write(each)), None)
+    closed = next((each for each in (nearest(path.parent), path) if each.exists() and not may(each, os.W_OK)), None)
     if closed is not None:
         advice = "Make it writable to this user, or name another place with store.database."
         return Check("sink", "fail", f"{address}: {closed} is not writable", advice)

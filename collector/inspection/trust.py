@@ -72,10 +72,7 @@ def _of_the_agent(report: dict[str, Any]) -> Iterator[Fact]:
 
 def _of_the_transcripts(settings: Settings, found: Findings) -> Iterator[Fact]:
     for each in deletions(settings, found):
-        title = AGENTS[each.root.agent].title
-        due = f"; the oldest one goes on {each.first}" if each.first else ""
-        where = each.setting or "its default"
-        said = f"{title} deletes transcripts in {each.root.path} after {counted(each.days, 'day')} ({where}){due}"
+        said = f"{AGENTS[each.root.agent].title} deletes transcripts in {each.root.path} {each}"
         yield Fact("about to go", "ok", said.replace(f"{home()}/", "~/"))
     count = kept_alone(settings, found)
     kept = settings.store.retention_days

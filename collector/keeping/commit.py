@@ -21,7 +21,7 @@ from collector.flow.selection import Selection
 from collector.flow.source import Position, Source
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import EVERYTHING, State
-from collector.log import get_logger
+from collector.log import get_logger, timestamp
 
 log = get_logger()
 SAVE_AFTER_SECONDS = 1.0
@@ -87,8 +87,7 @@ class Committer:
         for source, position in ends:
             self.state.set_owner(source.key, source.root.agent)
             self.state.set_offset(source.key, position)
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        history = {"sources": len(ends), "bytes": unsent, "at": now}
+        history = {"sources": len(ends), "bytes": unsent, "at": timestamp()}
         # Of a sink that knows nothing yet, all that was there is left out; of another, it may have been sent before.
         self.state.note_left_out(history | ({"is_all": True} if self.state.is_new_sink else {}))
         self.finish()

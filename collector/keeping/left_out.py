@@ -7,7 +7,6 @@ cannot be read or understood is a StateError. It is written whole, before the pa
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import orjson
@@ -17,6 +16,7 @@ from collector.files import read_plain
 from collector.flow.source import Source
 from collector.keeping.pause import write_whole
 from collector.keeping.state import State
+from collector.log import timestamp
 
 Span = tuple[str, str]
 TO_THE_SECOND = 19  # characters of a moment
@@ -51,7 +51,7 @@ def spans_left_out(state_path: Path) -> list[Span]:
 def is_history(source: Source, state: State) -> bool:
     """Whether all of a source is from before the moment up to which a person wanted nothing sent to this sink."""
     until = state.left_out_at(source.key)
-    return bool(until) and _moment(source.stamp.mtime_ns / 1e9)[:TO_THE_SECOND] <= until[:TO_THE_SECOND]
+    return bool(until) and timestamp(source.stamp.mtime_ns / 1e9)[:TO_THE_SECOND] <= until[:TO_THE_SECOND]
 
 
 def to_be_sent(source: Source, state: State) -> int:
@@ -61,4 +61,4 @@ def to_be_sent(source: Source, state: State) -> int:
 
 def _moment(seconds: float) -> str:
     """As events say it, to the millisecond."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"
+    return timestamp(seconds).replace("Z", f".{int(seconds * 1000) % 1000:03}Z")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from collector.errors import CollectorError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, replacing
 from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
 from collector.keeping.held import INDEX, Held, HeldFile, Plan, StandIns, begins_as, end_of, index_of, look_into
@@ -300,15 +300,10 @@ class HeldFiles:
             self._write_index(files)
 
     def _write_index(self, files: Iterable[HeldFile]) -> None:
-        temporary = self.directory / f"{INDEX}.new"
-        with created(temporary) as index:
+        # A crash before the end of this block leaves the old index. It still names every file: those being taken do not
+        # exist yet, and those just removed are passed over.
+        with replacing(self.directory / INDEX) as index:
             index.write(index_of(files))
-            index.flush()
-            os.fsync(index.fileno())  # before the rename, or a power cut could leave the name without the bytes
-        # A crash before this leaves the old index. It still names every file: those being taken do not exist yet, and
-        # those just removed are passed over.
-        os.replace(temporary, self.directory / INDEX)
-        fsync_directory(self.directory)
 
 
 def unsent_of(source: Source, state: State) -> int:

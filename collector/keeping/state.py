@@ -27,6 +27,7 @@ from collector.keeping.document import VERSION, Members, NewerVersion, Pieces, o
 from collector.keeping.entries import Entries
 from collector.keeping.journal import Digest, Journal, JournalUnusable
 from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
+from collector.log import timestamp
 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
@@ -211,7 +212,7 @@ class State:
         history = self.about.get("left_out")
         if not isinstance(history, dict) or self.is_wanted(key):
             return ""
-        at, now = str(history.get("at", "")), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        at, now = str(history.get("at", "")), timestamp()
         return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
 
     @property

@@ -8,13 +8,13 @@ left out, such as one of a project that was excluded then.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import Line
-from collector.flow.source import Source, Stamp
+from collector.flow.source import Source
+from collector.log import timestamp
 from collector.reading import tail
 from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE
 
@@ -54,7 +54,8 @@ class Retold:
     def _time_of(self, line: Line) -> str:
         """When a line was written, as its event says it. In a file without any time, which may have been rewritten
         just now, that tells nothing of what was in it before."""
-        return line.anchor.time or line.reading.next_time or ("" if self._known else _when(line.reading.stamp))
+        told = line.anchor.time or line.reading.next_time
+        return told or ("" if self._known else timestamp(line.reading.stamp.mtime_ns / 1e9))
 
     def _since_when(self) -> str:
         """When a transcript began. One without any time has none that was left out; a document may be of any."""
@@ -68,7 +69,3 @@ class Retold:
             return next(filter(None, (item.anchor.time for item in items)), NEVER)
         except (SkipSource, SourceError):
             return ""  # it cannot be looked at, and in doubt no means no
-
-
-def _when(stamp: Stamp) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp.mtime_ns / 1e9))

@@ -24,11 +24,10 @@ from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.flow.interrupt import Interrupt
 from collector.flow.source import Root
 from collector.keeping.state import State
-from collector.log import configure, get_logger, place_of
+from collector.log import configure, get_logger, place_of, timestamp
 from collector.pipeline import Flow, drop_refused, meet_sink
 from collector.reading.roots import refuse_deleted
 from collector.service import footprint
-from collector.service.figures import timestamp
 from collector.service.heartbeat import Beat, standing
 from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier

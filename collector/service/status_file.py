@@ -17,8 +17,7 @@ import orjson
 
 from collector.files import created, make_private_directory, read_plain
 from collector.flow.shorten import dump
-from collector.log import counted, in_words
-from collector.service.figures import TIMESTAMP, timestamp
+from collector.log import TIMESTAMP, counted, in_words, timestamp
 
 MOMENTS = ("since", "updated", "last_acknowledged", "last_rescan")
 WRITE_EVERY_SECONDS = 1.0

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
+from collector.log import timestamp
 from collector.store import totals
 from collector.store.totals import listed
 from collector.store.writer import Writer
@@ -154,9 +155,8 @@ def _sessions(connection: sqlite3.Connection) -> int:
 
 
 def _note(writer: Writer, choice: Choice, reason: str, removed: Removed) -> None:
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     with writer.changing() as connection:
         connection.execute(
             "INSERT INTO removals (time, reason, selection, sessions, events, bytes) VALUES (?, ?, ?, ?, ?, ?)",
-            (now, reason, choice.described, removed.sessions, removed.events, removed.bytes),
+            (timestamp(), reason, choice.described, removed.sessions, removed.events, removed.bytes),
         )
