@@ -280,7 +280,7 @@ class ProjectSettings(Section):
     """Which projects are collected: globs as in a .gitignore, so a directory stands for all that is below it."""
 
     include: Names = Field(default=[], description="only these (all, when empty)")
-    exclude: Names = Field(default=[], description="never these")
+    exclude: Names = Field(default=[], description="never these; ~ is your home, whatever name it had before")
 
 
 class DisclosureSettings(Section):
