@@ -29,7 +29,8 @@ from collector.files import read_plain
 from collector.settings.environment import SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
 from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
-from collector.settings.options import RootSetting, Section, SinkSettings, refuse_clear_text
+from collector.settings.options import RootSetting, SinkSettings, refuse_clear_text
+from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
 
 CONFIG_VARIABLE = "COLLECTOR_CONFIG"
@@ -40,6 +41,7 @@ KINDS = {
     "float": "a number",
     "bool": "true or false",
     "string": "text",
+    "path": "text",
     "list": "a list",
     "dict": "a table",
     "model": "a table",
