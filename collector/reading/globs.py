@@ -22,6 +22,8 @@ from collector.agents.format import AgentFormat
 from collector.errors import ConfigurationError
 
 EVERYTHING = "**"
+EXCLUDE = "projects.exclude"
+HOMES = ("/home/*", "/Users/*", "/var/home/*", "/root")
 _LITERAL = re.compile(r"(?:[^\\*?\[]|\\.)*", re.DOTALL)  # what stands before the first wildcard
 _SPECIAL = re.compile(r"[\\*?\[]|\s$")
 _POSIX_CLASS = re.compile(r"\[[^]]*\[[:.=]")
@@ -139,12 +141,15 @@ def _understood(key: str, glob: str, home: str) -> Glob:
     try:
         _refuse(text)
         start, rest = _start_and_rest(text, home)
-        lines = _lines(start, rest)
+        # A home that was moved, or came from another machine, has records under the name that it had there.
+        others = HOMES if text.partition("/")[0] == "~" and key == EXCLUDE and not is_exception else ()
+        starts = [start, *(others if ".." not in rest.split("/") else ())]
+        lines = [line for each in starts for line in _lines(each, rest)]
         regexes = [_regex(line) for line in lines]
         if None in regexes and (is_exception or re.search("[*?]", rest)):
             raise ValueError("a [ in it is never closed; one that stands for itself is written \\[")
         if _SPECIAL.search(rest) and not is_exception:  # in doubt an exception means less, and everything else more
-            lines += _lines(start, _escaped(rest) + "/")
+            lines += [line for each in starts for line in _lines(each, _escaped(rest) + "/")]
             regexes = [_regex(line) for line in lines]
         found = list(dict.fromkeys(regex for regex in regexes if regex is not None))
         exact, any_case = ([_compiled(regex, flags) for regex in found] for flags in (0, re.IGNORECASE))

@@ -25,7 +25,7 @@ from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
 from collector.flow.source import Root, Source
 from collector.reading.directories import FirstDirectories, named_by, named_in
-from collector.reading.globs import Globs, directories_of, where_they_lead
+from collector.reading.globs import EXCLUDE, Globs, directories_of, where_they_lead
 from collector.reading.wandering import MANY_SESSIONS, Wanderings
 
 IGNORES_CASE = sys.platform == "darwin"
@@ -76,7 +76,7 @@ class ProjectFilter:
     def _follow_links(self) -> None:
         named, excluded = self._given
         self._include = [self._globs(name, globs) for name, globs in named if globs]
-        now = [self._globs("projects.exclude", globs) for globs in excluded if globs]
+        now = [self._globs(EXCLUDE, globs) for globs in excluded if globs]
         self._lead_to = self._leads()
         self._led[self._lead_to] = now
         self._exclude = [globs for lists in self._led.values() for globs in lists]

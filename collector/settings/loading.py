@@ -29,7 +29,8 @@ from collector.files import read_plain
 from collector.settings.environment import SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
 from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
-from collector.settings.options import RootSetting, Section, SinkSettings, refuse_clear_text
+from collector.settings.options import RootSetting, SinkSettings, refuse_clear_text
+from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
 
 CONFIG_VARIABLE = "COLLECTOR_CONFIG"
@@ -40,6 +41,7 @@ KINDS = {
     "float": "a number",
     "bool": "true or false",
     "string": "text",
+    "path": "text",
     "list": "a list",
     "dict": "a table",
     "model": "a table",
@@ -154,10 +156,17 @@ def _is_there(path: Path) -> bool:
         _refuse_broken_links(path)
         return False
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+        raise ConfigurationError(
+            f"Cannot read {_closed(path)}: {error.strerror}. Make it readable to this user."
+        ) from None
     if not is_plain:
         raise ConfigurationError(f"{path} is not a plain file. Put one there, or remove it.")
     return True
+
+
+def _closed(path: Path) -> Path:
+    """The directory above that this user may not enter, or the path itself."""
+    return next((each for each in reversed(path.parents) if each.is_dir() and not os.access(each, os.X_OK)), path)
 
 
 def _refuse_broken_links(path: Path) -> None:

@@ -38,13 +38,13 @@ from collector.settings.options import (
     RetrySettings,
     RootSetting,
     RunSettings,
-    Section,
     SinkSettings,
     StateSettings,
     StoreSettings,
     SweptSettings,
     listed_roots,
 )
+from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, named_section, options_in, sink_section
 
 ENV_PREFIX = "COLLECTOR_"

@@ -61,6 +61,18 @@ def test_nothing_of_an_excluded_project_arrives(tmp_path: Path, sink: Sink, name
     assert not [event for event in sink.events if "canary" in str(event) or directory in str(event)]
 
 
+def test_a_home_that_had_another_name_is_the_same_home(tmp_path: Path, sink: Sink) -> None:
+    home, names = Home(tmp_path), ("/home/old-name", "/Users/ada", "/root")
+    for name in names:
+        everything_of(home, f"{name}/private/diary", key_of(f"{name}/private/diary"))
+        open_one = home.session(project=key_of(f"{name}/open"))
+        open_one.cwd = f"{name}/open"
+        open_one.prompt(f"open, of {name}")
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "~/private"})
+    assert agent.scan().assert_balanced().code == 0
+    assert {event["text"] for event in sink.events} == {f"open, of {name}" for name in names}
+
+
 def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp_path: Path, sink: Sink) -> None:
     # The history, an index and a workflow name only where a session was started, wherever it has gone from there.
     home = Home(tmp_path)

@@ -20,7 +20,8 @@ from pydantic_settings import NoDecode
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section, listed
+from collector.settings.options import listed
+from collector.settings.section import Section
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PAGE_BEGINS = re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE)
@@ -30,6 +31,7 @@ ADVICE = {
     406: "Check sink.format and sink.content_type: the sink does not take this content type.",
     415: "Check sink.format, sink.content_type and sink.compression: the sink does not take this content.",
 }
+FailedStatus = Annotated[int, Field(ge=300, le=599)]  # a sink that says 200 has taken the events
 
 
 class HttpOptions(Section):
@@ -51,7 +53,7 @@ class HttpOptions(Section):
     max_event: int | None = Field(
         default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
     )
-    retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed)] = Field(
+    retry_statuses: Annotated[list[FailedStatus], NoDecode, BeforeValidator(listed)] = Field(
         default=[],
         examples=[[409, 423]],
         description="statuses that mean `try again`, besides 408, 425, 429 and all from 500 on",
