@@ -227,9 +227,9 @@ def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: boo
     from collector.store.report import asking
 
     _must_exist(path)
-    choices = _with_pseudonyms(chosen, choice)
+    choice = choice._replace(names=_every_name(chosen, choice))
     with asking(path) as connection:
-        found = _sum([count(connection, each) for each in choices])
+        found = count(connection, choice)
     if not is_sure and found.events:
         if not sys.stdin.isatty():
             raise NotPossible(
@@ -239,19 +239,18 @@ def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: boo
             f"Remove {counted(found.events, 'event')} of {counted(found.sessions, 'session')} for good?", abort=True
         )
     with closing(_writer(path, chosen)) as writer:
-        return _sum([remove(writer, each, "asked for by a person") for each in choices])
+        return remove(writer, choice, "asked for by a person")
 
 
-def _with_pseudonyms(chosen: Settings, choice: Choice) -> list[Choice]:
-    """The choice, and the same for what a project is called at the level metadata."""
+def _every_name(chosen: Settings, choice: Choice) -> str:
+    """What the project's directory below projects/ may be called in events, at the level metadata as well."""
     from collector.assembly import capture_of, installation_of
     from collector.flow.pseudonym import pseudonym
 
     if choice.project is None:
-        return [choice]
-    key = capture_of(chosen, installation_of(chosen)).key
-    names = sorted(_names_of(choice.project))
-    return [choice, *(choice._replace(project=pseudonym("project", name, key)) for name in names)]
+        return choice.names
+    key, names = capture_of(chosen, installation_of(chosen)).key, sorted(_names_of(choice.project))
+    return orjson.dumps([*names, *(pseudonym("project", name, key) for name in names)]).decode()
 
 
 def _names_of(project: str) -> set[str]:
@@ -259,11 +258,6 @@ def _names_of(project: str) -> set[str]:
     from collector.agents.registry import AGENTS
 
     return {project, *(form.key_of(project) for form in AGENTS.values())}
-
-
-def _sum(parts: list[Removed]) -> Removed:
-    """What went by several choices together; no event is of two of them."""
-    return type(parts[0])(*(sum(each) for each in zip(*parts, strict=True)))
 
 
 def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:

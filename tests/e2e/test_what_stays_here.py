@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from collector.agents.claude_code.projects import key_of
 from tests.agent import REPOSITORY, Agent
 from tests.build import Home
 from tests.inside import Inside
@@ -35,6 +36,22 @@ def test_a_project_is_forgotten_at_every_level(home: Home, environment: dict[str
     assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
     count = agent.run("store", "sql", "SELECT count(*) AS left FROM events").stdout
     assert json.loads(count) == {"left": 1}
+
+
+def test_what_names_no_directory_is_forgotten_with_its_session(home: Home) -> None:
+    places = ("/work/shop", "/work/shop/cart", "/work-shop")  # the last has the name of the first
+    for place in places:
+        session = home.session(project=key_of(place))
+        session.cwd = place
+        session.prompt(f"at {place}")
+        for record in ({"type": "last-prompt", "lastPrompt": place}, {"type": "ai-title", "aiTitle": place}):
+            session.record(record | {"sessionId": session.session_id})
+    home.session(project=key_of(places[0])).journal()
+    agent: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    assert agent.scan().ledger["delivered"] == 13
+    assert agent.run("forget", "--project", "/work/shop", "--yes", "--state", str(agent.state)).code == 0
+    left = map(json.loads, agent.run("store", "export").stdout.splitlines())
+    assert sorted(event["text"] for event in left) == ["/work-shop", "/work-shop", "about the diary", "at /work-shop"]
 
 
 @pytest.mark.parametrize("is_moved", [True, False], ids=["moved aside", "not yet moved"])
