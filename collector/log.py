@@ -20,6 +20,7 @@ from typing import Any
 import structlog
 
 TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
+TO_THE_SECOND = 19  # characters of a time in RFC 3339
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 

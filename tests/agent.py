@@ -6,7 +6,8 @@
         sink.wait_for(lambda: sink.ids())
         running.stop()
 
-A real process with a scratch HOME and nothing of the caller's environment but PATH.
+A real process with a scratch HOME and nothing of the caller's environment but PATH. What runs to its end is forked from
+one that has the modules loaded (warm.py); a service is started as anybody would.
 """
 
 from __future__ import annotations

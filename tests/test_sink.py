@@ -6,7 +6,6 @@ import gzip
 import json
 import ssl
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -16,12 +15,6 @@ from tests.sink import Answer, Sink, at_most, drip, flood, only_with_token, pois
 from tests.tls import Authority
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 def post(sink: Sink, *ids: str, **headers: str) -> httpx.Response:

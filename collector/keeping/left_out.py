@@ -16,10 +16,9 @@ from collector.files import read_plain
 from collector.flow.source import Source
 from collector.keeping.pause import write_whole
 from collector.keeping.state import State
-from collector.log import timestamp
+from collector.log import TO_THE_SECOND, timestamp
 
 Span = tuple[str, str]
-TO_THE_SECOND = 19  # characters of a moment
 
 
 def left_out_path(state_path: Path) -> Path:

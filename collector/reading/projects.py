@@ -53,10 +53,9 @@ class ProjectFilter:
         home: str,
         *,
         narrower: Sequence[str] = (),
-        ignores_case: bool = IGNORES_CASE,
     ) -> None:
         self._form = form
-        self._globs = partial(Globs, home=home, form=form, ignores_case=ignores_case)
+        self._globs = partial(Globs, home=home, form=form, ignores_case=IGNORES_CASE)
         self._given = (("projects.include", include), ("sinks.include", narrower)), exclude
         self._leads = partial(
             where_they_lead, [*include, *narrower, *(each for globs in exclude for each in globs)], home

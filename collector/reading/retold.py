@@ -14,11 +14,10 @@ from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import Line
 from collector.flow.source import Source
-from collector.log import timestamp
+from collector.log import TO_THE_SECOND, timestamp
 from collector.reading import tail
 from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE
 
-TO_THE_SECOND = 19  # characters of a time in RFC 3339
 NEVER = "9"  # later than any time
 
 

@@ -22,7 +22,6 @@ from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
 from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.flow.interrupt import Interrupt
-from collector.flow.source import Root
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of, timestamp
 from collector.pipeline import Flow, drop_refused, meet_sink
@@ -332,7 +331,10 @@ class Service:
             "is_running": not self._is_stopping,
             **describe(self.flow),
             **self.settings.origins.as_dict(),
-            "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.scope.roots],
+            "roots": [
+                root._asdict() | {"is_there": root.path not in passes.seen.missing_roots}
+                for root in self.flow.scope.roots
+            ],
             "watcher": {
                 "mode": watcher.mode,
                 "reason": watcher.reason,
@@ -346,8 +348,8 @@ class Service:
             "problem": problem.as_dict() if problem else None,
             "last_error": passes.last_error or None,
             "held": self.flow.held.summary(),
-            "skipped_files": passes.seen.skipped or {},
-            "unlisted_directories": len(passes.seen.unlisted or {}),
+            "skipped_files": passes.seen.skipped,
+            "unlisted_directories": len(passes.seen.unlisted),
             **passes.totals_now().as_dict(),
         }
 
@@ -391,8 +393,3 @@ class Service:
             self._send_heartbeat(is_last=True)
         self._tell(is_last=True)
         log.info("stopped", lag=self.describe()["lag"], **self.passes.totals.as_dict())
-
-
-def _root(root: Root, missing: list[str] | None) -> dict[str, Any]:
-    is_there = root.path not in (missing or [])
-    return {"path": root.path, "label": root.label, "agent": root.agent, "is_there": is_there}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,15 +50,14 @@ def ask(
     prices: PriceTable | None = None,
     seconds: float = SECONDS,
     most: int = ROWS,
-    clock: Callable[[], float] = time.monotonic,
 ) -> Answer:
     """The answer to one statement; raises StoreError with what SQLite says, or when it took too long."""
     with closing(open_to_read(database, prices)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA query_only = ON")
-        end = clock() + seconds
+        end = time.monotonic() + seconds
         connection.set_authorizer(_is_allowed)
-        connection.set_progress_handler(lambda: int(clock() > end), STEPS)
+        connection.set_progress_handler(lambda: int(time.monotonic() > end), STEPS)
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
             cursor = connection.execute(statement)

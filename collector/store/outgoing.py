@@ -39,10 +39,10 @@ def places_of_sessions(path: Path) -> Iterator[tuple[str, str]]:
         yield from connection.execute(PLACES)
 
 
-def stored_events(path: Path, *, after: int = 0, since: str = "", page: int = PAGE) -> Iterator[Stored]:
+def stored_events(path: Path, *, after: int, since: str) -> Iterator[Stored]:
     """The events with higher numbers, of this time (RFC 3339) or later; raises StoreError."""
     with _reading(path) as connection:
-        while found := connection.execute(NEXT_PAGE, {"after": after, "since": since, "page": page}).fetchall():
+        while found := connection.execute(NEXT_PAGE, {"after": after, "since": since, "page": PAGE}).fetchall():
             yield from (Stored(*row) for row in found)
             after = found[-1][0]
 

@@ -205,9 +205,7 @@ def models_without_price(connection: sqlite3.Connection, chosen: Selection = EVE
     return [row["model"] for row in usage_by(connection, ("model",), chosen) if row["messages_without_price"]]
 
 
-def sessions_with_usage(
-    connection: sqlite3.Connection, dimension: str, chosen: Selection = EVERYTHING
-) -> dict[str, int]:
+def sessions_with_usage(connection: sqlite3.Connection, dimension: str, chosen: Selection) -> dict[str, int]:
     """How many sessions used tokens, by one dimension."""
     source, is_so = _source("session", (dimension,), chosen), "used"
     if chosen.model is not None or chosen.session is not None:
@@ -219,7 +217,7 @@ FROM {source} WHERE {is_so} AND {chosen.where(has_model=True)} GROUP BY 1
     return {row["key"]: row["sessions"] for row in rows_of(connection, text, chosen)}
 
 
-def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...]) -> Rows:
     """What happened besides tokens: events, prompts, sessions, lines, errors. There is no model here."""
     keys = "".join(f"{DIMENSIONS[name]} AS {name}, " for name in dimensions)
     group = f"GROUP BY {', '.join(map(str, range(1, len(dimensions) + 1)))}" if dimensions else ""
@@ -231,12 +229,12 @@ SELECT {keys}
     coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
     min(first_time) AS first_time, max(last_time) AS last_time
 FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-WHERE {chosen.where()} {group} {group.replace("GROUP", "ORDER")}
+{group} {group.replace("GROUP", "ORDER")}
 """  # noqa: S608
-    return rows_of(connection, text, chosen)
+    return rows_of(connection, text)
 
 
-def activity(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, Any]:
+def activity(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any]:
     """The quick half of `activity_by`, in all: without times and sizes."""
     sessions = f"{_source('session', (), chosen)} WHERE active"
     if chosen.session is not None:

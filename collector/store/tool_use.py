@@ -35,7 +35,7 @@ def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Se
     return sorted(rows, key=lambda row: -row["calls"])
 
 
-def tool_calls(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
+def tool_calls(connection: sqlite3.Connection, chosen: Selection) -> Rows:
     """How often each tool was called, and nothing else, which an index answers."""
     text = f"""
 SELECT name, sum(calls) AS calls FROM {_source(("name",), chosen)} WHERE {chosen.where()} GROUP BY 1 ORDER BY 2 DESC, 1
@@ -43,7 +43,7 @@ SELECT name, sum(calls) AS calls FROM {_source(("name",), chosen)} WHERE {chosen
     return rows_of(connection, text, chosen)
 
 
-def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection) -> Rows:
     """The figures by these dimensions, with all durations, in no order."""
     more = ", group_concat(nullif(durations, '')) AS durations"
     rows = rows_of(connection, _statement(dimensions, chosen, more), chosen)
@@ -52,7 +52,7 @@ def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], cho
     return rows
 
 
-def calls_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+def calls_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection) -> Rows:
     """The figures without durations."""
     return rows_of(connection, _statement(dimensions, chosen), chosen)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,12 +30,6 @@ NAMES = {
     "a path of Windows": ("C:\\Users\\me\\app", "C:\\Users\\me\\app", "C--Users-me-app"),
     "a worktree": ("/work/app2", "/work/app2/.claude/worktrees/x", "-work-app2--claude-worktrees-x"),
 }
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 def everything_of(home: Home, directory: str, project: str) -> None:

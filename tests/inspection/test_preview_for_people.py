@@ -7,9 +7,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -27,17 +25,6 @@ LEVELS = [
     {"COLLECTOR_CAPTURE__TOOL_INPUT": "false", "COLLECTOR_CAPTURE__TOOL_OUTPUT": "false"},
     {"COLLECTOR_CAPTURE__THINKING": "false", "COLLECTOR_CAPTURE__ANSWERS": "false", "COLLECTOR_BATCH__MAX_EVENTS": "3"},
 ]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 @pytest.fixture
