@@ -24,8 +24,9 @@ def disclosed_path(settings: Settings) -> Path:
 
 
 def waits_for_acknowledgement(settings: Settings) -> bool:
-    """Whether nothing may leave before a person has acknowledged what does."""
-    if not settings.disclosure.require_ack or not is_remote(settings):
+    """Whether nothing may leave before a person has acknowledged what does. What listens on this machine may well pass
+    it on, as forwarders do; only the embedded store keeps it here for sure."""
+    if not settings.disclosure.require_ack or settings.destination is None:
         return False
     return name_of(statement(settings)) not in _read(settings)["acknowledged"]
 

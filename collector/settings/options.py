@@ -289,9 +289,7 @@ class DisclosureSettings(Section):
     text: str = Field(
         default="", max_length=2000, description="words of the organisation, shown with what is sent and where to"
     )
-    require_ack: bool = Field(
-        default=False, description="send nothing to another machine before `collector agree` was run here"
-    )
+    require_ack: bool = Field(default=False, description="send nothing to a sink before `collector agree` was run here")
 
 
 class HeartbeatSettings(Section):

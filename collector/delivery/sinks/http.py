@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
@@ -31,7 +31,13 @@ ADVICE = {
     406: "Check sink.format and sink.content_type: the sink does not take this content type.",
     415: "Check sink.format, sink.content_type and sink.compression: the sink does not take this content.",
 }
-FailedStatus = Annotated[int, Field(ge=300, le=599)]  # a sink that says 200 has taken the events
+
+
+def _are_failures(statuses: list[int]) -> list[int]:
+    """A sink that says 200 has taken the events, so trying again would never end."""
+    if wrong := [status for status in statuses if not 300 <= status <= 599]:
+        raise ValueError(f"must be statuses from 300 to 599, which {wrong[0]} is not")
+    return statuses
 
 
 class HttpOptions(Section):
@@ -53,7 +59,7 @@ class HttpOptions(Section):
     max_event: int | None = Field(
         default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
     )
-    retry_statuses: Annotated[list[FailedStatus], NoDecode, BeforeValidator(listed)] = Field(
+    retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed), AfterValidator(_are_failures)] = Field(
         default=[],
         examples=[[409, 423]],
         description="statuses that mean `try again`, besides 408, 425, 429 and all from 500 on",
