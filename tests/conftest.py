@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, settings
 from tests.agent import Agent
 from tests.build import Home
 from tests.sink import Sink
+from tests.tls import Authority
 
 # The same examples every time: a change that fails here is the change's doing. The long runs of `make soak` draw anew.
 # How long an example takes tells only how busy the machine is.
@@ -174,6 +175,18 @@ def sink() -> Iterator[Sink]:
 def agent(home: Home, sink: Sink) -> Agent:
     """The command, bound to both."""
     return Agent(home, sink)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Who signs certificates."""
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Another one, whom nobody trusts."""
+    return Authority(tmp_path_factory.mktemp("stranger"))
 
 
 @pytest.fixture(autouse=True)

@@ -104,11 +104,6 @@ def test_a_sink_that_was_down_comes_back_on_the_same_port(sink: Sink) -> None:
     assert post(sink, "a").status_code == 200
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
 def test_a_client_that_trusts_the_authority_is_served(authority: Authority) -> None:
     with Sink(tls=authority.server()) as sink:
         trust = ssl.create_default_context(cafile=str(authority.certificate))

@@ -20,6 +20,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,7 @@ READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 READ = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONUTF8": "1"}
 PR_SET_CHILD_SUBREAPER = 36
 LARGEST = 1 << 20
+_one_at_a_time = threading.Lock()
 
 
 def run(command: list[str], *, env: dict[str, str], input: bytes, timeout: float, cwd: Any) -> Any:  # noqa: A002
@@ -65,9 +67,10 @@ class _Warm(subprocess.Popen[bytes]):
         sys.audit("subprocess.Popen", args[0], args, cwd, env)
         said = {"arguments": args[3:], "cwd": os.fspath(cwd), "env": env, "umask": os.umask(0)}
         os.umask(said["umask"])
-        channel = _loaded()
-        socket.send_fds(channel, [json.dumps(said).encode()], [ends[0], ends[3], ends[5]])
-        self.pid = int(channel.recv(32))
+        with _one_at_a_time:
+            channel = _loaded()
+            socket.send_fds(channel, [json.dumps(said).encode()], [ends[0], ends[3], ends[5]])
+            self.pid = int(channel.recv(32))
         self._child_created = True
         self._close_pipe_fds(*ends)  # type: ignore[attr-defined]
 
@@ -128,9 +131,10 @@ def _become(said: dict[str, Any], ends: list[int]) -> None:
     time.tzset()
     os.chdir(said["cwd"])
     os.umask(said["umask"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = [collector.__main__.__file__, *said["arguments"]]
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests; they end this one
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -224,7 +224,7 @@ def _left_out_at(chosen: settings.Settings) -> str:
 def _takes(chosen: settings.Settings, directory: str) -> bool:
     from collector.assembly import scope_of
 
-    return all(each.takes(directory) for each in scope_of(chosen).filters.values())
+    return scope_of(chosen).takes(directory)
 
 
 def _why(chosen: settings.Settings) -> str:

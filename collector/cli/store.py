@@ -322,13 +322,15 @@ def _is_of(choice: Choice, session: str, project: str) -> bool:
 
 
 def _holds(choice: Choice, entry: dict[str, Any]) -> bool:
-    """Whether a quarantined entry is of this session or project: an event says where it happened, and a torn line is
-    known by its file alone."""
+    """Whether a quarantined entry is of this session or project: an event says where it happened; a torn line, and an
+    event that names no directory, are known by their file and by what they mention."""
     path, payload = Path(str(entry.get("source", ""))), str(entry.get("payload", ""))
     session, project = choice.session or "", choice.project or ""
     is_session = choice.session is None or session in str(path) or session in payload
-    place = f"{_place_in(payload)}/"
-    return is_session and (not project or bool(_names_of(project) & set(path.parts)) or place.startswith(f"{project}/"))
+    is_of_project = not project or bool(_names_of(project) & set(path.parts))
+    if place := _place_in(payload):
+        return is_session and (is_of_project or f"{place}/".startswith(f"{project}/"))
+    return is_session and (is_of_project or f'"{project}"' in payload or f'"{project}/' in payload)
 
 
 def _place_in(payload: str) -> str:

@@ -97,9 +97,6 @@ class Globs:
                 "exception to before it; a name that begins with ! is written \\!."
             )
 
-    def __bool__(self) -> bool:
-        return bool(self._globs)
-
     def match(self, directory: Directory) -> bool:
         """Whether they match a directory, by what it or one above it is called. The last one that does decides."""
         return self._last_word(directory, directory.with_parents())

@@ -8,7 +8,7 @@ which goes by the call and not by the sum. Invariant: the calls of the message's
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -48,10 +48,7 @@ def reported_cost(dollars: Any) -> int | None:
     """What an old version of Claude Code wrote beside a row as its price, exactly."""
     if type(dollars) not in (int, float) or not 0 <= dollars < 10**6:
         return None
-    try:
-        return int((Decimal(repr(dollars)) * UNITS_A_DOLLAR).to_integral_value())
-    except InvalidOperation:
-        return None
+    return int((Decimal(repr(dollars)) * UNITS_A_DOLLAR).to_integral_value())
 
 
 def _call(messages: int, model: str | None, figures: Figures) -> dict[str, Any]:

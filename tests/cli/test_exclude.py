@@ -111,16 +111,20 @@ def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Ins
     newer = home.session(project="-work-secret")
     newer.cwd = "/work/secret"
     newer.prompt("newer")
-    fresh = [sessions[0].path, newer.path, newer.journal().path]
+    going_on = sessions[1].journal()  # nothing in it tells when each of its lines was written
+    fresh = [sessions[0].path, newer.path, newer.journal().path, going_on.path]
     for path in fresh:
         os.utime(path, (home.pen.now.timestamp(),) * 2)
     said = agent.run("include", "/work/secret", *state, env={"COLLECTOR_SINK__URL": sink.url}).stdout
     assert "is left out all the same, as asked; `collector reset` sends it." in said
-    assert f"{in_words(sum(path.stat().st_size for path in fresh))} in 3 sources wait to be sent" in said
-    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 5}
+    assert f"{in_words(sum(path.stat().st_size for path in fresh))} in 4 sources wait to be sent" in said
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 7}
     texts = [event["text"] for event in sink.events if "text" in event]
     assert sorted(text.split()[0] for text in texts) == ["Found", "new,", "newer"]
     assert told not in str(texts)
+    going_on.record({"type": "result", "key": "explore", "agentId": "a1", "result": "after all"})
+    assert agent.scan().ledger["delivered"] == 1
+    assert sink.events[-1]["text"] == "after all"
     agent.run("reset", str(sessions[1].path), *state, env={"COLLECTOR_SINK__URL": sink.url})
     assert agent.scan().ledger["delivered"] == 1
     assert sink.events[-1]["text"].startswith("old")

@@ -55,9 +55,6 @@ class Place:
     def wait_until_saved(self) -> None:
         self.sink.wait_for(lambda: self.offset() == self.session.path.stat().st_size)
 
-    def log_lines(self, running: Running, event: str) -> int:
-        return sum(json.loads(line).get("event") == event for line in running.stderr.splitlines())
-
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "garbage": lambda data: os.urandom(len(data)),

@@ -27,11 +27,6 @@ def _compiled_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("tls"))
-
-
 def checked(folder: Path, url: str, *, has_canary: bool = True, **options: Any) -> dict[str, Check]:
     """The checks of one sink by name. No time passes while an engine is asked again."""
     given = {"state": {"path": str(folder / "agent" / "state.json")}, "sink": {"url": url, **options}}
