@@ -279,7 +279,6 @@ class HeldFiles:
 
     def _pour(self, original: SourceFile, start: int, copy: IO[bytes]) -> None:
         """Copies from an offset to the end, in pieces, and syncs: soon this may be all there is."""
-        copy.seek(start)
         while piece := original.read(COPY_BYTES, start):
             copy.write(piece)
             start += len(piece)

@@ -38,6 +38,7 @@ def test_the_ledger_balances_over_every_source_and_record_type(home: Home, sink:
     assert ledger["delivered"] == len(sink.ids())
     assert ledger["quarantined"] == 0
     assert ledger["lag"] == 0
+    assert ledger["bytes"] == sum(len(request.raw) for request in sink.posts)
     assert ledger["files"]["skipped"] == {"empty": 1, "warmup": 1}
     files = ledger["files"]
     assert files["seen"] == files["read"] + files["unchanged"] + sum(files["skipped"].values())

@@ -101,7 +101,8 @@ def test_what_a_session_says_after_it_was_where_nothing_is_read_stays_here(tmp_p
     session.record({"type": "ai-title", "aiTitle": "title of a secret", "sessionId": session.session_id})
     home.history("typed in secret", project="/work/app", session_id=session.session_id)
     with Sink(then=rejecting(lambda event: "secret" in event["text"])) as sink:
-        agent = Inside(home, environment={"COLLECTOR_PROJECTS__EXCLUDE": "/work/secret"})
+        roots = f"{home.root},{home.path}"  # in the other one nothing is known of the session
+        agent = Inside(home, environment={"COLLECTOR_PROJECTS__EXCLUDE": "/work/secret", "COLLECTOR_ROOTS": roots})
         everything = {"COLLECTOR_PROJECTS__EXCLUDE": ""}
         assert agent.scan(**everything).ledger["delivered"] == 5
         other, to_sink = Inside(home, sink), {"COLLECTOR_SINK__URL": sink.url}
