@@ -95,6 +95,18 @@ def test_after_a_stop_what_is_in_flight_is_finished_and_nothing_more_is_begun() 
     assert [receipt.batch.events[0].id for receipt in receipts] == ["a"]
 
 
+def test_a_stop_ends_the_reading_also_where_there_is_nothing_to_send() -> None:
+    interrupt = Interrupt()
+
+    def several() -> Iterator[Batch]:
+        yield Batch()
+        interrupt.stop()
+        yield Batch()
+        pytest.fail("it read on")
+
+    assert len(list(deliverer(Receiver(taking), interrupt=interrupt).deliver(several()))) == 2
+
+
 @pytest.mark.parametrize(("shutdown_timeout", "is_urgent"), [(0.0, False), (PATIENCE, True)])
 def test_an_answer_that_does_not_come_is_not_waited_for_longer_than_a_stop_allows(
     shutdown_timeout: float, is_urgent: bool
@@ -148,6 +160,22 @@ def test_a_failure_in_a_thread_is_raised_where_the_receipts_are_taken() -> None:
 
     with pytest.raises(KeyError):
         list(deliverer(breaks).deliver([batch("a")]))
+
+
+def test_who_asks_within_a_time_waits_no_longer_for_a_silent_sink() -> None:
+    interrupt, done = Interrupt(), threading.Event()
+
+    def silent(request: httpx.Request) -> httpx.Response:
+        assert done.wait(PATIENCE)
+        return httpx.Response(200)
+
+    waits = deliverer(silent, interrupt=interrupt, poll=0.01)
+    assert waits.ask_within(sealed("a"), 0.05) is None
+    done.set()
+    interrupt.stop()
+    posted = waits.ask_within(sealed("a"), PATIENCE, after_stop=True)
+    assert posted is not None
+    assert posted.verdict == Accepted()
 
 
 def test_who_only_asks_gets_one_answer_and_no_retry() -> None:

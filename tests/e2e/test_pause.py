@@ -174,18 +174,27 @@ def test_what_the_pause_was_for_reaches_no_sink_that_comes_later(home: Home, sin
     session.prompt("during")
     home.history("during", session_id=session.session_id)
     os.utime(home.session().journal().path, (home.pen.now.timestamp(),) * 2)
+    os.utime(home.session().journal().path, ((now - timedelta(minutes=90)).timestamp(),) * 2)
     command(agent, "resume", "--from-now")
     assert agent.scan().ledger["lines"] == 0
     home.pen.now = now + timedelta(hours=1)
+    unknown = home.session()
+    unknown.path.unlink()
+    unknown.path.symlink_to(os.devnull)  # nobody can say when it began
+    newer = home.session()
+    newer.prompt("newer")
+    for each in (unknown, newer):
+        os.utime(each.journal().path, (home.pen.now.timestamp(),) * 2)
     session.prompt("after")
     session.record({"type": "last-prompt", "lastPrompt": "during", "sessionId": session.session_id})
     home.index(session, firstPrompt="during", created=(now - timedelta(hours=2)).isoformat())
     with Sink() as later:
         agent.sink = later
-        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 6}
-        assert [event["text"] for event in later.events] == ["before", "after"]
+        assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 8}
+        texts = [event["text"] for event in later.events if "text" in event]
+        assert sorted(texts) == [*["Found 3 files."] * 2, "after", "before", "newer"]
         agent.run("reset", "--all", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": later.url})
-        assert agent.scan().ledger["delivered"] == 8
+        assert agent.scan().ledger["delivered"] == 15
     with Sink() as last:
         agent.sink = last
         left_out.write_text("{")

@@ -77,6 +77,14 @@ def test_no_means_no_on_this_way_too(laptop: Laptop) -> None:
         assert [event for event in sink.events if "text" in event] == []
 
 
+@pytest.mark.parametrize("off", [{"COLLECTOR_ENABLED": "false"}, {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}])
+def test_off_is_off_on_this_way_too(laptop: Laptop, off: dict[str, str]) -> None:
+    with Sink() as sink:
+        laptop.resend(sink, code=3, env=off)
+        assert "Nothing is sent" in laptop.result.stderr
+        assert sink.requests == []
+
+
 def test_what_a_switch_keeps_here_still_tells_which_words_are_secrets(tmp_path: Path) -> None:
     home, name = Home(tmp_path), secret("drawn", 3)
     text = {"type": "text", "text": f"I look for {name}."}

@@ -26,6 +26,7 @@ class Laptop:
         self.home = Home(directory)
         self.app, self.secret = (self.home.session(project) for project in ("-work-app", "-work-secret"))
         self.app.prompt("app 1")
+        self.app.record({"type": "progress", "data": {"type": "hook_progress"}})
         self.secret.prompt("secret 1")
         self.config = directory / "collector.toml"
         self.engine, self.archive = engine, archive
@@ -63,6 +64,7 @@ def test_each_gets_what_it_may_have_and_goes_on_where_it_was(tmp_path: Path) -> 
     with Sink() as engine, Sink() as archive:
         laptop = Laptop(tmp_path, engine, archive)
         assert laptop.scan() == (0, {"engine": 2, "archive": 1, "store": 2})
+        assert laptop.result.ledger["skipped"] == {"progress": 3}  # which each of them has skipped
         assert [event for event in engine.events if "text" in event] == []
         assert texts(archive) == {"app 1"}
         laptop.app.prompt("app 2")

@@ -93,6 +93,16 @@ def test_history_that_is_left_out_is_neither_sent_nor_pending(home: Home, agent:
     assert agent.scan().ledger["delivered"] == 1
 
 
+def test_what_was_sent_before_the_rest_was_left_out_is_shown_as_sent(home: Home, agent: Agent) -> None:
+    home.session().prompt("one")
+    agent.scan()
+    agent.run("pause", "--state", str(agent.state))
+    agent.run("resume", "--from-now", "--state", str(agent.state))
+    agent.scan()
+    [row] = map(json.loads, agent.run("preview", "--json", *agent.places()).stdout.splitlines())
+    assert row["state"] == "sent"
+
+
 def test_a_session_is_shown_as_a_person_reads_it(home: Home, agent: Agent) -> None:
     session = home.session()
     session.prompt(f"please use {KEY}\nfor this")

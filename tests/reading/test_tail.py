@@ -17,6 +17,7 @@ from collector.errors import SourceError
 from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
 from collector.reading import tail
+from collector.reading.parse import MAX_VALUES
 from tests.reading.reads import append, lines_of, read, records, skipped, source_of
 from tests.scopes import FORM
 
@@ -217,6 +218,16 @@ def test_a_line_above_the_limit_is_passed_over_and_named(path: Path, chunk_bytes
     assert [line.tail for line in lines] == [data[max(0, line.end - 1024) : line.end] for line in lines]
     assert [line.offset for line in lines[1:]] == [8, end.end - 8]
     assert read(path, position_after(lines[1]))[0] == [lines[2]]
+
+
+def test_a_line_of_too_many_values_is_passed_over_and_named(path: Path) -> None:
+    long = b'{"a":[' + b"1," * 2 * MAX_VALUES + b"1]}\n"
+    path.write_bytes(b'{"a":1}\n' + long + b'{"a":2}\n')
+    lines, _ = read(path)
+    assert [(line.problem, line.offset, line.end, line.raw) for line in lines[1:2]] == [
+        (reasons.TOO_MANY_VALUES.name, 8, 8 + len(long), long[:-1])
+    ]
+    assert read(path, position_after(lines[1]))[0] == lines[2:]
 
 
 def test_a_line_above_the_limit_that_has_no_end_waits(path: Path) -> None:

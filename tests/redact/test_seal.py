@@ -92,6 +92,14 @@ def test_what_cannot_be_redacted_is_withheld(redactor: Redactor, wrong: object) 
     assert sealed.redactions["withheld"] >= 1
 
 
+def test_for_want_of_memory_nothing_is_withheld(redactor: Redactor) -> None:
+    def reduced(_: dict[str, Any]) -> dict[str, Any]:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):  # and the record is read again later
+        seal(dict(EVENT), redactor, 10_000, reduced=reduced)
+
+
 class BrokenEngine:
     """Fails at every text, with a secret in what it says."""
 

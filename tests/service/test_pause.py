@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.keeping.pause import ask_to_leave_out, pause, pause_path, read_pause, resume
+from collector.keeping.pause import Standstill, ask_to_leave_out, pause, pause_path, read_pause, resume
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink
@@ -64,6 +64,24 @@ def test_a_pause_ends_by_itself_when_its_time_is_over(tmp_path: Path) -> None:
     pause(tmp_path / "state.json", 1000.0, 8200.0)
     assert read_pause(tmp_path / "state.json", 8199.0) is not None
     assert read_pause(tmp_path / "state.json", 8200.0) is None
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "{", "[]", "null", "{}", '{"since": 0}', '{"since": "", "until": ""}', '{"since": 1e30, "until": 1e30}'],
+)
+def test_a_pause_that_nobody_can_read_has_no_end(tmp_path: Path, written: str) -> None:
+    pause_path(tmp_path / "state.json").write_text(written)
+    assert read_pause(tmp_path / "state.json", 1000.0) == Standstill("pause", str(tmp_path / "paused.json"))
+
+
+def test_a_pause_that_leads_nowhere_or_is_a_directory_has_no_end(tmp_path: Path) -> None:
+    path = pause_path(tmp_path / "state.json")
+    path.symlink_to(tmp_path / "unmounted" / "paused.json")
+    assert read_pause(tmp_path / "state.json", 1000.0) is not None
+    path.unlink()
+    path.mkdir()
+    assert read_pause(tmp_path / "state.json", 1000.0) is not None
 
 
 @pytest.mark.parametrize("said", ["pause", "resume --from-now"])

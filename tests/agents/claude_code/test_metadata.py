@@ -179,6 +179,13 @@ def test_tools_of_servers_become_pseudonyms_that_still_group() -> None:
     assert tool("Bash") == "Bash"
 
 
+def test_of_a_list_what_may_leave_is_kept() -> None:
+    event = {"kind": "system", "attributes": {"tools": ["Bash", "PayrollTool"], "status": ["completed", PLANTED, 7]}}
+    kept = captured(event, VOCABULARY, Capture("metadata", key=KEY))["attributes"]
+    assert kept["status"] == ["completed", 7]
+    assert [each.partition("-")[0] for each in kept["tools"]] == ["Bash", "tool"]
+
+
 def test_own_totals_of_claude_code_are_kept() -> None:
     made = normalized(ALL_RECORDS["cost_state"], context(level="metadata"))
     assert made["attributes"]["model_usage"]["claude-opus-5-5"]["output_tokens"] == 495

@@ -1,0 +1,23 @@
+"""Pseudonyms: a later version gives the same ones, or the sums of a fleet would fall apart with every upgrade."""
+
+from __future__ import annotations
+
+from collector.flow.pseudonym import keyed_hash, keyed_id, pseudonym
+
+KEY = b"a key for tests only"
+
+
+def test_the_same_key_gives_the_same_names_in_every_version() -> None:
+    assert pseudonym("project", "-work-app", KEY) == "project-33b620152495"
+    assert keyed_id("0123456789abcdef0123456789abcdef", KEY) == "4984baf9ea7033f527f097c03ed943c2"
+    assert keyed_hash("0123456789abcdef", KEY) == "62c71336713878edb3335bfd9a7926d4"
+
+
+def test_what_is_called_alike_and_is_not_the_same_shares_nothing() -> None:
+    names = [
+        pseudonym("project", "main", KEY),
+        pseudonym("branch", "main", KEY),
+        pseudonym("project", "main", b"other"),
+    ]
+    ids = [keyed_id("main", KEY), keyed_hash("main", KEY)]
+    assert len({name.rpartition("-")[2] for name in (*names, *ids)}) == 5
