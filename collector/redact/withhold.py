@@ -81,7 +81,7 @@ def _call(call: dict[Any, Any], shapes: Mapping[str, re.Pattern[str]]) -> dict[s
     kept = {"type": kind if isinstance(kind, str) and _WORD.fullmatch(kind) else "unknown"}
     if isinstance(model, str) and models.fullmatch(model):
         kept["model"] = model
-    return kept | _counts(call)
+    return _counts(call) | kept
 
 
 def _texts(event: dict[str, Any]) -> int:

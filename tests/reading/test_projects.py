@@ -236,7 +236,9 @@ def test_what_names_no_directory_goes_with_the_files_beside_it_where_the_name_is
     main = session(home := Home(tmp_path), "/work/app")
     main.journal()
     assert taken(home, "/work/app/secret", kind="journal") == [True, True]
-    main.subagent("a0", layout="workflow").user("Warmup")  # not read, and so no witness
+    unread = main.subagent("a0", layout="workflow").path
+    unread.unlink(missing_ok=True)
+    unread.symlink_to(os.devnull)
     beside = main.subagent("a1", layout="workflow")
     beside.record({"type": "mode", "mode": "plan"})
     beside.cwd = "/work/app/secret"

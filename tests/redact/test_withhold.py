@@ -54,6 +54,14 @@ def test_usage_keeps_its_numbers_and_only_those() -> None:
     assert kept["usage"] == {"output_tokens": 7, "cache_creation_5m_tokens": 1.5}
 
 
+def test_each_call_of_a_usage_keeps_its_model_and_its_numbers() -> None:
+    advised = {"type": "advisor_message", "model": "claude-opus-4-5-20251101", "output_tokens": 7}
+    calls = [advised | {"said": DRAWN}, {"type": DRAWN, "model": DRAWN + "!", "input_tokens": 1}, {"type": 7}, DRAWN]
+    kept = withheld({"usage": {"iterations": calls}}, FORM.shapes)["usage"]["iterations"]
+    assert kept == [advised, {"type": "unknown", "input_tokens": 1}, {"type": "unknown"}]
+    assert withheld({"usage": {"iterations": DRAWN}}, FORM.shapes)["usage"] == {}
+
+
 def test_the_source_keeps_its_place_without_its_path() -> None:
     assert withheld({"source": {"path": f"~/{DRAWN}", "offset": 3, "length": 10}}, FORM.shapes)["source"] == {
         "offset": 3,
