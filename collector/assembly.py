@@ -207,7 +207,7 @@ def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[],
         path.with_name(f"{path.stem}.held"),
         settings.swept,
         sink=sink_of(settings),
-        companion_of=lambda source: AGENTS.get(source.root.agent, first).companion(source),
+        name_companion=lambda source: AGENTS.get(source.root.agent, first).companion(source),
         is_dry_run=is_dry_run,
         alive=alive,
     )

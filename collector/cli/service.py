@@ -75,8 +75,7 @@ def install(
 
     Example: collector service install --env HTTPS_PROXY=http://proxy:3128
     """
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     service = _service(program, config, env or [], person, kind, system=system)
     if kind is Platform.launchd:
         plan = plans.launchd(service, person)
@@ -111,8 +110,7 @@ def uninstall(
 
     Example: collector service uninstall --dry-run
     """
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     if kind is Platform.launchd:
         plan = plans.remove_launchd(person)
     elif system:
@@ -163,8 +161,7 @@ def _control(
     dry_run: bool,
     platform: Platform | None,
 ) -> None:
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     if not dry_run:
         facts = _facts(kind, person, system=system)
         if facts["state"] == "not installed":
@@ -186,8 +183,7 @@ def status(
 
     Example: collector service status --system --for alice
     """
-    kind = _kind(platform, system=system)
-    facts = _facts(kind, _person(user, system=system), system=system)
+    facts = _facts(_kind(platform, system=system), _person(user, system=system), system=system)
     width = max(len(name) for name in facts)
     if json:
         typer.echo(tame_json(facts))
@@ -216,8 +212,7 @@ def logs(
 
     Example: collector service logs --follow
     """
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     command: list[str]
     if kind is Platform.launchd:
         log = plans.launchd_log(person)
