@@ -84,6 +84,9 @@ def directory_of(source: Source, record: Mapping[str, Any]) -> str:
     if sums_up(record):
         return ""  # of the whole session, wherever it was when this was written
     value = record.get(DIRECTORY_KEYS.get(source.kind, "cwd"))
+    if value is None:  # it moved: to another directory, or to a worktree
+        worktree = record.get("worktreeSession")
+        value = record.get("relocatedCwd") or (worktree.get("worktreePath") if type(worktree) is dict else None)
     return value if type(value) is str else ""
 
 
