@@ -207,6 +207,7 @@ class Service:
         self._drift = drift
 
     def _look_at_everything(self) -> None:
+        self.flow.state.refuse_replaced()
         refuse_deleted(self.flow.scope.roots)
         # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
         self.watcher.keep_up()
