@@ -225,15 +225,16 @@ class ProjectFilter:
     def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
         """Whether a source names directories, and whether one before `start` is not read, or where it had named none by
         then, the first after it. What names none goes with the other files of its session in the same directory, and
-        with the session itself."""
-        is_named = False
+        with the session itself. What was before a file that begins in the middle may have been anywhere."""
+        is_named, is_cut = False, None
         for line, directories in named_by(source, self._form):
             if line.reading.stamp.inode != inode:  # another file by now
                 raise SkipSource(reasons.VANISHED.name, source.key)
             if is_named and line.offset >= start:
                 break
             is_named = is_named or bool(directories)
-            if not all(map(self.takes, directories)):
+            is_cut = self._form.follows(line.record or {}) if is_cut is None else is_cut
+            if is_cut or not all(map(self.takes, directories)):
                 return True, True
         if is_named:
             return True, False

@@ -123,6 +123,23 @@ def test_where_a_session_moved_to_is_not_told_either(tmp_path: Path, sink: Sink)
     assert [event["text"] for event in sink.events if "text" in event] == ["in the open", "back again"]
 
 
+def test_what_is_left_of_a_transcript_tells_nothing_of_what_was_taken_out(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/mono/secret"})
+    session = home.session(project="-work-mono")
+    for session.cwd in ("/work/mono", "/work/mono/secret", "/work/mono"):
+        session.prompt(f"in {session.cwd}")
+    session.compact("canary, in short")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"project": 2}
+    session.collect_garbage()
+    session.prompt("later")
+    session.record({"type": "ai-title", "aiTitle": "canary", "sessionId": session.session_id})
+    home.history("canary, typed there", project="/work/mono", session_id=session.session_id)
+    assert agent.scan().assert_balanced().code == 0
+    assert "canary" not in str(sink.events)
+    assert sink.events[-1]["text"] == "later"
+
+
 def test_the_same_home_without_a_filter_gives_everything(tmp_path: Path, sink: Sink) -> None:
     home = Home(tmp_path)
     everything_of(home, *NAMES["a directory below"][1:])

@@ -114,6 +114,11 @@ def tells_since(source: Source, record: Mapping[str, Any]) -> str | None:
     return None if is_of_one_moment and not sums_up(record) and record.get("type") != "api-request-blob" else ""
 
 
+def follows(record: Mapping[str, Any]) -> bool | None:
+    """Whether a record comes after another one; the boundary of a compaction names that in a way of its own."""
+    return bool(record.get("parentUuid") or record.get("logicalParentUuid")) if record.get("uuid") else None
+
+
 def session_of(source: Source, record: Mapping[str, Any]) -> str:
     """The session that a line of the history, an entry of an index or the end of a workflow's run is about."""
     value = record.get("sessionId")
