@@ -39,6 +39,8 @@ def main() -> None:
         sys.stderr = None
     except AttributeError:  # closed from the beginning
         pass
+    if sys.flags.inspect:  # PYTHONINSPECT: Python would end with a traceback, a prompt, and 1
+        os._exit(code)
     sys.exit(code)
 
 

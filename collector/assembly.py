@@ -70,8 +70,9 @@ def assembled(
 def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) -> Iterator[State]:
     """The state, loaded, and locked while the block runs; a dry run locks nothing."""
     path = settings.state_path
-    with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
+    with contextlib.nullcontext() if is_dry_run else lock(path, purpose) as held:
         state = state_of(settings).load(may_repair=not is_dry_run)
+        state.held = held
         for note in state.notes:
             log.warning("state damaged", reason=note)
         yield state
@@ -207,7 +208,7 @@ def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[],
         path.with_name(f"{path.stem}.held"),
         settings.swept,
         sink=sink_of(settings),
-        companion_of=lambda source: AGENTS.get(source.root.agent, first).companion(source),
+        name_companion=lambda source: AGENTS.get(source.root.agent, first).companion(source),
         is_dry_run=is_dry_run,
         alive=alive,
     )

@@ -25,6 +25,10 @@ def make_private_directory(path: Path) -> None:
         # user may not read cannot be synced.
         with contextlib.suppress(OSError):
             fsync_directory(each.parent)
+    for each in reversed(created_here if os.geteuid() == 0 else ()):
+        with contextlib.suppress(OSError), _directory(each) as descriptor:
+            above = os.stat("..", dir_fd=descriptor)  # not by its path, which somebody may change meanwhile
+            os.fchown(descriptor, above.st_uid, above.st_gid)
 
 
 def created(path: Path) -> IO[bytes]:
@@ -36,7 +40,34 @@ def created(path: Path) -> IO[bytes]:
     path.unlink(missing_ok=True)
     # O_EXCL: if somebody puts a link there between these two calls, this fails instead of writing through it.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    return os.fdopen(os.open(path, flags, 0o600), "wb")
+    descriptor = os.open(path, flags, 0o600)
+    leave_to_owner(descriptor, path.parent)
+    return os.fdopen(descriptor, "wb")
+
+
+def leave_to_owner(descriptor: int, directory: Path) -> None:
+    """What root makes belongs to whoever owns the directory it is in: after a `sudo collector` in the home of a user,
+    that user's own agent could not read its state any more."""
+    # A further name could be that of a file elsewhere, linked to this one by somebody who wants to own that.
+    if os.geteuid() == 0 and os.fstat(descriptor).st_nlink == 1:
+        with contextlib.suppress(OSError):  # a container may not let its root do that
+            place = os.stat(directory)
+            os.fchown(descriptor, place.st_uid, place.st_gid)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file to write to, which then takes the place of this one, whole and on the disk.
+
+    Crash window: up to the rename the old file stands as it was. A stray .new beside it is replaced the next time.
+    """
+    temporary = path.with_name(path.name + ".new")
+    with created(temporary) as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
+    os.replace(temporary, path)
+    fsync_directory(path.parent)
 
 
 def opened_plain(path: Path, flags: int = os.O_RDONLY) -> int:
@@ -45,6 +76,8 @@ def opened_plain(path: Path, flags: int = os.O_RDONLY) -> int:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is not a plain file", str(path))
+    if flags & os.O_CREAT:
+        leave_to_owner(descriptor, path.parent)
     return descriptor
 
 
@@ -79,8 +112,14 @@ def keep_previous(path: Path, previous: Path) -> None:
 
 def fsync_directory(path: Path) -> None:
     """Makes names in this directory survive a power cut: fsync of a file alone says nothing about its name."""
+    with _directory(path) as descriptor:
+        os.fsync(descriptor)
+
+
+@contextlib.contextmanager
+def _directory(path: Path) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        yield descriptor
     finally:
         os.close(descriptor)

@@ -13,11 +13,14 @@ import json
 import logging
 import os
 import sys
+import time
 import traceback
 from typing import Any
 
 import structlog
 
+TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
+TO_THE_SECOND = 19  # characters of a time in RFC 3339
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -80,6 +83,20 @@ def printable(text: str) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 session`, `2 sessions`; what has another plural names it: `1 entry`, `2 entries`."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def in_words(count: float) -> str:
+    """A number of bytes, as a person would put it."""
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def timestamp(moment: float | None = None) -> str:
+    """A moment, or now, as RFC 3339 in UTC, to the second."""
+    return time.strftime(TIMESTAMP, time.gmtime(moment))
 
 
 def tame_json(value: Any, indent: int | None = None) -> str:

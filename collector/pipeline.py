@@ -283,7 +283,7 @@ def _judged(
     for line in lines:
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
-            judge = None if projects.is_open else projects.judge(line)
+            judge = projects.judge(line)
         if isinstance(line, End):
             if judge is not None:
                 judge.close(line)

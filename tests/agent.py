@@ -6,7 +6,8 @@
         sink.wait_for(lambda: sink.ids())
         running.stop()
 
-A real process with a scratch HOME and nothing of the caller's environment but PATH.
+A real process with a scratch HOME and nothing of the caller's environment but PATH. What runs to its end is forked from
+one that has the modules loaded (warm.py); a service is started as anybody would.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests import warm
 from tests.build import Home
 from tests.redactors import CACHE
 from tests.sink import Sink
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-COLLECTOR = (sys.executable, "-m", "collector")
+COLLECTOR = warm.COLLECTOR
 # Short enough that no test waits, long enough that backing off is seen; durations in seconds. It does not step back: a
 # busy machine would then keep every test waiting for it.
 QUICK = {
@@ -93,12 +95,10 @@ class Agent:
 
     def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
         """Any command, to its end."""
-        finished = subprocess.run(
+        finished = warm.run(
             [*self.program, *arguments],
             input=given,
-            capture_output=True,
             timeout=self.patience,
-            check=False,
             env={**self.environment, **(env or {})},
             cwd=self.home.path,
         )

@@ -1,4 +1,4 @@
-"""What every test gets: a scratch home, a clean environment, and a guard on the real machine.
+"""What every test gets: a scratch home, a clean environment, a guard on the real machine; and what many ask for.
 
 The guard is an audit hook, so it sees what any library does in this process: touching the real user's Claude
 or collector files, or speaking to anything but loopback, fails the test that did it - also when the code under
@@ -21,6 +21,11 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.agent import Agent
+from tests.build import Home
+from tests.sink import Sink
+from tests.tls import Authority
 
 # The same examples every time: a change that fails here is the change's doing. The long runs of `make soak` draw anew.
 # How long an example takes tells only how busy the machine is.
@@ -151,6 +156,37 @@ def scratch_home(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     return home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home with an empty Claude config directory."""
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    """A sink that takes everything until it is told otherwise."""
+    with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def agent(home: Home, sink: Sink) -> Agent:
+    """The command, bound to both."""
+    return Agent(home, sink)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Who signs certificates."""
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Another one, whom nobody trusts."""
+    return Authority(tmp_path_factory.mktemp("stranger"))
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The command in this very process: for stories of many commands, each of which would take half a second to start.
+"""The command in this very process: for stories of many commands, which take half of what they take as processes.
 
     agent = Inside(home, sink)          # as tests.agent.Agent, but `run` takes what the work takes
 

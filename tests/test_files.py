@@ -142,3 +142,35 @@ def test_under_no_umask_may_others_write_or_look_inside(tmp_path: Path, answer: 
     assert [path for path in made if mode(path) & 0o022 and path != home.root and path not in home.root.parents] == []
     private = [agent.directory, home.path / "cache" / "collector", *agent.directory.glob("state*")]
     assert [path for path in private if mode(path) & 0o077] == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to others")
+def test_what_root_makes_in_the_home_of_a_user_belongs_to_that_user(tmp_path: Path) -> None:
+    """Or that user's own agent could not read its state after a `sudo collector`."""
+    home, nobody = Home(tmp_path), 65534
+    session = home.session()
+    session.prompt("hello")
+    with session.path.open("ab") as file:
+        file.write(b'{"broken\n')
+    os.chown(home.path, nobody, nobody)
+    places = {f"XDG_{kind}_HOME": str(home.path / kind.lower()) for kind in ("STATE", "DATA", "CACHE")}
+    agent = Agent(home, environment=places)
+    for more in ([], ["--sink-url", "http://127.0.0.1:1/", "--max-wait", "0"]):
+        session.prompt("and again")
+        agent.run("scan", "--root", str(home.root), *more)
+    agent.run("pause")
+    made = [path for path in home.path.rglob("*") if not path.is_relative_to(home.root)]
+    held = {path for path in made if path.samefile(session.path)}  # another name of the transcript
+    assert {"installation.json", "events.db", "paused.json", "state.quarantine.jsonl"} <= {path.name for path in made}
+    assert {path: path.stat().st_uid for path in made if path not in held} == dict.fromkeys(set(made) - held, nobody)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to others")
+def test_root_gives_away_no_file_that_has_a_name_elsewhere(tmp_path: Path) -> None:
+    victim, place = tmp_path / "victim", tmp_path / "place"
+    victim.touch()
+    place.mkdir()
+    os.chown(place, 65534, 65534)
+    os.link(victim, place / "state.json.lock")
+    with lock(place / "state.json", "scan"):
+        assert victim.stat().st_uid == 0

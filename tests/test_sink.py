@@ -6,7 +6,6 @@ import gzip
 import json
 import ssl
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -16,12 +15,6 @@ from tests.sink import Answer, Sink, at_most, drip, flood, only_with_token, pois
 from tests.tls import Authority
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 def post(sink: Sink, *ids: str, **headers: str) -> httpx.Response:
@@ -109,11 +102,6 @@ def test_a_sink_that_was_down_comes_back_on_the_same_port(sink: Sink) -> None:
         post(sink, "a")
     sink.up()
     assert post(sink, "a").status_code == 200
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
 
 
 def test_a_client_that_trusts_the_authority_is_served(authority: Authority) -> None:

@@ -10,7 +10,6 @@ import contextlib
 import io
 import os
 import sys
-import traceback
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -219,10 +218,8 @@ def _forbidden(error: PermissionError) -> str:
 
 def _unexpected(error: Exception) -> str:
     """Where it broke, but not with which message: that may hold somebody's text."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
     reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
     return (
-        f"Internal error {type(error).__name__}{reason} at {place}. Nothing that was acknowledged is lost. "
-        f"Please report it with this line and the version ({__version__})."
+        f"Internal error {type(error).__name__}{reason} at {log.place_of(error)}. Nothing that was acknowledged is "
+        f"lost. Please report it with this line and the version ({__version__})."
     )

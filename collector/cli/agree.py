@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from collector import settings
-from collector.cli.scan import Config, SinkType, SinkUrl, StatePath, flags
+from collector.cli.options import Config, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.log import printable
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from collector import settings
-from collector.cli.scan import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.credentials import credentials
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError

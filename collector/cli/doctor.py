@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags, services_here
 from collector.cli.verbosity import asked_level
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
@@ -29,7 +27,7 @@ def doctor(
     canary: Annotated[
         bool, typer.Option("--canary/--no-canary", help="Send test events to the sink, to see if it takes them.")
     ] = True,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Checks all that the agent needs; exits 1 when something fails.
 
@@ -54,16 +52,13 @@ def doctor(
 def _checks(config: Path | None, given: Mapping[str, Any], *, has_canary: bool) -> Iterator[Check]:
     from collector.inspection.check import Check
     from collector.inspection.doctor import NO_START, checks
-    from collector.install.installed import services_of
-    from collector.install.plans import Person
 
     try:
         chosen = settings.load(config, given, sinks=SINKS)
     except ConfigurationError as error:
         yield Check("configuration", "fail", str(error), NO_START)
         return
-    person = Person(settings.account(), os.getuid(), settings.home())
-    services, every = services_of(person, sys.platform), chosen.each()
+    services, every = services_here(), chosen.each()
     for each in every:
         for check in checks(each, services, has_canary=has_canary):
             yield check._replace(name=f"{check.name} {each.sink_name}") if len(every) > 1 else check

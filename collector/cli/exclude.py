@@ -13,11 +13,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from collector import settings
-from collector.cli.pause import states_of_services
-from collector.cli.scan import Config, StatePath, flags
-from collector.delivery.sinks.registry import SINKS
+from collector.cli.options import Config, StatePath
+from collector.cli.pause import chosen_here, states_of_services
 from collector.errors import ConfigurationError
-from collector.log import counted, printable
+from collector.log import counted, in_words, printable
 
 SPECIAL = re.compile(r"([\\*?\[])")
 TOLD = {
@@ -56,16 +55,16 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
             "what begins with ! takes a no back: use `collector include`. A name that begins so is written \\!...",
             param_hint="PATH",
         )
-    chosen, file = _chosen(config, state), settings.users_file(config)
+    chosen, file = chosen_here(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
     services = _services(chosen, file)  # before anything is changed: one may not let us in
-    glob, before = glob_of(path), _left(chosen)
-    mine = list_in(file, "projects", "exclude")
-    kept = [each for each in mine if each != f"!{glob}"]
-    _refuse_if_not_understood(chosen, exclude=[*kept, glob])
-    changed = [file] if glob not in mine else []
+    glob = glob_of(path)
+    globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "projects", "exclude")
+    kept = [each for each in mine if each.removeprefix("!") not in globs]
+    _refuse_if_not_understood(chosen, exclude=[*kept, *globs])
+    changed = [file] if not set(globs) <= set(mine) else []
     if changed:
-        put_list(file, "projects", "exclude", [*kept, glob])
+        put_list(file, "projects", "exclude", [*kept, *globs])
     for place in map(settings.no_file, services):
         told = list_in(place, "projects", "exclude")
         if more := [each for each in _as_seen_elsewhere(path, glob) if each not in told]:
@@ -74,11 +73,12 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     if not changed:
         typer.echo(printable(f"{glob} is excluded already, in {file}."))
         return
-    now = _chosen(config, state)
-    typer.echo(printable(f"Excluded {glob}, in {' and in '.join(map(str, changed))}."))
-    _tell_agents(now, services, is_no=True)  # at once: looking at what is left takes seconds where there is much
-    typer.echo(_change(before, _left(now)))
-    if dropped := sum(map(_drop_held, now.each())):
+    now = chosen_here(config, state)
+    typer.echo(printable(f"Excluded {' and '.join(globs)}, in {' and in '.join(map(str, changed))}."))
+    # At once: looking at what is left takes seconds where there is much, and for ever on a mount that hangs.
+    _tell_agents(now, services, is_no=True)
+    typer.echo(_change(_left(chosen), _left(now)))
+    if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
 
@@ -92,7 +92,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     """
     from collector.settings.editing import list_in, put_list
 
-    chosen, file = _chosen(config, state), settings.users_file(config)
+    chosen, file = chosen_here(config, state), settings.users_file(config)
     glob, before = glob_of(path), _left(chosen)
     directory = os.path.abspath(os.path.expanduser(path))
     services = _services(chosen, file)
@@ -100,7 +100,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
     wanted = list_in(file, "projects", "include")
     if glob in mine:
         _refuse_if_locked(chosen, "projects.exclude")
-        kept = [each for each in mine if each != glob]
+        kept = [each for each in mine if each not in _as_it_may_lead_later(path, glob)]
         _refuse_if_not_understood(chosen, exclude=kept)
         put_list(file, "projects", "exclude", kept)
     for place in map(settings.no_file, {chosen.state_path, *services}):
@@ -108,11 +108,11 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
         if glob in told:
             gone = _as_seen_elsewhere(path, glob)
             put_list(place, "projects", "exclude", [each for each in told if each not in gone])
-    if wanted and glob not in wanted and not _takes(_chosen(config, state), directory):
+    if wanted and glob not in wanted and not _takes(chosen_here(config, state), directory):
         _refuse_if_locked(chosen, "projects.include")
         _refuse_if_not_understood(chosen, include=[*wanted, glob])
         put_list(file, "projects", "include", [*wanted, glob])
-    now = _chosen(config, state)
+    now = chosen_here(config, state)
     if not _takes(now, directory):
         raise ConfigurationError(f"{glob} is still left out: {_why(now)}.")
     after = _left(now)
@@ -149,14 +149,17 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def _as_it_may_lead_later(path: str, glob: str) -> list[str]:
+    """What says no however a link in a home is changed later: the glob, and where it leads now."""
+    absolute, home = os.path.abspath(os.path.expanduser(path)), settings.home()
+    is_plain = os.path.realpath(absolute) == os.path.realpath(home) + absolute.removeprefix(home)
+    return [glob] if absolute.startswith(home + "/") and is_plain else _as_seen_elsewhere(path, glob)
+
+
 def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
     """What says no where links in a home cannot be followed: the glob, and for a directory where it really is."""
     directory = os.path.realpath(os.path.expanduser(path))
     return list(dict.fromkeys([glob, glob_of(directory)])) if os.path.isdir(directory) else [glob]
-
-
-def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
-    return settings.load(config, flags(None, None, None, state), sinks=SINKS, sends=False)
 
 
 def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
@@ -182,10 +185,11 @@ def _refuse_if_not_understood(
 
 def _left(chosen: settings.Settings) -> Left:
     from collector.assembly import scope_of, state_of
+    from collector.keeping.left_out import to_be_sent
     from collector.reading.discover import discover
 
     state, found = state_of(chosen).load(may_repair=False), discover(scope_of(chosen))
-    lags = [lag for source in found.files if (lag := state.lag_of(source))]
+    lags = [lag for source in found.files if (lag := to_be_sent(source, state))]
     return Left(len(found.files), len(lags), sum(lags))
 
 
@@ -203,6 +207,15 @@ def _drop_held(chosen: settings.Settings) -> int:
         return 0
 
 
+def _drop_left_behind(chosen: settings.Settings) -> int:
+    """Drops what is held of them and belongs to no agent any more."""
+    from collector.assembly import scope_of
+    from collector.keeping.left_behind import drop_left_behind
+
+    scope = scope_of(chosen)
+    return drop_left_behind([each.state_path for each in chosen.each()], lambda told: any(map(scope.excludes, told)))
+
+
 def _left_out_at(chosen: settings.Settings) -> str:
     from collector.assembly import state_of
 
@@ -212,7 +225,7 @@ def _left_out_at(chosen: settings.Settings) -> str:
 def _takes(chosen: settings.Settings, directory: str) -> bool:
     from collector.assembly import scope_of
 
-    return all(each.takes(directory) for each in scope_of(chosen).filters.values())
+    return scope_of(chosen).takes(directory)
 
 
 def _why(chosen: settings.Settings) -> str:
@@ -223,8 +236,6 @@ def _why(chosen: settings.Settings) -> str:
 
 
 def _change(before: Left, after: Left) -> str:
-    from collector.service.status_file import in_words
-
     files = after.sources - before.sources
     more = "more" if files > 0 else "fewer"
     said = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Annotated
 import typer
 
 from collector import settings
-from collector.cli.scan import Config, StatePath, flags
+from collector.cli.options import Config, StatePath, flags, services_here
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError, StateError
-from collector.log import printable
+from collector.log import printable, timestamp
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 AFTERWARDS = (
@@ -38,12 +37,11 @@ def pause(
     Example: collector pause --for 2h
     """
     from collector.keeping.pause import pause as write_pause
-    from collector.keeping.pause import timestamp
 
     now = time.time()
     until = now + _seconds(for_) if for_ else None
     try:
-        chosen = _chosen(config, state)
+        chosen = chosen_here(config, state)
     except ConfigurationError as error:
         # An agent that is running goes on with the configuration that it has read, and off is off.
         path = settings.state_file(state)
@@ -79,7 +77,7 @@ def resume(
     from collector.keeping.pause import ask_to_leave_out, paused_since, standstill
     from collector.keeping.pause import resume as end_pause
 
-    chosen = _chosen(config, state)
+    chosen = chosen_here(config, state)
     states = list(_states(chosen))
     for path in states if from_now else ():  # before the pause ends, or something could leave in between
         if since := paused_since(path, time.time()):
@@ -93,8 +91,9 @@ def resume(
     typer.echo(printable(f"{said} Still {left}." if left else said))
 
 
-def _chosen(config: Path | None, state: Path | None) -> settings.Settings:
-    return settings.load(config, flags(None, None, None, state), sinks=SINKS, sends=False)
+def chosen_here(config: Path | None, state: Path | None) -> settings.Settings:
+    """The settings of an agent that may be named by its flags alone, and so need not send anywhere."""
+    return settings.load(config, flags(state=state), sinks=SINKS, sends=False)
 
 
 def _states(chosen: settings.Settings) -> Iterator[Path]:
@@ -108,15 +107,12 @@ def states_of_services(chosen: settings.Settings, *, only_own: bool = False) -> 
     unless `only_own`. Raises StateError where one lets nobody but its user in."""
     if chosen.state.path is not None:
         return
-    from collector.install.installed import services_of
-    from collector.install.plans import Person
-
-    person = Person(settings.account(), os.getuid(), settings.home())
-    for facts in services_of(person, sys.platform):
+    own = f"collector@{settings.account()}.service"
+    for facts in services_here():
         path = Path(facts.get("keeps", ""), "state.json")
         if not facts.get("keeps") or path.parent == chosen.state_path.parent or not path.parent.exists():
             continue
-        if only_own and facts["unit"] != f"collector@{person.name}.service":
+        if only_own and facts["unit"] != own:
             continue
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise StateError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from collector import log, settings
-from collector.cli.scan import Config, Roots, SinkName, SinkType, SinkUrl, StatePath, flags
+from collector.cli.options import Config, Roots, SinkName, SinkType, SinkUrl, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def preview(
 ) -> None:
     """Shows what would be sent. Nothing is sent or saved.
 
-    Alone, it lists the sessions: sent, pending, excluded or held. With a session, or with an option that chooses
-    events, it shows those as a person reads them, and what is left out and why.
+    Alone, it lists the sessions: sent, pending, excluded, left out or held. With a session, or with an option that
+    chooses events, it shows those as a person reads them, and what is left out and why.
 
     Example: collector preview --source history --limit 5
     """
@@ -85,7 +85,6 @@ def preview(
 
 def _list(chosen: settings.Settings, *, as_json: bool) -> None:
     from collector.inspection.sessions import sessions
-    from collector.service.status_file import in_words
 
     rows = sessions(chosen)
     if as_json:
@@ -93,7 +92,7 @@ def _list(chosen: settings.Settings, *, as_json: bool) -> None:
             typer.echo(log.tame_json(row._asdict()))
         return
     for row in rows:
-        size = in_words(row.bytes) if row.state != "partly sent" else f"{in_words(row.unsent)} of {in_words(row.bytes)}"
+        size = (f"{log.in_words(row.unsent)} of " if row.state == "partly sent" else "") + log.in_words(row.bytes)
         when = row.changed.replace("T", " ")[:16]
         typer.echo(log.printable(f"{when}  {row.state:11}  {size:>18}  {row.session}  {row.project}".rstrip()))
     typer.echo(

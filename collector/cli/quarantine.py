@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collector import log, settings
-from collector.cli.scan import AsJson, Config, SinkName, StatePath, flags
+from collector.cli.options import SOME_LEFT, AsJson, Config, SinkName, StatePath, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.keeping.quarantine import Quarantine
@@ -42,10 +42,9 @@ def _opened(config: Path | None, state: Path | None, sink: str | None) -> list[K
     """The quarantine of each sink, or of the one that is named, with all its entries."""
     from collector.assembly import quarantine_of
 
-    loaded = settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    loaded = settings.load(config, flags(state=state), sinks=SINKS)
     log.configure(loaded.log.level, loaded.log.format)
-    every = loaded.each() if sink is None else [loaded.one(sink)]
-    kept = [(each, quarantine_of(each)) for each in every]
+    kept = [(each, quarantine_of(each)) for each in loaded.named(sink)]
     return [Kept(each, quarantine, quarantine.entries()) for each, quarantine in kept]
 
 
@@ -135,7 +134,7 @@ def retry(
     finally:
         _say_fates(fates, as_json=json)
     if fates["refused"]:
-        raise typer.Exit(3)
+        raise typer.Exit(SOME_LEFT)
 
 
 FATES = ("delivered", "refused", "not an event", "excluded", "of another sink")
@@ -195,12 +194,13 @@ def reset(
 
     Example: collector reset --all
     """
-    loaded = settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    loaded = settings.load(config, flags(state=state), sinks=SINKS)
     if not sources and not everything and not forget:
         raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
     from collector.assembly import held_of, state_of
+    from collector.keeping.left_behind import drop_left_behind
 
-    every = loaded.each() if sink is None else [loaded.one(sink)]
+    every = loaded.named(sink)
     keys = None if everything else [settings.state_key(source) for source in sources or []]
     known = {key for each in every for key in state_of(each).load(may_repair=False).entries}
     if forget:
@@ -209,6 +209,8 @@ def reset(
         raise NotFound(f"The state {loaded.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
     told = [_reset(each, keys, forget=forget) for each in every]
     forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)
+    if forget and not keys and sink is None:
+        dropped += drop_left_behind([each.state_path for each in every], lambda _: True)
     if json:
         typer.echo(tame_json({"reset": sorted(forgotten), "dropped": dropped}))
         return

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector import settings
+from collector.cli.options import Config, Database
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
 
@@ -29,7 +30,7 @@ IPV4 = 4
 def receive(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = PORT,
-    database: Annotated[Path | None, typer.Option(help="The SQLite database; default: the embedded store's.")] = None,
+    database: Database = None,
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the bearer token that senders must present.")
     ] = None,
@@ -41,7 +42,7 @@ def receive(
     web_name: Annotated[
         list[str] | None, typer.Option(help="With --web: a name by which browsers reach it; repeat for several.")
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
+    config: Config = None,
 ) -> None:
     """Receives events over HTTP into a SQLite database.
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from collector import settings
+from collector.cli.options import Config
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.flow import shorten
@@ -32,7 +33,7 @@ def redact(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say on stderr which rule found something, where, and why.")
     ] = False,
-    config: Annotated[Path | None, typer.Option(help="The configuration file.")] = None,
+    config: Config = None,
 ) -> None:
     """Prints a text, or JSON values, without secrets.
 

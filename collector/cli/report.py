@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 
 from collector import settings
+from collector.cli.options import AsJson, Config, Database, Since, Until, day_of
 from collector.cli.tables import Column, bars, shown
 from collector.delivery.sinks.registry import SINKS
 from collector.log import counted, printable, tame_json
@@ -46,7 +47,6 @@ class By(StrEnum):
     agent = "agent"
 
 
-Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", show_default=False)]
 TOKENS = (
     Column("messages", "messages", 4),
     Column("input_tokens", "input", 3),
@@ -74,12 +74,8 @@ SESSIONS = (
 
 def report(
     by: Annotated[By | None, typer.Option(help="Add up by this, instead of an overview.", show_default=False)] = None,
-    since: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="From this day on (UTC).")
-    ] = None,
-    until: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
-    ] = None,
+    since: Since = None,
+    until: Until = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="The last N days (UTC), today included.")] = None,
     project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
     model: Annotated[str | None, typer.Option(help="Only this model.", show_default=False)] = None,
@@ -90,12 +86,10 @@ def report(
     ] = None,
     cost: Annotated[bool, typer.Option("--cost", help="What it cost, in US dollars at list prices.")] = False,
     limit: Annotated[int, typer.Option(min=0, help="Rows of a table; 0 shows all.")] = 30,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV on stdout, with a line of names.")] = False,
-    database: Annotated[
-        Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
-    ] = None,
-    config: Annotated[Path | None, typer.Option(help="The configuration file.", show_default=False)] = None,
+    database: Database = None,
+    config: Config = None,
 ) -> None:
     """Shows the tokens, sessions, prompts and tools in the store.
 
@@ -109,14 +103,12 @@ def report(
         since = datetime.now(UTC) - timedelta(days=days - 1)
     chosen = settings.load(config, sinks=SINKS)
     path, table = database or chosen.database_path, prices.load(chosen.store.prices)
-    names: tuple[str, ...] = ("day", "model")
-    selection = Selection(_day(since), _day(until), project, model, host, user, agent)
+    selection = Selection(day_of(since), day_of(until), project, model, host, user, agent)
     if by is None:
         summary = summarize(path, chosen=selection, prices=table)
         rows = summary["tokens"]
     else:
         rows = _rows_by(path, by, selection, limit if not (json or as_csv) else 0, table)
-        names = (_key(by),)
         summary = {"by": by.value, "since": selection.since or None, "until": selection.until or None, "rows": rows}
     if json:
         typer.echo(tame_json(summary, indent=2))
@@ -125,7 +117,7 @@ def report(
     elif by is None:
         _overview(summary, _console(), limit, is_cost=cost)
     else:
-        _table_by(by, names, rows, _console(), limit, is_cost=cost)
+        _table_by(by, rows, _console(), limit, is_cost=cost)
     if not (json or as_csv) and (said := _reach(by, selection)):
         typer.echo(said)
 
@@ -152,9 +144,7 @@ def _key(by: By) -> str:
     return {By.tool: "name", By.session: "session_id"}.get(by, by.value)
 
 
-def _table_by(
-    by: By, names: tuple[str, ...], rows: list[dict[str, Any]], console: Console, limit: int, *, is_cost: bool
-) -> None:
+def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, *, is_cost: bool) -> None:
     if not rows:
         console.print("The store holds nothing of that.")
         return
@@ -166,12 +156,12 @@ def _table_by(
         rows, which = rows[len(left_out) :], "earlier"
     else:
         if by is not By.session:
-            rows = sorted(rows, key=lambda row: (-(row[measure] or 0), str(row[names[0]])))
+            rows = sorted(rows, key=lambda row: (-(row[measure] or 0), str(row[_key(by)])))
         rows, left_out, which = (rows[:limit], rows[limit:], "more") if limit else (rows, [], "")
     columns = {By.tool: TOOLS, By.session: SESSIONS}.get(by, TOKENS)
     if is_cost and by is not By.tool:
         columns = (*columns, COST)
-    labels = () if by is By.session else tuple(Column(name, by.value, 0, "text") for name in names)
+    labels = () if by is By.session else (Column(_key(by), by.value, 0, "text"),)
     notes = shown(console, (*labels, *columns), rows, bars([row[measure] or 0 for row in rows]))
     if left_out:
         count = "More" if by is By.session else f"{len(left_out):,} {which}"
@@ -238,7 +228,3 @@ def _print_csv(rows: list[dict[str, Any]]) -> None:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-def _day(moment: datetime | None) -> str:
-    return moment.date().isoformat() if moment else ""

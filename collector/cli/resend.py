@@ -7,19 +7,20 @@ from typing import Annotated
 import typer
 
 from collector import log, settings
-from collector.cli.preview import start_of
-from collector.cli.progress import ProgressBar
-from collector.cli.scan import (
+from collector.cli.options import (
     SOME_LEFT,
     Config,
+    LedgerAsJson,
+    MaxWait,
     SinkName,
     SinkType,
     SinkUrl,
     StatePath,
     flags,
-    print_ledger,
-    stopping_on_signals,
 )
+from collector.cli.preview import start_of
+from collector.cli.progress import ProgressBar
+from collector.cli.scan import print_ledger, stopping_on_signals
 from collector.cli.verbosity import is_quiet
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
@@ -38,11 +39,9 @@ def resend(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
-    max_wait: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait in all for a failing sink.", show_default=False)
-    ] = None,
+    max_wait: MaxWait = None,
     sink: SinkName = None,
-    json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
+    json: LedgerAsJson = False,
 ) -> None:
     """Sends to the sink what the embedded store has.
 
@@ -53,9 +52,7 @@ def resend(
     """
     if not from_store:
         raise typer.BadParameter("say where from: --from-store", param_hint="--from-store")
-    given = flags(None, sink_url, sink_type, state)
-    if max_wait is not None:
-        given["retry"] = {"max_wait": max_wait}
+    given = flags(None, sink_url, sink_type, state, max_wait)
     chosen = settings.load(config, given, sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     if SINKS[chosen.sink_type].place:

@@ -11,7 +11,8 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from collector import log, settings
-from collector.cli.scan import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, disclose, flags
+from collector.cli.options import Config, FromNow, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.scan import disclose
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
 

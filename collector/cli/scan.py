@@ -1,7 +1,4 @@
-"""`collector scan`: one pass over everything, then exit. For cron, CI and people.
-
-Here too are the flags that several commands share.
-"""
+"""`collector scan`: one pass over everything, then exit. For cron, CI and people."""
 
 from __future__ import annotations
 
@@ -12,16 +9,27 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import typer
 
 from collector import log, settings
+from collector.cli.options import (
+    SOME_LEFT,
+    Config,
+    FromNow,
+    LedgerAsJson,
+    MaxWait,
+    Roots,
+    SinkType,
+    SinkUrl,
+    StatePath,
+    flags,
+)
 from collector.cli.progress import ProgressBar
-from collector.cli.verbosity import asked_level, is_quiet
+from collector.cli.verbosity import is_quiet
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import NotARoot, RootNotFound, Stopped
 from collector.flow import reasons
@@ -31,35 +39,6 @@ from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.sink_identity import UNNAMED
 from collector.flow.source import Root
 
-SOME_LEFT = 3
-
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", metavar="PATH", help="Your configuration file, in place of the usual one.", show_default=False
-    ),
-]
-Roots = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--root", metavar="DIRECTORY", help="A directory to read, such as ~/.claude; repeatable.", show_default=False
-    ),
-]
-SinkUrl = Annotated[
-    str | None, typer.Option("--sink-url", metavar="URL", help="Where to POST the batches.", show_default=False)
-]
-SinkType = Annotated[
-    str | None, typer.Option("--sink-type", metavar="TYPE", help=f"One of {', '.join(SINKS)}.", show_default=False)
-]
-StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help="The state file.", show_default=False)]
-SinkName = Annotated[
-    str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
-]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-FromNow = Annotated[
-    bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
-]
-
 
 def scan(
     config: Config = None,
@@ -68,12 +47,9 @@ def scan(
     sink_type: SinkType = None,
     state: StatePath = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and redact, but send and save nothing.")] = False,
-    max_wait: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0, help="Seconds to wait in all for a failing sink.", show_default=False),
-    ] = None,
+    max_wait: MaxWait = None,
     from_now: FromNow = False,
-    json: Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")] = False,
+    json: LedgerAsJson = False,
 ) -> None:
     """Sends everything new once, and prints the ledger.
 
@@ -85,10 +61,7 @@ def scan(
 
     Example: collector scan --dry-run
     """
-    given = flags(root, sink_url, sink_type, state)
-    if max_wait is not None:
-        given["retry"] = {"max_wait": max_wait}
-    chosen = settings.load(config, given, sinks=SINKS)
+    chosen = settings.load(config, flags(root, sink_url, sink_type, state, max_wait), sinks=SINKS)
     log.configure(chosen.log.level, chosen.log.format)
     from collector.assembly import roots_of  # here: `--help` need not pay for the whole agent
 
@@ -198,23 +171,6 @@ def _check_roots(roots: Sequence[Root]) -> None:
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
-
-
-def flags(
-    root: list[str] | None, sink_url: str | None, sink_type: str | None, state: Path | None
-) -> dict[str, dict[str, Any] | list[str]]:
-    """The flags that commands share, in the shape of the settings."""
-    given: dict[str, dict[str, Any] | list[str]] = {}
-    if level := asked_level():
-        given["log"] = {"level": level}
-    if root:
-        given["roots"] = root
-    sink = {name: value for name, value in (("url", sink_url), ("type", sink_type)) if value is not None}
-    if sink:
-        given["sink"] = sink
-    if state is not None:
-        given["state"] = {"path": str(state)}
-    return given
 
 
 @contextmanager

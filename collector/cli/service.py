@@ -20,6 +20,7 @@ import typer
 
 from collector import settings
 from collector.agents.registry import AGENTS
+from collector.cli.options import AsJson
 from collector.delivery.sinks.registry import SINKS
 from collector.install import plans, templates
 from collector.install.carry_out import carry_out
@@ -74,8 +75,7 @@ def install(
 
     Example: collector service install --env HTTPS_PROXY=http://proxy:3128
     """
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     service = _service(program, config, env or [], person, kind, system=system)
     if kind is Platform.launchd:
         plan = plans.launchd(service, person)
@@ -110,8 +110,7 @@ def uninstall(
 
     Example: collector service uninstall --dry-run
     """
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     if kind is Platform.launchd:
         plan = plans.remove_launchd(person)
     elif system:
@@ -162,8 +161,7 @@ def _control(
     dry_run: bool,
     platform: Platform | None,
 ) -> None:
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     if not dry_run:
         facts = _facts(kind, person, system=system)
         if facts["state"] == "not installed":
@@ -177,7 +175,7 @@ def status(
     system: System = False,
     user: For = None,
     platform: On = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Shows what the service manager says; exits 1 unless it runs.
 
@@ -185,8 +183,7 @@ def status(
 
     Example: collector service status --system --for alice
     """
-    kind = _kind(platform, system=system)
-    facts = _facts(kind, _person(user, system=system), system=system)
+    facts = _facts(_kind(platform, system=system), _person(user, system=system), system=system)
     width = max(len(name) for name in facts)
     if json:
         typer.echo(tame_json(facts))
@@ -215,8 +212,7 @@ def logs(
 
     Example: collector service logs --follow
     """
-    kind = _kind(platform, system=system)
-    person = _person(user, system=system)
+    kind, person = _kind(platform, system=system), _person(user, system=system)
     command: list[str]
     if kind is Platform.launchd:
         log = plans.launchd_log(person)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -12,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from collector import settings
-from collector.cli.scan import Config, Roots, SinkType, SinkUrl, StatePath, flags
+from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, StatePath, flags, services_here
 from collector.delivery.sinks.registry import SINKS
-from collector.log import counted, printable, tame_json
+from collector.log import TIMESTAMP, counted, in_words, printable, tame_json
 
 EVERY_SECONDS = 1.0
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
@@ -26,7 +25,7 @@ def status(
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
     state: StatePath = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    json: AsJson = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again every second, until interrupted.")] = False,
 ) -> None:
     """Shows how far the agent has come, and what is wrong.
@@ -41,20 +40,13 @@ def status(
     chosen = settings.load(config, flags(root, sink_url, sink_type, state), sinks=SINKS)
     try:
         while True:
-            _show(status_of_each(chosen, _services), as_json=json, is_screen=watch and sys.stdout.isatty())
+            _show(status_of_each(chosen, services_here), as_json=json, is_screen=watch and sys.stdout.isatty())
             if not watch:
                 return
             time.sleep(EVERY_SECONDS)
     except KeyboardInterrupt:
         if not watch:
             raise
-
-
-def _services() -> list[dict[str, str]]:
-    from collector.install.installed import services_of
-    from collector.install.plans import Person
-
-    return services_of(Person(settings.account(), os.getuid(), settings.home()), sys.platform)
 
 
 def _show(report: dict[str, Any], *, as_json: bool, is_screen: bool) -> None:
@@ -93,8 +85,8 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows += [
         (name, _priority(words.get(name, ("source", "sources")), row)) for name, row in report["priorities"].items()
     ]
-    rows += [("lag", _size(report["lag"]))]
-    rows += [("watcher", _with_reason(report["watcher"]["mode"], report["watcher"]["reason"]))]
+    rows += [("lag", in_words(report["lag"]))]
+    rows += [("watcher", ": ".join(filter(None, [report["watcher"]["mode"], report["watcher"]["reason"]])))]
     if report.get("redaction_engine"):
         rows.append(("redaction", _redaction(report)))
     rows += [("quarantine", _quarantine(report["quarantine"]))]
@@ -158,7 +150,7 @@ def _offsets(told: dict[str, Any]) -> list[str]:
         said.append(f"the same sink as {', '.join(told['formerly'])}")
     left_out = told.get("left_out")
     if left_out:
-        size, sources, at = _size(left_out["bytes"]), left_out["sources"], left_out["at"]
+        size, sources, at = in_words(left_out["bytes"]), left_out["sources"], left_out["at"]
         said.append(f"what was there at {at} was left out, as asked: {size} in {counted(sources, 'source')}")
     if told.get("others"):
         said.append(f"offsets of their own have: {', '.join(told['others'])}")
@@ -192,7 +184,7 @@ def _words(agents: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _priority(what: tuple[str, str], row: dict[str, int]) -> str:
-    waiting = f"{row['behind']} behind by {_size(row['lag'])}" if row["behind"] else "all sent"
+    waiting = f"{row['behind']} behind by {in_words(row['lag'])}" if row["behind"] else "all sent"
     return f"{counted(row['sources'], *what)}, {waiting}"
 
 
@@ -215,19 +207,9 @@ def _damaged(source: str) -> str:
     return f"{source} is not valid JSON; it is in quarantine, and looked at again when it changes"
 
 
-def _with_reason(text: str, reason: str) -> str:
-    return f"{text}: {reason}" if reason else text
-
-
-def _size(count: float) -> str:
-    from collector.service.status_file import in_words
-
-    return in_words(count)
-
-
 def _ago(moment: str, now: float) -> str:
     """How long ago, in the largest unit that fits twice."""
-    then = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    then = datetime.strptime(moment, TIMESTAMP).replace(tzinfo=UTC).timestamp()
     seconds = max(0, int(now - then))
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * length:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
 from importlib import resources
@@ -16,26 +15,16 @@ import orjson
 import typer
 
 from collector import settings
-from collector.cli.scan import Config, StatePath, flags
+from collector.cli.options import SOME_LEFT, AsJson, Config, Database, Since, StatePath, Until, day_of, flags
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.files import only_for_this_user
-from collector.log import counted, printable, tame_json
+from collector.log import counted, in_words, printable, tame_json
 from collector.settings import Settings
 from collector.store.queries import Selection
 from collector.store.removing import Choice, Removed
 
 app = typer.Typer(help="Look after the embedded store, and ask it.", no_args_is_help=True)
-Database = Annotated[
-    Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
-]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-Since = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="From this day on (UTC).")]
-Until = Annotated[
-    datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
-]
-UNITS = ("bytes", "kB", "MB", "GB", "TB")
-SOME_LEFT = 3
 
 
 class NotPossible(CollectorError):
@@ -48,7 +37,7 @@ def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]
 
 
 @app.command()
-def info(database: Database = None, json: Json = False, config: Config = None) -> None:
+def info(database: Database = None, json: AsJson = False, config: Config = None) -> None:
     """Shows what the store holds and what it takes on the disk.
 
     Example: collector store info
@@ -63,10 +52,10 @@ def info(database: Database = None, json: Json = False, config: Config = None) -
     days = found["retention_days"]
     lines = [
         ("database", f"{path}, version {found['version']}"),
-        ("size", f"{_size(found['bytes'])}, of which {_size(found['free_bytes'])} are free inside"),
+        ("size", f"{in_words(found['bytes'])}, of which {in_words(found['free_bytes'])} are free inside"),
         ("events", f"{found['events']:,} in {counted(found['sessions'], 'session')}"),
         ("from, to", f"{found['first_time'] or '-'}, {found['last_time'] or '-'}"),
-        ("as sent", f"{_size(found['bytes_sent'])}; packed: {_size(found['bytes_of_bodies'])}"),
+        ("as sent", f"{in_words(found['bytes_sent'])}; packed: {in_words(found['bytes_of_bodies'])}"),
         ("an event", f"{counted(found['bytes_an_event'] or 0, 'byte')} in all"),
         (
             "kept",
@@ -80,7 +69,7 @@ def info(database: Database = None, json: Json = False, config: Config = None) -
 
 
 @app.command()
-def compact(database: Database = None, json: Json = False, config: Config = None) -> None:
+def compact(database: Database = None, json: AsJson = False, config: Config = None) -> None:
     """Removes what is too old, and makes the database small.
 
     Too old is what is older than store.retention_days, if that is set. Needs as much room again while it works. Nobody
@@ -103,7 +92,7 @@ def compact(database: Database = None, json: Json = False, config: Config = None
         return
     if days is not None:
         typer.echo(f"Removed {counted(removed, 'event')} older than {counted(days, 'day')}.")
-    typer.echo(f"{_size(before)} before, {_size(after)} now.")
+    typer.echo(f"{in_words(before)} before, {in_words(after)} now.")
 
 
 @app.command()
@@ -127,7 +116,7 @@ def export(
     from collector.store.upkeep import exported
 
     _, path = _opened(config, database)
-    chosen = Selection(since=_day(since), until=_day(until), project=project, session=session)
+    chosen = Selection(since=day_of(since), until=day_of(until), project=project, session=session)
     events = exported(path, chosen)
     if output is None:
         if parquet:
@@ -176,8 +165,8 @@ def sql(
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerows([answer.columns, *answer.rows])
     else:
-        for row in answer.rows:
-            typer.echo(tame_json(dict(zip(answer.columns, map(_plain, row), strict=True))))
+        for row in answer.objects:
+            typer.echo(tame_json(row))
     if answer.is_cut:
         typer.echo(f"Only the first {counted(len(answer.rows), 'row')}.", err=True)
 
@@ -192,7 +181,7 @@ def forget(
         typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="What happened before this day.", show_default=False),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    json: Json = False,
+    json: AsJson = False,
     database: Database = None,
     state: StatePath = None,
     config: Config = None,
@@ -206,15 +195,17 @@ def forget(
     """
     if project is not None and ("/" in project or project.startswith("~")):
         project = str(Path(project).expanduser().absolute())
-    choice = Choice(session, project, _day(before) or None)
+    choice = Choice(session, project, day_of(before) or None)
     if not choice.described:
         raise typer.BadParameter("say what: --session, --project or --before.", param_hint="--session")
-    chosen = settings.load(config, flags(None, None, None, state), sinks=SINKS)
+    chosen = settings.load(config, flags(state=state), sinks=SINKS)
     path = database or chosen.database_path
     # Who sends elsewhere has no store, but may have something held or quarantined.
     is_there = bool(database) or path.exists()
     removed = _remove_stored(path, chosen, choice, is_sure=yes) if is_there else Removed(0, 0, 0)
-    let_go = [] if database else [_let_go(each, choice) for each in chosen.each()]
+    let_go = (
+        [] if database else [_let_go_left_behind(chosen, choice), *(_let_go(each, choice) for each in chosen.each())]
+    )
     held, quarantined = sum(held for held, _, _ in let_go), sum(dropped for _, dropped, _ in let_go)
     is_left = any(is_left for _, _, is_left in let_go)
     told = {"events": removed.events, "sessions": removed.sessions, "held": held, "quarantined": quarantined}
@@ -236,9 +227,9 @@ def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: boo
     from collector.store.report import asking
 
     _must_exist(path)
-    choices = _with_pseudonyms(chosen, choice)
+    choice = choice._replace(names=_every_name(chosen, choice))
     with asking(path) as connection:
-        found = _sum([count(connection, each) for each in choices])
+        found = count(connection, choice)
     if not is_sure and found.events:
         if not sys.stdin.isatty():
             raise NotPossible(
@@ -248,39 +239,42 @@ def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: boo
             f"Remove {counted(found.events, 'event')} of {counted(found.sessions, 'session')} for good?", abort=True
         )
     with closing(_writer(path, chosen)) as writer:
-        return _sum([remove(writer, each, "asked for by a person") for each in choices])
+        return remove(writer, choice, "asked for by a person")
 
 
-def _with_pseudonyms(chosen: Settings, choice: Choice) -> list[Choice]:
-    """The choice, and the same for what a project is called at the level metadata."""
-    from collector.agents.registry import AGENTS
+def _every_name(chosen: Settings, choice: Choice) -> str:
+    """What the project's directory below projects/ may be called in events, at the level metadata as well."""
     from collector.assembly import capture_of, installation_of
     from collector.flow.pseudonym import pseudonym
 
     if choice.project is None:
-        return [choice]
-    key = capture_of(chosen, installation_of(chosen)).key
-    names = sorted({choice.project, *(form.key_of(choice.project) for form in AGENTS.values())})
-    return [choice, *(choice._replace(project=pseudonym("project", name, key)) for name in names)]
+        return choice.names
+    key, names = capture_of(chosen, installation_of(chosen)).key, sorted(_names_of(choice.project))
+    return orjson.dumps([*names, *(pseudonym("project", name, key) for name in names)]).decode()
 
 
-def _sum(parts: list[Removed]) -> Removed:
-    """What went by several choices together; no event is of two of them."""
-    return type(parts[0])(*(sum(each) for each in zip(*parts, strict=True)))
+def _names_of(project: str) -> set[str]:
+    """What a project may be called: as it was named, and as coding agents call the directory of one at this path."""
+    from collector.agents.registry import AGENTS
+
+    return {project, *(form.key_of(project) for form in AGENTS.values())}
 
 
 def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     """Drops what is held or quarantined of a session or a project; and whether the agent kept that from happening."""
     from collector.assembly import held_of, quarantine_of
     from collector.errors import StateLocked
+    from collector.keeping.left_behind import said_in
     from collector.keeping.lock import lock
 
     if choice.before is not None:
         return 0, 0, False  # by day: what is held is about to be sent, and belongs to what a sink is owed
+    held = held_of(chosen).held
     keys = [
         file.original.key
-        for file in held_of(chosen).held.files
+        for file in held.files
         if _is_of(choice, file.original.session_id, file.original.project)
+        or _is_told(choice, said_in(held.path_of(file)))
     ]
     quarantine = quarantine_of(chosen)
     entries = [entry for entry in quarantine.entries() if _holds(choice, entry)]
@@ -294,20 +288,49 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
         return 0, dropped, True
 
 
+def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
+    """The same for what belongs to no agent any more, so that none keeps it from happening."""
+    from collector.keeping.left_behind import drop_left_behind, quarantines_left_behind
+    from collector.keeping.quarantine import Quarantine
+
+    if choice.before is not None:
+        return 0, 0, False
+    states = [each.state_path for each in chosen.each()]
+    dropped = 0
+    for path in quarantines_left_behind(states):
+        quarantine = Quarantine(path, chosen.quarantine.max_bytes)
+        dropped += quarantine.drop([entry for entry in quarantine.entries() if _holds(choice, entry)])
+    return drop_left_behind(states, lambda told: _is_told(choice, told)), dropped, False
+
+
+def _is_told(choice: Choice, told: Iterable[str]) -> bool:
+    """Whether a transcript is of this session or project, or lies below it, by what its records say."""
+    is_session, is_project = choice.session is None, choice.project is None
+    for text in told:
+        is_session = is_session or text == choice.session
+        is_project = is_project or _is_at(text, choice.project or "")
+    return is_session and is_project
+
+
+def _is_at(place: str, project: str) -> bool:
+    """Whether a directory is that of a project, which is named by its path or by its directory below projects/."""
+    return f"{place}/".startswith(f"{project}/") or (len(place) == len(project) and project in _names_of(place))
+
+
 def _is_of(choice: Choice, session: str, project: str) -> bool:
-    names = {choice.project, re.sub(r"[^A-Za-z0-9]", "-", choice.project or "")}
-    return choice.session in {None, session} and (choice.project is None or project in names)
+    return choice.session in {None, session} and (choice.project is None or project in _names_of(choice.project))
 
 
 def _holds(choice: Choice, entry: dict[str, Any]) -> bool:
-    """Whether a quarantined entry is of this session or project: an event says where it happened, and a torn line is
-    known by its file alone."""
+    """Whether a quarantined entry is of this session or project: an event says where it happened; a torn line, and an
+    event that names no directory, are known by their file and by what they mention."""
     path, payload = Path(str(entry.get("source", ""))), str(entry.get("payload", ""))
     session, project = choice.session or "", choice.project or ""
-    names = {project, re.sub(r"[^A-Za-z0-9]", "-", project)}
     is_session = choice.session is None or session in str(path) or session in payload
-    place = f"{_place_in(payload)}/"
-    return is_session and (not project or bool(names & set(path.parts)) or place.startswith(f"{project}/"))
+    is_of_project = not project or bool(_names_of(project) & set(path.parts))
+    if place := _place_in(payload):
+        return is_session and (is_of_project or f"{place}/".startswith(f"{project}/"))
+    return is_session and (is_of_project or f'"{project}"' in payload or f'"{project}/' in payload)
 
 
 def _place_in(payload: str) -> str:
@@ -341,19 +364,3 @@ def _write(lines: Iterator[str], output: Path) -> int:
     except OSError as error:
         raise NotPossible(f"Cannot write {output}: {error.strerror}. Name another file.") from None
     return count
-
-
-def _day(moment: datetime | None) -> str:
-    return moment.date().isoformat() if moment else ""
-
-
-def _plain(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
-
-
-def _size(count: float) -> str:
-    for unit in UNITS:
-        if count < 1000 or unit == UNITS[-1]:
-            return f"{count:,.0f} {unit}" if unit in UNITS[:2] else f"{count:,.1f} {unit}"
-        count /= 1000
-    raise AssertionError

@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 import webbrowser
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from collector import settings
+from collector.cli.options import Config, Database
 from collector.cli.receive import listening
 from collector.delivery.sinks.registry import SINKS
 from collector.settings import Settings
@@ -21,10 +21,8 @@ LOOPBACK = "127.0.0.1"
 def web(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no browser.")] = False,
-    database: Annotated[
-        Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
-    ] = None,
-    config: Annotated[Path | None, typer.Option(help="The configuration file.", show_default=False)] = None,
+    database: Database = None,
+    config: Config = None,
 ) -> None:
     """Shows the report as pages in a browser, until it is stopped. Only this machine can reach them.
 

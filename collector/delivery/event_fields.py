@@ -14,7 +14,7 @@ import orjson
 from pydantic import Field
 
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section
+from collector.settings.section import Section
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400 * 10**9  # nanoseconds

@@ -6,7 +6,6 @@ but handshakes: no request, no token, no event.
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import ssl
 from collections.abc import Mapping
@@ -27,15 +26,6 @@ class Place(NamedTuple):
     port: int
     is_encrypted: bool
 
-    @property
-    def is_number(self) -> bool:
-        """Whether the host is an address, so that there is no name to be found."""
-        try:
-            ipaddress.ip_address(self.host)
-        except ValueError:
-            return False
-        return True
-
 
 class Certificate(NamedTuple):
     """What was agreed on: the version of TLS, who issued the certificate, and when it ends (seconds since 1970).
@@ -52,12 +42,6 @@ def place_of(url: str) -> Place:
     """Where requests to this URL go. Raises httpx.InvalidURL."""
     parts = httpx.URL(url)
     return Place(parts.host, parts.port or PORTS.get(parts.scheme, 443), parts.scheme == "https")
-
-
-def addresses_of(place: Place) -> list[str]:
-    """The addresses of its name, in the order in which they are tried."""
-    found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
 def connect(place: Place, settings: SinkSettings) -> Certificate | None:

@@ -187,6 +187,7 @@ class Settling:
     def _search(self, events: list[Sealed], refusal: Refused) -> None:
         """Finds the events that get a request refused, largest pieces first: a good one shows that the sink works."""
         pieces = deque([(events, refusal)])
+        is_doubtful = self._policy.may_halt  # whether it takes any
         while pieces:
             piece, refusal = pieces.popleft()
             if len(piece) == 1:
@@ -199,6 +200,20 @@ class Settling:
                     pieces.append((half, decision))
                 else:
                     self._act(half, decision)
+                    is_doubtful = False
+            # Or a thousand events would be a thousand requests, in each pass, before the first one is to blame.
+            if is_doubtful and self._refuses_all_of(events):
+                raise self._halted(
+                    Halt(f"it refuses every event: {reasons.REFUSED.because(refusal.reason)}", REFUSES_EVERYTHING)
+                )
+            is_doubtful = False
+
+    def _refuses_all_of(self, events: list[Sealed]) -> bool:
+        """Whether the sink refuses what it has taken before, or suspiciously many, taken from all over these."""
+        canary, last = self._health.canary, len(events) - 1
+        spread = {last * place // (SUSPICIOUS_REFUSALS - 1) for place in range(SUSPICIOUS_REFUSALS)}
+        asked = [canary] if canary else [events[place] for place in sorted(spread)]
+        return all(isinstance(self._post([event]), Refused) for event in asked)
 
     def _blame(self, event: Sealed, reason: str, tolerated: int = SUSPICIOUS_AT_FIRST) -> None:
         """Refuses an event, unless the sink refuses one after another: then it is misconfigured, and delivery halts."""

@@ -17,7 +17,8 @@ from collector.flow.outcome import Item, Sealed
 from collector.flow.sink_identity import SinkIdentity
 from collector.settings import Settings, state_key
 from collector.settings.addresses import in_utf_8, told
-from collector.settings.options import Section, SinkSettings
+from collector.settings.options import SinkSettings
+from collector.settings.section import Section
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OptionsT = TypeVar("OptionsT", bound=Section)

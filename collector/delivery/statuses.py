@@ -17,6 +17,7 @@ CHECK_URL = "Check sink.url: the host answers, but takes no events at this path.
 CHECK_CONTENT = "Check sink.type and its options: the sink does not take this content type."
 HALT_ADVICE: Mapping[int, str] = {
     401: CHECK_ACCESS,
+    402: "See the account there: the sink asks for payment, or a quota is used up.",
     403: CHECK_ACCESS,
     404: CHECK_URL,
     405: CHECK_URL,
@@ -26,6 +27,7 @@ HALT_ADVICE: Mapping[int, str] = {
     411: "Something between here and the sink wants a Content-Length; check the proxy.",
     415: CHECK_CONTENT,
     431: "Check sink.headers: the sink finds the request's headers too large.",
+    451: "Somebody has forbidden this for legal reasons: ask whoever runs the sink, or the proxy in front of it.",
 }
 
 

@@ -23,6 +23,7 @@ from collector.delivery.compression import COMPRESSIONS, ENDINGS, unpacked
 from collector.delivery.credentials import Credentials
 from collector.delivery.deadlines import Deadlines
 from collector.delivery.failures import failure
+from collector.delivery.names import addresses_of
 from collector.delivery.sink import Answer, Halt, Request, Retry, Signer
 from collector.delivery.unread import has_unread
 from collector.errors import SinkHalted
@@ -209,6 +210,8 @@ class Exchange:
         """Hears of every step of an exchange from httpx; those that open a connection give its stream."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = details["return_value"]
+        elif event.endswith("connect_tcp.started"):
+            _find(details["host"], details["port"], details["timeout"])
 
     def break_off(self) -> None:
         """Ends a read or write that is under way in the other thread, which closing the socket would not."""
@@ -217,6 +220,14 @@ class Exchange:
         if isinstance(opened, socket.socket):
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(opened, socket.SHUT_RDWR)
+
+
+def _find(host: str, port: int, seconds: float) -> None:
+    """Has a name looked up in time, before httpx does so without a limit."""
+    try:
+        addresses_of(host, port, seconds)
+    except OSError as error:
+        raise httpx.ConnectError(str(error)) from error
 
 
 @lru_cache(100)

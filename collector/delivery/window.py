@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
-from typing import Any
+from typing import Any, TypeVar
 
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.complaints import unavailable
@@ -26,6 +26,8 @@ from collector.flow.interrupt import Interrupt
 from collector.flow.observer import UNOBSERVED, Observer
 from collector.flow.outcome import Sealed
 from collector.flow.receipt import Receipt
+
+T = TypeVar("T")
 
 
 class Deliverer:
@@ -82,15 +84,8 @@ class Deliverer:
     def ask_within(self, event: Sealed, seconds: float, *, after_stop: bool = False) -> Posted | None:
         """The same, for no longer than this, and not beyond a stop unless `after_stop`; None without an answer."""
         interrupt = Interrupt() if after_stop else self._interrupt
-        asked: Future[Posted] = Future()
-
-        def ask() -> None:
-            try:
-                asked.set_result(self.channel.post([event], Waiting(interrupt, self.policy.clock)))
-            except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for it
-                asked.set_exception(error)
-
-        threading.Thread(target=ask, name="ask", daemon=True).start()
+        waiting = Waiting(interrupt, self.policy.clock)
+        asked = _done_by_a_thread("ask", lambda: self.channel.post([event], waiting))
         deadline = time.monotonic() + seconds
         while not asked.done() and not interrupt.is_set and time.monotonic() < deadline:
             wait([asked], min(self._poll, seconds))
@@ -102,8 +97,8 @@ class Deliverer:
         return unavailable(self.channel.address, self.health.reason)
 
     def _start(self, batch: Batch, waiting: Waiting, failure: FirstFailure) -> Future[Receipt]:
-        future: Future[Receipt] = Future()
         if not batch.events:
+            future: Future[Receipt] = Future()
             future.set_result(Receipt(batch, []))  # in line with the requests: its offsets wait for theirs
             return future
         settling = Settling(
@@ -115,16 +110,7 @@ class Deliverer:
             self.channel.address,
             when_failing=failure.happened,
         )
-
-        def send() -> None:
-            try:
-                future.set_result(settling.receipt())
-            except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for it
-                future.set_exception(error)
-
-        # Daemon threads: one that hangs in a dead connection must not keep the process alive.
-        threading.Thread(target=send, name="deliver", daemon=True).start()
-        return future
+        return _done_by_a_thread("deliver", settling.receipt)
 
     def _land(self, future: Future[Receipt], failure: FirstFailure) -> Receipt:
         stopped_at: float | None = None
@@ -143,6 +129,20 @@ class Deliverer:
                 if self._interrupt.is_urgent or now - stopped_at >= self._shutdown_timeout:
                     raise Stopped("Stopped while the sink had not answered; what was in flight is sent again.")
         return future.result()
+
+
+def _done_by_a_thread(name: str, work: Callable[[], T]) -> Future[T]:
+    """What comes of some work; a daemon's, for one that hangs in a dead connection must not keep the process alive."""
+    future: Future[T] = Future()
+
+    def do() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for it
+            future.set_exception(error)
+
+    threading.Thread(target=do, name=name, daemon=True).start()
+    return future
 
 
 class FirstFailure:

@@ -122,19 +122,22 @@ NEEDED = frozenset({"host.name", "source.path"})
 _SAID = ("prompts", "answers")
 _DONE = ("tool_input", "tool_output")
 KINDS_NEED: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("user_prompt", "prompt_history", "last_prompt", "queue"), ("prompts",)),
+    **dict.fromkeys(("user_prompt", "prompt_history", "last_prompt"), ("prompts",)),
     **dict.fromkeys(("assistant_response", "tool_call", "api_error"), ("answers",)),
-    # What tools answered stands in blocks; beside them is what a person typed meanwhile.
-    **dict.fromkeys(("tool_result", "local_command"), ("prompts", "tool_output")),
+    # What tools answered stands in blocks; beside them is what a person typed meanwhile, or what a fork is to do.
+    "tool_result": ("prompts", *_DONE),
+    "local_command": ("prompts", "tool_output"),
     "hook": _DONE,
     "title": _SAID,
     **dict.fromkeys(
         ("summary", "compaction", "user_context", "session_index", "workflow", "session"), (*_SAID, *_DONE)
     ),
-    **dict.fromkeys(("api_request", "attachment", "system", "turn"), (*_SAID, *_DONE)),
+    # Commands and agents that end in the background wait in the queue, too, with what they answered.
+    **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue"), (*_SAID, *_DONE)),
     "file_snapshot": ("file_paths",),
     "file_change": (*_DONE, "file_paths"),
-    **dict.fromkeys(("mode", "link", "session_cost", "stats", "progress", "heartbeat", "canary"), ()),
+    "link": ("answers", "tool_input"),  # what the model called a page that it made
+    **dict.fromkeys(("mode", "session_cost", "stats", "progress", "heartbeat", "canary"), ()),
 }
 # The same for the blocks of a message; a block of another type needs what its event needs.
 BLOCKS_NEED: dict[str, tuple[str, ...]] = {

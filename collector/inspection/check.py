@@ -1,8 +1,20 @@
-"""A check: what `collector doctor` found out about one thing, and what a person can do about it."""
+"""A check: what `collector doctor` found out about one thing, and what a person can do; and questions about paths."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import NamedTuple
+
+
+def nearest(path: Path) -> Path:
+    """The path, or the nearest directory above it that exists."""
+    return next(each for each in (path, *path.parents) if each.exists())
+
+
+def may(path: Path | str, mode: int) -> bool:
+    """Whether this process may do that with a file, as whom it acts."""
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 
 class Check(NamedTuple):

@@ -17,6 +17,7 @@ import orjson
 from collector.agents.registry import AGENTS
 from collector.assembly import frame_of, installation_of, roots_of
 from collector.flow.source import Root
+from collector.log import counted
 from collector.reading.discover import Findings
 from collector.settings import Settings
 from collector.store.queries import sessions_of_host
@@ -36,6 +37,10 @@ class Deletion(NamedTuple):
     setting: str
     first: str
     """The day on which the oldest transcript is due; empty where there is none."""
+
+    def __str__(self) -> str:
+        due = f"; the oldest one goes on {self.first}" if self.first else ""
+        return f"after {counted(self.days, 'day')} ({self.setting or 'its default'}){due}"
 
 
 def deletions(settings: Settings, found: Findings) -> Iterator[Deletion]:

@@ -24,19 +24,18 @@ from collector.assembly import (
 )
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError, ConfigurationError
-from collector.inspection.check import Check
+from collector.inspection.check import Check, may, nearest
 from collector.inspection.deletions import deletions, is_late, kept_alone
 from collector.inspection.sink_checks import sink_checks
 from collector.keeping.installation import damage_of
 from collector.keeping.lock import holder
 from collector.keeping.pause import standstill
-from collector.log import counted
+from collector.log import counted, in_words
 from collector.reading.discover import Findings, discover
 from collector.reading.roots import doubt
-from collector.redact import Redactor
 from collector.redact.scan import rule_cache
 from collector.service import watch_limits
-from collector.service.status_file import in_words, read_status
+from collector.service.status_file import read_status
 from collector.settings import Settings
 from collector.store import prices
 from collector.way_out import make_redactor
@@ -45,7 +44,6 @@ LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
 NO_START = "The agent does not start with this configuration."
-ASKS_AS_ITSELF = os.access in os.supports_effective_ids
 Step = Callable[[Settings, Findings], Iterator[Check]]
 PROBLEMS = ("unavailable", "halted", "state", "internal")  # what a status line of an agent in trouble begins with
 
@@ -90,7 +88,7 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
             yield Check("root", "ok" if count else "warn", f"{root.path}: {counted(count, 'source')}")
     for key, reason in list(found.errors.items())[:5]:
         yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
-    closed = (each.key for each in found.files if not os.access(each.path, os.R_OK, effective_ids=ASKS_AS_ITSELF))
+    closed = (each.key for each in found.files if not may(each.path, os.R_OK))
     for key in itertools.islice(closed, 5):
         yield Check("root", "fail", f"{key} cannot be read: Permission denied", "Make it readable for this user.")
     if found.skipped:
@@ -114,8 +112,8 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     if damage := damage_of(own):
         advice = "The next start makes a new one, and from then on this machine's id and redaction markers are others."
         yield Check("state", "warn", f"{own} is damaged ({damage})", f"Restore it if there is a backup. {advice}")
-    place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
-    if not os.access(place, os.W_OK | os.X_OK):
+    place = nearest(path.parent)
+    if not may(place, os.W_OK | os.X_OK):
         advice = "Make the directory writable for this user, or name another file with --state or state.path."
         yield Check("state", "fail", f"{place} is not writable", advice)
         return
@@ -143,11 +141,7 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
     state = state_of(settings).load(may_repair=False)
     for each in deletions(settings, found):
         title = AGENTS[each.root.agent].title
-        where = each.setting or "its default"
-        due = f"; the oldest one goes on {each.first}" if each.first else ""
-        yield Check(
-            "transcripts", "ok", f"{title} deletes transcripts after {counted(each.days, 'day')} ({where}){due}"
-        )
+        yield Check("transcripts", "ok", f"{title} deletes transcripts {each}")
         old = [
             source
             for source in found.files
@@ -181,7 +175,7 @@ def _room(settings: Settings, _: Findings) -> Iterator[Check]:
     if events is not None:
         places["store"] = events(settings).parent
     for name, path in places.items():
-        place = next(each for each in (path, *path.parents) if each.exists())
+        place = nearest(path)
         free = shutil.disk_usage(place).free
         level = "fail" if free < NO_ROOM else "warn" if free < LITTLE_ROOM else "ok"
         advice = "" if level == "ok" else "Make room: the disk must remember what was acknowledged."
@@ -197,7 +191,7 @@ def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
-    redactor = _redactor(settings)
+    redactor = make_redactor(settings, installation_of(settings).key)
     if redactor.engine_name == "python":
         advice = "It finds the same, but slowly. Install the `hyperscan` wheel, or set redaction.engine to python."
         yield Check("redaction", "warn" if settings.redaction.engine == "auto" else "ok", "engine python", advice)
@@ -211,11 +205,6 @@ def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
         yield Check("redaction", "warn", f"disabled rules: {', '.join(settings.redaction.disable)}")
 
 
-def _redactor(settings: Settings) -> Redactor:
-    known = installation_of(settings)
-    return make_redactor(settings, known.key)
-
-
 def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
     token = settings.sink.token_file or configuration.credential("sink-token")
     files = {"sink.token_file": token, "sink.client_key": settings.sink.client_key}
@@ -224,7 +213,7 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
         if path is None:
             continue
         mode = path.stat().st_mode if path.exists() else None
-        if mode is None or not os.access(path, os.R_OK):
+        if mode is None or not may(path, os.R_OK):
             yield Check("secrets", "fail", f"{name}: {path} cannot be read", "Make it readable for this user.")
         elif mode & OTHERS:
             yield Check("secrets", "warn", f"{name}: others can read {path}", f"chmod 600 {path}")

@@ -1,4 +1,4 @@
-"""The sessions there are, and what has become of each: sent, pending, excluded, held.
+"""The sessions there are, and what has become of each: sent, pending, excluded, left out, held.
 
 In: the settings. Out: one row a session, newest first, and one for each source that belongs to none. Invariant: nothing
 is opened that a person has said no to; of an excluded session its name, size and date are all that is looked at.
@@ -11,11 +11,14 @@ from typing import NamedTuple
 
 from collector.assembly import held_of, scope_of, state_of
 from collector.flow.source import Source
+from collector.keeping.left_out import is_history, to_be_sent
+from collector.keeping.state import State
+from collector.log import timestamp
 from collector.reading.discover import discover
-from collector.service.figures import timestamp
 from collector.settings import Settings
 
 SENT, PENDING, PARTLY, EXCLUDED, HELD = "sent", "pending", "partly sent", "excluded", "held"
+LEFT_OUT = "left out"
 
 
 class Row(NamedTuple):
@@ -43,7 +46,7 @@ def sessions(settings: Settings) -> list[Row]:
     rows = []
     for (project, session), sources in groups.items():
         mine = [source for source in sources if source.key in taken]
-        unsent = sum(map(state.lag_of, mine))
+        unsent = sum(to_be_sent(source, state) for source in mine)
         rows.append(
             Row(
                 session,
@@ -52,17 +55,20 @@ def sessions(settings: Settings) -> list[Row]:
                 sum(source.stamp.size for source in sources),
                 unsent,
                 len(sources),
-                _state(mine, unsent, {source.key for source in sources} & held),
+                _state(mine, unsent, {source.key for source in sources} & held, state),
             )
         )
     return sorted(rows, key=lambda row: row.changed, reverse=True)
 
 
-def _state(mine: list[Source], unsent: int, held: set[str]) -> str:
+def _state(mine: list[Source], unsent: int, held: set[str], state: State) -> str:
     if not mine:
         return EXCLUDED
     if held:
         return HELD
+    was_never_sent = any(map(state.lag_of, mine)) or state.has_left_out_all
+    if was_never_sent and all(is_history(source, state) for source in mine):
+        return LEFT_OUT
     if not unsent:
         return SENT
     return PENDING if unsent >= sum(source.stamp.size for source in mine) else PARTLY

@@ -25,7 +25,8 @@ from collector.assembly import (
 from collector.delivery.channel import Channel, Posted
 from collector.delivery.event_fields import ClockOptions
 from collector.delivery.failures import CHECK_PROXY, about_certificate, advice_on_tls
-from collector.delivery.probe import Place, addresses_of, connect, place_of
+from collector.delivery.names import addresses_of, is_number
+from collector.delivery.probe import Place, connect, place_of
 from collector.delivery.sink import Accepted, Answer, Halt, SinkType, Verdict
 from collector.delivery.sinks.registry import SINKS
 from collector.delivery.waiting import Waiting
@@ -33,12 +34,11 @@ from collector.delivery.window import Deliverer
 from collector.flow.capture import captured_sender
 from collector.flow.interrupt import Interrupt
 from collector.flow.outcome import Sealed
-from collector.inspection.check import Check
+from collector.inspection.check import Check, may, nearest
 from collector.keeping.pause import standstill
-from collector.log import counted
+from collector.log import counted, in_words
 from collector.redact import seal
 from collector.service.heartbeat import canary
-from collector.service.status_file import in_words
 from collector.settings import Settings
 from collector.settings.options import is_loopback
 from collector.way_out import make_redactor, open_channel, policy_of
@@ -90,9 +90,9 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
 def the_way(settings: Settings) -> Iterator[Check]:
     """Name, connection and certificate; ends at the first that fails."""
     place = place_of(str(settings.sink.url))
-    if not place.is_number:
+    if not is_number(place.host):
         try:
-            found = addresses_of(place)
+            found = addresses_of(place.host, place.port, settings.sink.connect_timeout)
         except OSError as error:
             finding = f"{place.host} is not found ({error.strerror or error})"
             yield Check("dns", "fail", finding, "Check sink.url, and this machine's DNS or VPN.")
@@ -172,6 +172,9 @@ def _why_not(verdict: Verdict) -> str:
 def _verdict(address: str, sent: Sent) -> Check:
     verdict = sent.posted.verdict
     match verdict:
+        case Accepted() if _is_taken(verdict) and verdict.remark:
+            finding = f"{address} took an event, and remarked: {verdict.remark}"
+            return Check("sink", "warn", finding, "See whether it is there; `collector reset` sends again what is not.")
         case Accepted() if _is_taken(verdict):
             return Check("sink", "ok", f"{address} took an event in {sent.took * 1000:.0f} ms")
         case Accepted():
@@ -245,14 +248,8 @@ def _read_back(
         yield Check(name, "warn", f"not possible ({why})", f"Ask the engine for the event {sent.event.id} yourself.")
 
 
-def _may_write(path: Path) -> bool:
-    """Whether this process may, as whom it acts."""
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
 def _events_kept_at(path: Path, address: str) -> Check:
-    place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
-    closed = next((each for each in (place, path) if each.exists() and not _may_write(each)), None)
+    closed = next((each for each in (nearest(path.parent), path) if each.exists() and not may(each, os.W_OK)), None)
     if closed is not None:
         advice = "Make it writable to this user, or name another place with store.database."
         return Check("sink", "fail", f"{address}: {closed} is not writable", advice)

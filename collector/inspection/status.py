@@ -20,7 +20,6 @@ from collector.files import read_plain
 from collector.flow import reasons
 from collector.flow.capture import Capture
 from collector.flow.sink_identity import UNNAMED
-from collector.flow.source import Root
 from collector.keeping import parked
 from collector.keeping.lock import holder
 from collector.keeping.pause import standstill
@@ -96,7 +95,7 @@ def _look_around(settings: Settings) -> dict[str, Any]:
     priorities = lag.by_priority()
     return {
         "version": __version__,
-        "roots": [_root(root, found.missing_roots) for root in scope.roots],
+        "roots": [root._asdict() | {"is_there": root not in found.missing_roots} for root in scope.roots],
         "sink": SINKS[settings.sink_type].address(settings),
         "offsets": parked.told(state.about, state.parked, is_new=state.is_new_sink),
         "capture_level": settings.capture.level,
@@ -109,10 +108,6 @@ def _look_around(settings: Settings) -> dict[str, Any]:
         "unlisted_directories": len(found.errors),
         "notes": state.notes,
     }
-
-
-def _root(root: Root, missing: list[Root]) -> dict[str, Any]:
-    return {"path": root.path, "label": root.label, "agent": root.agent, "is_there": root not in missing}
 
 
 def _quarantined(settings: Settings) -> list[dict[str, Any]] | None:

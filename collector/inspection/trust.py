@@ -13,9 +13,8 @@ from collector.assembly import scope_of
 from collector.errors import CollectorError
 from collector.inspection.deletions import deletions, kept_alone
 from collector.inspection.status import status_report
-from collector.log import counted
+from collector.log import counted, in_words
 from collector.reading.discover import Findings, discover
-from collector.service.status_file import in_words
 from collector.settings import Settings, home
 
 
@@ -73,10 +72,7 @@ def _of_the_agent(report: dict[str, Any]) -> Iterator[Fact]:
 
 def _of_the_transcripts(settings: Settings, found: Findings) -> Iterator[Fact]:
     for each in deletions(settings, found):
-        title = AGENTS[each.root.agent].title
-        due = f"; the oldest one goes on {each.first}" if each.first else ""
-        where = each.setting or "its default"
-        said = f"{title} deletes transcripts in {each.root.path} after {counted(each.days, 'day')} ({where}){due}"
+        said = f"{AGENTS[each.root.agent].title} deletes transcripts in {each.root.path} {each}"
         yield Fact("about to go", "ok", said.replace(f"{home()}/", "~/"))
     count = kept_alone(settings, found)
     kept = settings.store.retention_days

@@ -21,7 +21,7 @@ from collector.flow.selection import Selection
 from collector.flow.source import Position, Source
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.state import EVERYTHING, State
-from collector.log import get_logger
+from collector.log import get_logger, timestamp
 
 log = get_logger()
 SAVE_AFTER_SECONDS = 1.0
@@ -87,8 +87,9 @@ class Committer:
         for source, position in ends:
             self.state.set_owner(source.key, source.root.agent)
             self.state.set_offset(source.key, position)
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self.state.note_left_out({"sources": len(ends), "bytes": unsent, "at": now})
+        history = {"sources": len(ends), "bytes": unsent, "at": timestamp()}
+        # Of a sink that knows nothing yet, all that was there is left out; of another, it may have been sent before.
+        self.state.note_left_out(history | ({"is_all": True} if self.state.is_new_sink else {}))
         self.finish()
 
     def note_resent(self, name: str, through: int) -> None:
@@ -147,6 +148,7 @@ class Committer:
         if self.is_dry_run or not is_wanted:
             return
         try:
+            self.state.refuse_replaced()
             # In this order, so that no offset on disk is past anything that is not on disk. A crash in between reads
             # and quarantines the line again; the other way round, the line would be gone.
             self._write_quarantine()

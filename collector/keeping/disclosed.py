@@ -6,19 +6,16 @@ shown and not noted is shown again.
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory, read_plain
+from collector.files import make_private_directory, read_plain, replacing
+from collector.log import timestamp
 from collector.settings import Settings
 from collector.settings.disclosure import is_remote, name_of, statement
-
-TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def disclosed_path(settings: Settings) -> Path:
@@ -27,8 +24,9 @@ def disclosed_path(settings: Settings) -> Path:
 
 
 def waits_for_acknowledgement(settings: Settings) -> bool:
-    """Whether nothing may leave before a person has acknowledged what does."""
-    if not settings.disclosure.require_ack or not is_remote(settings):
+    """Whether nothing may leave before a person has acknowledged what does. What listens on this machine may well pass
+    it on, as forwarders do; only the embedded store keeps it here for sure."""
+    if not settings.disclosure.require_ack or settings.destination is None:
         return False
     return name_of(statement(settings)) not in _read(settings)["acknowledged"]
 
@@ -69,12 +67,7 @@ def _read(settings: Settings) -> dict[str, Any]:
 
 def _note(settings: Settings, what: str) -> None:
     told, path = _read(settings), disclosed_path(settings)
-    told[what][name_of(statement(settings))] = time.strftime(TIMESTAMP, time.gmtime())
-    temporary = path.with_name(path.name + ".new")
+    told[what][name_of(statement(settings))] = timestamp()
     make_private_directory(path.parent)
-    with created(temporary) as file:
+    with replacing(path) as file:
         file.write(orjson.dumps(told))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    fsync_directory(path.parent)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,25 +34,26 @@ class Installation:
 
 def load_installation(path: Path, *, may_write: bool) -> Installation:
     """This installation's id and marker key; made at the first start."""
+    damage = ""
     try:
         return _read_installation(path)
     except FileNotFoundError:
-        is_new = True
+        pass
     except PermissionError:
         if may_write:  # what others were sent under that id and key must not get another
             raise
         log.warning("the installation file may not be read by this user, so ids and marks differ", path=str(path))
-        is_new = False
     except OSError as error:  # a disk or a server that fails: the file may be whole, and then it counts
         raise StateError(
             f"Cannot read {path}: {error.strerror}. Nothing was sent. Check the disk; if the file is beyond repair, "
             "move it aside, and a new one is made."
         ) from None
     except DAMAGES as error:
-        is_new = False
-        log.warning("installation file damaged, making a new one", path=str(path), error=type(error).__name__)
+        damage = type(error).__name__
+        if not may_write:
+            log.warning("the installation file is damaged, so ids and marks differ", path=str(path), error=damage)
     made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
-    return _write_installation(path, made, is_new=is_new) if may_write else made
+    return _write_installation(path, made, damage) if may_write else made
 
 
 def damage_of(path: Path) -> str:
@@ -73,18 +75,20 @@ def _read_installation(path: Path) -> Installation:
     return Installation(str(known["id"]), key)
 
 
-def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Installation:
+def _write_installation(path: Path, made: Installation, damage: str) -> Installation:
     """Puts the file in place. If two agents start at once, the first one's file counts for both."""
     temporary = path.with_name(f"{path.name}.new-{os.getpid()}-{threading.get_ident()}")
     try:
         make_private_directory(path.parent)
+        if damage:
+            _move_damaged(path, damage)
         try:
             with created(temporary) as file:
                 file.write(orjson.dumps({"id": made.id, "key": made.key.hex()}))
                 file.flush()
                 os.fsync(file.fileno())  # before the rename, or a power cut could leave the name without the bytes
             # A crash before this leaves a stray. Nothing was sent under this id yet, so the next start makes another.
-            if not is_new or not _put_first(temporary, path):
+            if not _put_first(temporary, path):
                 os.replace(temporary, path)
             # Before anything is sent under this id: a power cut must not take the name, and with it the markers' key.
             fsync_directory(path.parent)
@@ -95,6 +99,20 @@ def _write_installation(path: Path, made: Installation, *, is_new: bool) -> Inst
         raise StateError(
             f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount."
         ) from None
+
+
+def _move_damaged(path: Path, damage: str) -> None:
+    """A person may still find the key in it, with which marks of before and of later can be joined."""
+    aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
+    # A crash after this leaves no installation, and the next start makes a new one, as this one is about to.
+    os.replace(path, aside)
+    log.warning(
+        "installation file damaged, making a new one: this machine's id and redaction markers are others from now on",
+        path=str(path),
+        error=damage,
+        moved_to=aside.name,
+        advice="if there is a backup, stop the agent and put it there",
+    )
 
 
 def _put_first(temporary: Path, path: Path) -> bool:

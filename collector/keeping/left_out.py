@@ -1,4 +1,4 @@
-"""The pauses of which a person has said that nothing is ever sent: to no sink, one that is configured later included.
+"""What a person has said is never sent: history, to one sink; what was written in some pauses, to no sink at all.
 
 In: a state's path. Out: from when to when these pauses lasted. Offsets keep the sinks of today from what was written
 then; a sink that is sent its history later goes by the times in it. Invariant: in doubt nothing is sent, so a file that
@@ -7,14 +7,16 @@ cannot be read or understood is a StateError. It is written whole, before the pa
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import orjson
 
 from collector.errors import StateError
 from collector.files import read_plain
+from collector.flow.source import Source
 from collector.keeping.pause import write_whole
+from collector.keeping.state import State
+from collector.log import TO_THE_SECOND, timestamp
 
 Span = tuple[str, str]
 
@@ -45,6 +47,17 @@ def spans_left_out(state_path: Path) -> list[Span]:
         ) from None
 
 
+def is_history(source: Source, state: State) -> bool:
+    """Whether all of a source is from before the moment up to which a person wanted nothing sent to this sink."""
+    until = state.left_out_at(source.key)
+    return bool(until) and timestamp(source.stamp.mtime_ns / 1e9)[:TO_THE_SECOND] <= until[:TO_THE_SECOND]
+
+
+def to_be_sent(source: Source, state: State) -> int:
+    """The bytes of a source that wait to be sent. Of history a pass only finds out that it is left out."""
+    return 0 if is_history(source, state) else state.lag_of(source)
+
+
 def _moment(seconds: float) -> str:
     """As events say it, to the millisecond."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"
+    return timestamp(seconds).replace("Z", f".{int(seconds * 1000) % 1000:03}Z")

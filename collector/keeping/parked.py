@@ -7,7 +7,6 @@ Invariant: exactly one sink's offsets are in force, and changing which is one wr
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import orjson
 from collector.errors import CollectorError
 from collector.flow.sink_identity import SinkIdentity
 from collector.keeping.document import NewerVersion, opened, parsed
+from collector.log import timestamp
 
 SINK, OTHERS = "sink", "other_sinks"
 MOST = 8  # sinks of the past; one that comes back after so many others is a new one
@@ -46,7 +46,7 @@ class Parked(NamedTuple):
 
 def introduced(identity: SinkIdentity) -> dict[str, Any]:
     """What a state says about a sink that it meets for the first time."""
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    since = timestamp()
     return {"type": identity.type, "address": identity.address, "since": since}
 
 

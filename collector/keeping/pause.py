@@ -7,7 +7,6 @@ every agent with a state in the same directory goes by it.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +15,10 @@ from typing import NamedTuple
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory, read_plain
+from collector.files import fsync_directory, make_private_directory, read_plain, replacing
 from collector.keeping.disclosed import waits_for_acknowledgement
+from collector.log import timestamp
 from collector.settings import Settings
-
-TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
-RESUME = "`collector resume` ends it"
 
 
 class Standstill(NamedTuple):
@@ -43,12 +40,8 @@ class Standstill(NamedTuple):
                 f"nobody has acknowledged what would be sent, which {self.place} asks for; `collector agree` "
                 "shows it and does"
             )
-        since, until = (f" {word} {moment}" if moment else "" for word, moment in self._moments)
-        return f"paused{since}{until}; {RESUME}"
-
-    @property
-    def _moments(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        return ("since", self.since), ("until", self.until)
+        since, until = self.since and f" since {self.since}", self.until and f" until {self.until}"
+        return f"paused{since}{until}; `collector resume` ends it"
 
 
 def standstill(settings: Settings, now: float | None = None) -> Standstill | None:
@@ -151,24 +144,13 @@ def done_leaving_out(state_path: Path) -> None:
         ) from None
 
 
-def timestamp(moment: float) -> str:
-    """A moment as RFC 3339 in UTC."""
-    return time.strftime(TIMESTAMP, time.gmtime(moment))
-
-
 def write_whole(path: Path, content: dict[str, object]) -> None:
     """Writes what a person has said; raises StateError."""
-    temporary = path.with_name(path.name + ".new")
     try:
         make_private_directory(path.parent)
-        with created(temporary) as file:
+        # Crash window: before the end of this block nothing has changed, and the command has not said that it has.
+        with replacing(path) as file:
             file.write(orjson.dumps(content))
-            file.flush()
-            os.fsync(file.fileno())
-        # Crash window: up to here nothing has changed, and the command has not said that it has. A stray .new file is
-        # replaced the next time.
-        os.replace(temporary, path)
-        fsync_directory(path.parent)
     except OSError as error:
         raise StateError(
             f"Cannot write {path}: {error.strerror}. Nothing was changed; stop the service if it must not send."

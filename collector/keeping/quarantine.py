@@ -22,9 +22,10 @@ from typing import IO, Any
 import orjson
 
 from collector.errors import StateError
-from collector.files import created, fsync_directory, make_private_directory, opened_plain
+from collector.files import fsync_directory, make_private_directory, opened_plain, replacing
 from collector.flow.outcome import Quarantined
 from collector.flow.sink_identity import SinkIdentity
+from collector.log import timestamp
 
 KEEP_WHEN_FULL = 0.75
 LOCK_SECONDS = 10.0  # how long the agent waits for a person's command to let go of the file
@@ -47,7 +48,7 @@ class Quarantine:
 
     def add(self, things: Iterable[Quarantined]) -> int:
         """Adds these; returns how many old entries had to go. Nothing counts as written until this returns."""
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        now = timestamp()
         lines = [orjson.dumps({**thing._asdict(), **self._always, "time": now}) + b"\n" for thing in things]
         if not lines:
             return 0
@@ -144,15 +145,10 @@ class Quarantine:
     @contextlib.contextmanager
     def _rewritten(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         """The old file to read, and a new one to write, which replaces it at the end."""
-        temporary = self.path.with_name(self.path.name + ".new")
-        with os.fdopen(opened_plain(self.path), "rb") as old, created(temporary) as new:
+        # A crash before the end of this block leaves the old file. It still holds what a person drops, who has not
+        # been told yet that it is gone; or the oldest entries, which will go when the next ones come.
+        with os.fdopen(opened_plain(self.path), "rb") as old, replacing(self.path) as new:
             yield old, new
-            new.flush()
-            os.fsync(new.fileno())  # before the rename, or a power cut could leave the name without the bytes
-        # A crash before this leaves the old file. It still holds what a person is dropping, who has not been told yet
-        # that it is gone; or the oldest entries, which will go when the next ones come.
-        os.replace(temporary, self.path)
-        fsync_directory(self.path.parent)
 
     @contextlib.contextmanager
     def _locked(self, consequence: str) -> Iterator[None]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from collector.errors import CollectorError
-from collector.files import created, fsync_directory, make_private_directory
+from collector.files import created, fsync_directory, make_private_directory, replacing
 from collector.flow.sink_identity import NO_SINK, SinkIdentity
 from collector.flow.source import FINGERPRINT_BYTES, Entry, Root, Source
 from collector.keeping.held import INDEX, Held, HeldFile, Plan, StandIns, begins_as, end_of, index_of, look_into
@@ -40,13 +40,13 @@ class HeldFiles:
         settings: SweptSettings,
         *,
         sink: SinkIdentity = NO_SINK,
-        companion_of: Callable[[Source], str] = lambda _: "",
+        name_companion: Callable[[Source], str] = lambda _: "",
         is_dry_run: bool = False,
         alive: Callable[[], None] = lambda: None,
     ) -> None:
         self.directory = directory
         self.sink = sink
-        self.companion_of = companion_of
+        self.name_companion = name_companion
         self.settings = settings
         self.is_dry_run = is_dry_run
         self.left_out = 0
@@ -59,7 +59,7 @@ class HeldFiles:
     def held(self) -> Held:
         """What is held. Read from disk when first asked for, which most commands never do."""
         if self._held is None:
-            self._held = look_into(self.directory, self.companion_of)
+            self._held = look_into(self.directory, self.name_companion)
         return self._held
 
     def summary(self) -> dict[str, int]:
@@ -237,7 +237,7 @@ class HeldFiles:
 
     def _copy_companion(self, file: HeldFile) -> None:
         """Copies what its companion says, such as which subagent a transcript belongs to."""
-        if name := self.companion_of(file.original):
+        if name := self.name_companion(file.original):
             with contextlib.suppress(OSError, CollectorError), opened(file.original) as original:
                 if said := original.companion(name):
                     with created(self.directory / self.held.companion_of(file)) as copy:
@@ -300,15 +300,10 @@ class HeldFiles:
             self._write_index(files)
 
     def _write_index(self, files: Iterable[HeldFile]) -> None:
-        temporary = self.directory / f"{INDEX}.new"
-        with created(temporary) as index:
+        # A crash before the end of this block leaves the old index. It still names every file: those being taken do not
+        # exist yet, and those just removed are passed over.
+        with replacing(self.directory / INDEX) as index:
             index.write(index_of(files))
-            index.flush()
-            os.fsync(index.fileno())  # before the rename, or a power cut could leave the name without the bytes
-        # A crash before this leaves the old index. It still names every file: those being taken do not exist yet, and
-        # those just removed are passed over.
-        os.replace(temporary, self.directory / INDEX)
-        fsync_directory(self.directory)
 
 
 def unsent_of(source: Source, state: State) -> int:

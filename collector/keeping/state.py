@@ -26,7 +26,9 @@ from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.document import VERSION, Members, NewerVersion, Pieces, opened, parsed, sections_of
 from collector.keeping.entries import Entries
 from collector.keeping.journal import Digest, Journal, JournalUnusable
+from collector.keeping.lock import Held
 from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
+from collector.log import timestamp
 
 NO_STATE = "it does not have the shape of a state"
 REPACK_AT_MOST = 20_000
@@ -56,6 +58,7 @@ class State:
         self.owners: dict[str, str] = {}
         self.notes: list[str] = []
         self.is_dirty = False
+        self.held: Held | None = None
         self._changed: set[str] = set()
         self._is_reset = False
         self._journal = Journal(path, journal_from)
@@ -211,8 +214,14 @@ class State:
         history = self.about.get("left_out")
         if not isinstance(history, dict) or self.is_wanted(key):
             return ""
-        at, now = str(history.get("at", "")), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        at, now = str(history.get("at", "")), timestamp()
         return at if at <= now else ""  # a clock that was wrong then would keep back all that is written until then
+
+    @property
+    def has_left_out_all(self) -> bool:
+        """Whether nothing had been sent to this sink when a person wanted nothing sent of what there was."""
+        history = self.about.get("left_out")
+        return isinstance(history, dict) and history.get("is_all") is True
 
     def is_wanted(self, key: str) -> bool:
         """Whether a person has asked for a source since, whatever was to be left out."""
@@ -292,6 +301,7 @@ class State:
 
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file, or a line of the journal. On failure, what is on disk stays and the entries stay dirty."""
+        self.refuse_replaced()
         try:
             if is_whole or self._is_reset or not self._append():
                 self._write_whole(self._document())
@@ -302,6 +312,11 @@ class State:
             ) from None
         self.is_dirty = False
         self._changed.clear()
+
+    def refuse_replaced(self) -> None:
+        """Raises StateReplaced if what lies there by now is another agent's, or that of another home."""
+        if self.held is not None:
+            self.held.refuse_replaced()
 
     @property
     def is_whole_on_disk(self) -> bool:

@@ -97,6 +97,7 @@ def discover(
     With what is `known`, a source at rest is counted, and no more: 50 MB and half the time with 100,000 of them.
     `progress` is called at every directory, because this can take minutes on a slow file system.
     """
+    scope.keep_up()
     found = Findings(unmet=None if known is None else set(known))
     seen: set[str] = set()
     for root in scope.roots:
@@ -115,6 +116,7 @@ def glance(paths: Iterable[str], scope: Scope) -> Findings:
 
     Only a full walk can tell the key of something behind a link; `needs_full_walk` says that there was one.
     """
+    scope.keep_up()
     found = Findings(is_partial=True)
     walks: dict[str, _Walk] = {}
     for path in sorted(paths):

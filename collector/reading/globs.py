@@ -14,7 +14,7 @@ import os
 import re
 import unicodedata
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from posixpath import normpath
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ from collector.agents.format import AgentFormat
 from collector.errors import ConfigurationError
 
 EVERYTHING = "**"
+EXCLUDE = "projects.exclude"
+HOMES = ("/home/*", "/Users/*", "/var/home/*", "/root")
 _LITERAL = re.compile(r"(?:[^\\*?\[]|\\.)*", re.DOTALL)  # what stands before the first wildcard
 _SPECIAL = re.compile(r"[\\*?\[]|\s$")
 _POSIX_CLASS = re.compile(r"\[[^]]*\[[:.=]")
@@ -95,9 +97,6 @@ class Globs:
                 "exception to before it; a name that begins with ! is written \\!."
             )
 
-    def __bool__(self) -> bool:
-        return bool(self._globs)
-
     def match(self, directory: Directory) -> bool:
         """Whether they match a directory, by what it or one above it is called. The last one that does decides."""
         return self._last_word(directory, directory.with_parents())
@@ -126,18 +125,28 @@ class Globs:
         return any(self._form.may_name(project, each) for glob in globs for each in glob.anywhere)
 
 
+def where_they_lead(globs: Iterable[str], home: str) -> tuple[str, ...]:
+    """Where the links lead by now in what stands before the wildcards of globs; they have been understood before."""
+    parts = (_start_and_rest(glob.removeprefix("!"), home) for glob in globs)
+    paths = (start + rest for start, rest in parts if start is not None)
+    return tuple(os.path.realpath(_literal_and_wild(path)[0]) for path in paths if path.startswith("/"))
+
+
 def _understood(key: str, glob: str, home: str) -> Glob:
     """A glob as it is matched; raises ConfigurationError with the key and the reason where nothing could be."""
     is_exception, text = glob.startswith("!"), glob.removeprefix("!")
     try:
         _refuse(text)
         start, rest = _start_and_rest(text, home)
-        lines = _lines(start, rest)
+        # A home that was moved, or came from another machine, has records under the name that it had there.
+        others = HOMES if text.partition("/")[0] == "~" and key == EXCLUDE and not is_exception else ()
+        starts = [start, *(others if ".." not in rest.split("/") else ())]
+        lines = [line for each in starts for line in _lines(each, rest)]
         regexes = [_regex(line) for line in lines]
         if None in regexes and (is_exception or re.search("[*?]", rest)):
             raise ValueError("a [ in it is never closed; one that stands for itself is written \\[")
         if _SPECIAL.search(rest) and not is_exception:  # in doubt an exception means less, and everything else more
-            lines += _lines(start, _escaped(rest) + "/")
+            lines += [line for each in starts for line in _lines(each, _escaped(rest) + "/")]
             regexes = [_regex(line) for line in lines]
         found = list(dict.fromkeys(regex for regex in regexes if regex is not None))
         exact, any_case = ([_compiled(regex, flags) for regex in found] for flags in (0, re.IGNORECASE))
@@ -188,10 +197,7 @@ def _lines(start: str | None, rest: str) -> list[str]:
     path = re.sub(r"/(?:\.?/)+", "/", start + rest).removesuffix("/.")
     if not path.strip("/"):
         return [EVERYTHING]
-    end = _LITERAL.match(path).end()  # type: ignore[union-attr]  # it matches at least what is empty
-    if end < len(path):
-        end = max(0, path.rfind("/", 0, end))
-    literal, wild = re.sub(r"\\(.)", r"\1", path[:end]), path[end:]
+    literal, wild = _literal_and_wild(path)
     is_from_the_root = literal.startswith("/")
     if ".." in (wild if is_from_the_root else path).split("/"):
         raise ValueError("`..` has a meaning only in a path from / or ~ on, and there before all wildcards")
@@ -200,6 +206,14 @@ def _lines(start: str | None, rest: str) -> list[str]:
     places = dict.fromkeys(("/" + normpath(literal).strip("/"), os.path.realpath(literal)))
     end_of_path = "/" if path.endswith("/") else ""  # of what ends with a blank git would drop that
     return [_as_recorded(_escaped(place.rstrip("/")) + (wild or end_of_path)) for place in places]
+
+
+def _literal_and_wild(path: str) -> tuple[str, str]:
+    """What stands before the first wildcard of a glob, as a path, and the rest."""
+    end = _LITERAL.match(path).end()  # type: ignore[union-attr]  # it matches at least what is empty
+    if end < len(path):
+        end = max(0, path.rfind("/", 0, end))
+    return re.sub(r"\\(.)", r"\1", path[:end]), path[end:]
 
 
 def _is_of_windows(path: str) -> bool:

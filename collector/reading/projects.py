@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from collector.agents.format import AgentFormat
@@ -24,7 +25,7 @@ from collector.flow import reasons
 from collector.flow.line import End, Line, position_after
 from collector.flow.source import Root, Source
 from collector.reading.directories import FirstDirectories, named_by, named_in
-from collector.reading.globs import Globs, directories_of
+from collector.reading.globs import EXCLUDE, Globs, directories_of, where_they_lead
 from collector.reading.wandering import MANY_SESSIONS, Wanderings
 
 IGNORES_CASE = sys.platform == "darwin"
@@ -52,20 +53,35 @@ class ProjectFilter:
         home: str,
         *,
         narrower: Sequence[str] = (),
-        ignores_case: bool = IGNORES_CASE,
     ) -> None:
         self._form = form
-        named = (("projects.include", include), ("sinks.include", narrower))
-        wanted = (Globs(name, globs, home, form, ignores_case=ignores_case) for name, globs in named)
-        self._include = [globs for globs in wanted if globs]
-        lists = (Globs("projects.exclude", globs, home, form, ignores_case=ignores_case) for globs in exclude)
-        self._exclude = [globs for globs in lists if globs]
+        self._globs = partial(Globs, home=home, form=form, ignores_case=IGNORES_CASE)
+        self._given = (("projects.include", include), ("sinks.include", narrower)), exclude
+        self._leads = partial(
+            where_they_lead, [*include, *narrower, *(each for globs in exclude for each in globs)], home
+        )
+        self._led: dict[tuple[str, ...], list[Globs]] = {}  # what is excluded, by where links led
+        self._follow_links()
         self.is_open = not self._include and not self._exclude
-        self._judged: dict[str, bool] = {}  # by directory
         self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
         self._first: dict[str, FirstDirectories] = {}  # by root, of the sources in doubt
         self._homes: dict[str, Homes] = {}  # by root
-        self._wanderings = Wanderings(form, self.takes)
+
+    def keep_up(self) -> None:
+        """Follows links in the globs to where they lead by now. Where they led before stays excluded as well: nobody
+        has said yes to that."""
+        if self._leads() != self._lead_to:
+            self._follow_links()
+
+    def _follow_links(self) -> None:
+        named, excluded = self._given
+        self._include = [self._globs(name, globs) for name, globs in named if globs]
+        now = [self._globs(EXCLUDE, globs) for globs in excluded if globs]
+        self._lead_to = self._leads()
+        self._led[self._lead_to] = now
+        self._exclude = [globs for lists in self._led.values() for globs in lists]
+        self._judged: dict[str, bool] = {}  # by directory
+        self._wanderings = Wanderings(self._form, self.takes)
         self._strayed: dict[str, tuple[int, int, bool]] = {}  # by source: inode, how far it was read, and the answer
 
     def verdict(self, project: str) -> Verdict:
@@ -87,9 +103,12 @@ class ProjectFilter:
                 self._judged.clear()
             meant = directories_of(directory)
             is_in = bool(meant) and all(globs.match(place) for globs in self._include for place in meant)
-            is_out = any(globs.match_or_contain(place) for globs in self._exclude for place in meant)
-            known = self._judged[directory] = is_in and not is_out
+            known = self._judged[directory] = is_in and not self.excludes(directory)
         return known
+
+    def excludes(self, directory: str) -> bool:
+        """Whether this directory is excluded, and not merely not included. What is no directory is not."""
+        return any(globs.match_or_contain(place) for globs in self._exclude for place in directories_of(directory))
 
     # Sources
 
@@ -206,15 +225,16 @@ class ProjectFilter:
     def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
         """Whether a source names directories, and whether one before `start` is not read, or where it had named none by
         then, the first after it. What names none goes with the other files of its session in the same directory, and
-        with the session itself."""
-        is_named = False
+        with the session itself. What was before a file that begins in the middle may have been anywhere."""
+        is_named, is_cut = False, None
         for line, directories in named_by(source, self._form):
             if line.reading.stamp.inode != inode:  # another file by now
                 raise SkipSource(reasons.VANISHED.name, source.key)
             if is_named and line.offset >= start:
                 break
             is_named = is_named or bool(directories)
-            if not all(map(self.takes, directories)):
+            is_cut = self._form.follows(line.record or {}) if is_cut is None else is_cut
+            if is_cut or not all(map(self.takes, directories)):
                 return True, True
         if is_named:
             return True, False

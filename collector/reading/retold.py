@@ -3,22 +3,23 @@
 In: the moment up to which a person wanted nothing sent, and the lines that came after it. Out: of each, whether it may
 tell of what was before. Most tell of their own moment alone; the others go by when what they are about began. A file
 that is read from its start goes by the moment of every line: one that was rewritten, and one that was not there to be
-left out, such as one of a project that was excluded then.
+left out, such as one of a project that was excluded then. One whose lines have no time may have been written at any
+moment from the beginning of its session on.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import Line
 from collector.flow.source import Source, Stamp
+from collector.log import TO_THE_SECOND, timestamp
 from collector.reading import tail
 from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE
+from collector.reading.transcripts import transcripts
 
-TO_THE_SECOND = 19  # characters of a time in RFC 3339
 NEVER = "9"  # later than any time
 
 
@@ -34,12 +35,15 @@ class Retold:
         self._is_document = source.kind.is_document
         self._is_read_anew: bool | None = None
         self._began: str | None = None
+        self._lasted: tuple[str, str] | None = None
 
     def tells(self, line: Line) -> bool:
         """Whether a line may tell of what was left out."""
         if self._is_read_anew is None:
             self._is_read_anew = line.offset < self._known or not self._known
-        written = NEVER if self._is_document else self._time_of(line)
+        written = NEVER if self._is_document else line.anchor.time or line.reading.next_time
+        if not written and not self._known:
+            return self._may_be_from_then(line.reading.stamp)
         if self._is_read_anew and written[:TO_THE_SECOND] <= self._moment:
             return True
         begun = [end for start, end in self._pauses if start <= written]
@@ -51,24 +55,35 @@ class Retold:
         since = since or self._since_when()
         return since[:TO_THE_SECOND] <= self._moment or any(since <= end for end in begun)
 
-    def _time_of(self, line: Line) -> str:
-        """When a line was written, as its event says it. In a file without any time, which may have been rewritten
-        just now, that tells nothing of what was in it before."""
-        return line.anchor.time or line.reading.next_time or ("" if self._known else _when(line.reading.stamp))
+    def _may_be_from_then(self, stamp: Stamp) -> bool:
+        """Whether a file without any time, of which nothing was sent or left out, may have been written then. Of one
+        that may have been rewritten just now, its stamp tells nothing of what was in it before."""
+        if self._lasted is None:
+            last = timestamp(stamp.mtime_ns / 1e9)
+            there = transcripts(self._form, self._source.root, self._source.session_id)
+            self._lasted = min([last, *map(self._first_time, there)]), last
+        first, last = self._lasted
+        return first[:TO_THE_SECOND] <= self._moment or any(
+            start <= last and first <= end for start, end in self._pauses
+        )
 
     def _since_when(self) -> str:
         """When a transcript began. One without any time has none that was left out; a document may be of any."""
         if self._began is None:
-            self._began = "" if self._is_document else self._first_time()
+            self._began = "" if self._is_document else self._first_time(self._source)
         return self._began
 
-    def _first_time(self) -> str:
+    def _first_time(self, source: Source) -> str:
+        """When a transcript began. Nobody knows where its beginning was taken out, or cannot be looked at; in doubt no
+        means no."""
+        first, is_cut = "", None
         try:
-            items = tail.read(self._source, None, self._form, CHUNK_BYTES, LONGEST_LINE, 0)
-            return next(filter(None, (item.anchor.time for item in items)), NEVER)
+            for item in tail.read(source, None, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
+                first = first or item.anchor.time
+                if is_cut is None and isinstance(item, Line):
+                    is_cut = self._form.follows(item.record or {})
+                if is_cut or (first and is_cut is False):
+                    break
         except (SkipSource, SourceError):
-            return ""  # it cannot be looked at, and in doubt no means no
-
-
-def _when(stamp: Stamp) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp.mtime_ns / 1e9))
+            return ""
+        return "" if is_cut else first or NEVER

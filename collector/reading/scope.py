@@ -35,6 +35,11 @@ class Scope:
         """What is left out below this root."""
         return self.filters[root.agent]
 
+    def keep_up(self) -> None:
+        """Follows links in the project filter to where they lead by now."""
+        for each in self.filters.values():
+            each.keep_up()
+
     def takes_source(self, source: Source) -> bool:
         """Whether the project filter lets a source through, whatever it takes to find that out."""
         return self.filters[source.root.agent].takes_source(source)
@@ -52,6 +57,10 @@ class Scope:
     def takes(self, directory: str) -> bool:
         """Whether what happened in this directory is read, whichever agent was there."""
         return all(each.takes(directory) for each in self.filters.values())
+
+    def excludes(self, directory: str) -> bool:
+        """Whether this directory is excluded for any agent. What is no directory is not."""
+        return any(each.excludes(directory) for each in self.filters.values())
 
     def takes_event(self, event: Mapping[str, Any], strayed: Container[str] = ()) -> bool:
         """Whether the project filter lets an event through that was made before, maybe when it was another one.

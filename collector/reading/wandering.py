@@ -7,16 +7,15 @@ where the last look, or the pass, ended. Of a session whose transcripts are gone
 
 from __future__ import annotations
 
-import glob
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from collector.agents.format import AgentFormat
 from collector.errors import SkipSource, SourceError
 from collector.flow.line import Line, position_after
-from collector.flow.source import Place, Position, Root, Source, stamp_of
+from collector.flow.source import Position, Root, Source
 from collector.reading import tail
 from collector.reading.directories import CHUNK_BYTES, LONGEST_LINE, named_in
+from collector.reading.transcripts import transcripts
 
 MANY_SESSIONS = 1_000
 
@@ -37,33 +36,19 @@ class Wanderings:
 
     def has_strayed(self, root: Root, session: str) -> bool:
         """Whether a session has been where nothing is read. One that cannot be looked at may have been anywhere."""
-        return any(list(map(self._look, self._transcripts(root, session))))
-
-    def _transcripts(self, root: Root, session: str) -> Iterator[Source]:
-        pattern, top = self._form.transcripts_of(session), os.path.abspath(root.path)
-        for path in glob.iglob(pattern, root_dir=top) if pattern else ():
-            *directories, name = path.split("/")
-            place: Place | None = Place()
-            for each in directories:
-                place = place and self._form.enter(place, each)
-            kind = place and self._form.classify(place, name)
-            if place is None or kind is None:
-                continue
-            try:
-                stamp = stamp_of(os.stat(f"{top}/{path}"))
-            except OSError:  # gone since, or a link that leads nowhere
-                continue
-            ids = self._form.ids(place, name, kind)
-            yield Source(root, f"{top}/{path}", f"{top}/{path}", kind, place.project, *ids, stamp)
+        return any(list(map(self._look, transcripts(self._form, root, session))))
 
     def _look(self, source: Source) -> bool:
         position, has_strayed = self._known.get(source.path, (None, False))
         if has_strayed or (position is not None and position.stamp == source.stamp):
             return has_strayed
+        known, is_cut = position.offset if position else 0, None
         try:
             for item in tail.read(source, position, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
                 if isinstance(item, Line):
-                    has_strayed = has_strayed or not all(map(self._takes, named_in(item, self._form)))
+                    if is_cut is None:  # what was taken out of its beginning may have been anywhere
+                        is_cut = False if item.offset >= known > 0 else self._form.follows(item.record or {})
+                    has_strayed = has_strayed or is_cut or not all(map(self._takes, named_in(item, self._form)))
                 else:
                     position = position_after(item)
         except SkipSource:  # nothing to read in it

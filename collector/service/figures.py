@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from collector.flow.counts import Counts, add_counts
 from collector.flow.ledger import Ledger
 from collector.flow.source import Source
+from collector.log import timestamp
 from collector.reading.discover import Findings
-
-TIMESTAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(slots=True)
@@ -110,8 +108,3 @@ class Totals:
             "bytes": self.bytes,
             "duplicates": self.duplicates,
         }
-
-
-def timestamp(moment: float) -> str:
-    """A moment as RFC 3339 in UTC, to the second."""
-    return datetime.fromtimestamp(moment, UTC).strftime(TIMESTAMP)

@@ -22,13 +22,11 @@ from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
 from collector.errors import CollectorError, ConfigurationError, StateError
 from collector.flow.interrupt import Interrupt
-from collector.flow.source import Root
 from collector.keeping.state import State
-from collector.log import configure, get_logger, place_of
+from collector.log import configure, get_logger, place_of, timestamp
 from collector.pipeline import Flow, drop_refused, meet_sink
 from collector.reading.roots import refuse_deleted
 from collector.service import footprint
-from collector.service.figures import timestamp
 from collector.service.heartbeat import Beat, standing
 from collector.service.hints import Hints, Waker
 from collector.service.notify import Notifier
@@ -209,6 +207,7 @@ class Service:
         self._drift = drift
 
     def _look_at_everything(self) -> None:
+        self.flow.state.refuse_replaced()
         refuse_deleted(self.flow.scope.roots)
         # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
         self.watcher.keep_up()
@@ -333,7 +332,10 @@ class Service:
             "is_running": not self._is_stopping,
             **describe(self.flow),
             **self.settings.origins.as_dict(),
-            "roots": [_root(root, passes.seen.missing_roots) for root in self.flow.scope.roots],
+            "roots": [
+                root._asdict() | {"is_there": root.path not in passes.seen.missing_roots}
+                for root in self.flow.scope.roots
+            ],
             "watcher": {
                 "mode": watcher.mode,
                 "reason": watcher.reason,
@@ -347,8 +349,8 @@ class Service:
             "problem": problem.as_dict() if problem else None,
             "last_error": passes.last_error or None,
             "held": self.flow.held.summary(),
-            "skipped_files": passes.seen.skipped or {},
-            "unlisted_directories": len(passes.seen.unlisted or {}),
+            "skipped_files": passes.seen.skipped,
+            "unlisted_directories": len(passes.seen.unlisted),
             **passes.totals_now().as_dict(),
         }
 
@@ -392,8 +394,3 @@ class Service:
             self._send_heartbeat(is_last=True)
         self._tell(is_last=True)
         log.info("stopped", lag=self.describe()["lag"], **self.passes.totals.as_dict())
-
-
-def _root(root: Root, missing: list[str] | None) -> dict[str, Any]:
-    is_there = root.path not in (missing or [])
-    return {"path": root.path, "label": root.label, "agent": root.agent, "is_there": is_there}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from collector.delivery.sink import Accepted, Halt
@@ -47,9 +47,9 @@ class Seen:
     """What the last full walk saw."""
 
     at: float | None = None
-    skipped: dict[str, int] | None = None
-    unlisted: dict[str, str] | None = None
-    missing_roots: list[str] | None = None
+    skipped: dict[str, int] = field(default_factory=dict)
+    unlisted: dict[str, str] = field(default_factory=dict)
+    missing_roots: list[str] = field(default_factory=list)
     missed_hints: int = 0
 
 
@@ -306,12 +306,12 @@ class Passes:
 
     def _note_places(self, found: Findings) -> None:
         missing = [root.path for root in found.missing_roots]
-        if missing != (self.seen.missing_roots or []):
+        if missing != self.seen.missing_roots:
             if missing:
                 log.warning("a root does not exist, waiting for it", missing=missing)
             else:
                 log.info("all roots exist")
-        if found.errors and found.errors.keys() != (self.seen.unlisted or {}).keys():
+        if found.errors and found.errors.keys() != self.seen.unlisted.keys():
             log.warning("directories cannot be listed", directories=dict(list(found.errors.items())[:10]))
         self.seen.missing_roots, self.seen.unlisted, self.seen.skipped = missing, found.errors, found.skipped
 

@@ -17,8 +17,7 @@ import orjson
 
 from collector.files import created, make_private_directory, read_plain
 from collector.flow.shorten import dump
-from collector.log import counted
-from collector.service.figures import TIMESTAMP, timestamp
+from collector.log import TIMESTAMP, counted, in_words, timestamp
 
 MOMENTS = ("since", "updated", "last_acknowledged", "last_rescan")
 WRITE_EVERY_SECONDS = 1.0
@@ -91,15 +90,6 @@ def _is_usable(report: dict[str, Any]) -> bool:
         return {"kind", "reason", "tries"} <= problem.keys()
     except (AttributeError, TypeError, ValueError):
         return False
-
-
-def in_words(count: float) -> str:
-    """A number of bytes, as a person would put it."""
-    for unit in ("bytes", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
 
 
 def one_line(report: dict[str, Any]) -> str:

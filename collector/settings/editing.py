@@ -17,7 +17,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from collector.errors import ConfigurationError
-from collector.files import created, fsync_directory, read_plain
+from collector.files import read_plain, replacing
 from collector.settings.options import listed
 
 
@@ -70,13 +70,7 @@ def _with_list(text: str, section: str, name: str, values: Sequence[str]) -> str
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.new")
-    with created(temporary) as file:
+    with replacing(path) as file:
         with contextlib.suppress(FileNotFoundError):
             os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
         file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    # Crash window: up to here the file is as it was; a stray beside it is replaced the next time.
-    os.replace(temporary, path)
-    fsync_directory(path.parent)

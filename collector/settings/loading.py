@@ -29,7 +29,8 @@ from collector.files import read_plain
 from collector.settings.environment import SYSTEM_DIRECTORY, user_config
 from collector.settings.layers import Keys, Layer, Origins, Rank, merge
 from collector.settings.model import ENV_PREFIX, Settings, keys_of, section_of, state_in, with_sinks
-from collector.settings.options import RootSetting, Section, SinkSettings, refuse_clear_text
+from collector.settings.options import RootSetting, SinkSettings, refuse_clear_text
+from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, options_in
 
 CONFIG_VARIABLE = "COLLECTOR_CONFIG"
@@ -40,6 +41,7 @@ KINDS = {
     "float": "a number",
     "bool": "true or false",
     "string": "text",
+    "path": "text",
     "list": "a list",
     "dict": "a table",
     "model": "a table",
@@ -154,10 +156,17 @@ def _is_there(path: Path) -> bool:
         _refuse_broken_links(path)
         return False
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Make it readable to this user.") from None
+        raise ConfigurationError(
+            f"Cannot read {_closed(path)}: {error.strerror}. Make it readable to this user."
+        ) from None
     if not is_plain:
         raise ConfigurationError(f"{path} is not a plain file. Put one there, or remove it.")
     return True
+
+
+def _closed(path: Path) -> Path:
+    """The directory above that this user may not enter, or the path itself."""
+    return next((each for each in reversed(path.parents) if each.is_dir() and not os.access(each, os.X_OK)), path)
 
 
 def _refuse_broken_links(path: Path) -> None:
@@ -182,9 +191,7 @@ def _layer(path: Path, rank: Rank, names: Sequence[str]) -> Layer:
         raise ConfigurationError(f'locked (in {path}): must be a list of keys and sections, such as ["sink"].')
     for name in locked:
         if name not in names and not name.startswith("labels."):
-            close = difflib.get_close_matches(name, names, n=1)
-            advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."
-            raise ConfigurationError(f"locked (in {path}): {name} is not a setting. {advice}")
+            raise ConfigurationError(f"locked (in {path}): {name} is not a setting. {_meant(name, names)}")
     return Layer(rank, tables, lambda _: str(path), locked)
 
 
@@ -248,9 +255,7 @@ def _json_variables(model: type[BaseModel], above: str = ENV_PREFIX) -> Iterator
 
 
 def _unknown_variable(name: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
-    advice = f"Did you mean {close[0]}?" if close else "`collector config show` lists what can be set."
-    return f"The environment variable {name} is not a setting. {advice}"
+    return f"The environment variable {name} is not a setting. {_meant(name, sorted(known), mark='')}"
 
 
 def _variable_of(keys: Keys) -> str:
@@ -269,13 +274,16 @@ def _explain(error: ValidationError, names: Sequence[str], origins: Origins) -> 
         key = ".".join(str(part) for part in problem["loc"])
         place = origins.place(key) or A_FLAG
         if problem["type"] == "extra_forbidden":
-            close = difflib.get_close_matches(key, names, n=1)
-            advice = f"Did you mean `{close[0]}`?" if close else "`collector config show` lists what can be set."
-            lines.append(f"{key} (in {place}) is not a setting. {advice}")
+            lines.append(f"{key} (in {place}) is not a setting. {_meant(key, names)}")
         else:
             reason = _wrong_kind(problem["type"], problem["loc"]) or problem["msg"].removeprefix("Value error, ")
             lines.append(f"{key} (in {place}): {reason[0].lower()}{reason[1:].rstrip('.')}.")
     return "\n".join(lines)
+
+
+def _meant(name: str, known: Sequence[str], mark: str = "`") -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {mark}{close[0]}{mark}?" if close else "`collector config show` lists what can be set."
 
 
 def _wrong_kind(problem: str, loc: Sequence[str | int]) -> str:

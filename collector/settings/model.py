@@ -38,13 +38,13 @@ from collector.settings.options import (
     RetrySettings,
     RootSetting,
     RunSettings,
-    Section,
     SinkSettings,
     StateSettings,
     StoreSettings,
     SweptSettings,
     listed_roots,
 )
+from collector.settings.section import Section
 from collector.settings.sinks import DeclaredSink, Sinks, named_section, options_in, sink_section
 
 ENV_PREFIX = "COLLECTOR_"
@@ -166,6 +166,10 @@ class Settings(BaseSettings):
             names = ", ".join(each.sink_name or "(the one in [sink])" for each in every)
             raise ConfigurationError(f"There is no sink called {name}. Configured: {names}.")
         return found[0]
+
+    def named(self, name: str | None) -> list[Self]:
+        """The settings of each sink, or of the one with this name."""
+        return self.each() if name is None else [self.one(name)]
 
     def _with(self, sink: OneOfSeveral) -> Self:
         """These settings, as if this were the only sink; what the agent keeps for it has its name."""

@@ -13,12 +13,13 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, field_validator
 from pydantic_settings import NoDecode
 
 from collector.errors import ConfigurationError
 from collector.flow.fields import SWITCHES
 from collector.settings.addresses import in_utf_8
+from collector.settings.section import Seconds, Section
 
 
 def listed(value: object) -> object:
@@ -43,10 +44,8 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 OWN_HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(listed)]
-YEAR = 31_536_000
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST_LABELS, LONGEST_LABEL = 32, 200
-Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
 FilePath = Annotated[Path, BeforeValidator(_expanded), PlainSerializer(in_utf_8, return_type=str, when_used="json")]
 
 
@@ -100,10 +99,6 @@ def refuse_clear_text(url: str, *, is_allowed: bool) -> None:
             f"sink.url: http:// would send to {parts.host} in the clear. Use https://, "
             "or set sink.allow_http = true if you own the network in between."
         )
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class RootSetting(Section):
@@ -285,7 +280,7 @@ class ProjectSettings(Section):
     """Which projects are collected: globs as in a .gitignore, so a directory stands for all that is below it."""
 
     include: Names = Field(default=[], description="only these (all, when empty)")
-    exclude: Names = Field(default=[], description="never these")
+    exclude: Names = Field(default=[], description="never these; ~ is your home, whatever name it had before")
 
 
 class DisclosureSettings(Section):
@@ -294,9 +289,7 @@ class DisclosureSettings(Section):
     text: str = Field(
         default="", max_length=2000, description="words of the organisation, shown with what is sent and where to"
     )
-    require_ack: bool = Field(
-        default=False, description="send nothing to another machine before `collector agree` was run here"
-    )
+    require_ack: bool = Field(default=False, description="send nothing to a sink before `collector agree` was run here")
 
 
 class HeartbeatSettings(Section):
@@ -324,7 +317,7 @@ class UserRule(Section):
 
     id: str
     pattern: str
-    keywords: list[str] = []
+    keywords: list[str] = Field(default=[])
 
 
 Personal = Literal["email", "phone", "card", "iban", "national_id", "ip", "mac", "account"]
@@ -367,7 +360,11 @@ class StoreSettings(Section):
         default=None, examples=["~/.local/share/collector/events.db"], description="the SQLite database"
     )
     retention_days: int | None = Field(
-        default=None, ge=1, examples=[365], description="days after which events are removed; without it, never"
+        default=None,
+        ge=1,
+        le=36_500,
+        examples=[365],
+        description="days after which events are removed; without it, never",
     )
     prices: FilePath | None = Field(
         default=None,

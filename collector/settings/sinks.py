@@ -11,7 +11,8 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import Field, ValidationError, create_model
 
-from collector.settings.options import OneOfSeveral, Section, SinkSettings
+from collector.settings.options import OneOfSeveral, SinkSettings
+from collector.settings.section import Section
 
 OptionsT_co = TypeVar("OptionsT_co", bound=Section, covariant=True)
 

@@ -6,13 +6,12 @@ the store once, not for every request, and says when it is over.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
-from collector.log import get_logger
+from collector.log import get_logger, place_of
 from collector.store.body import Refusal
 from collector.store.database import StoreUnavailable
 from collector.store.worker import Outcome
@@ -56,17 +55,11 @@ class Answers:
             self._note_trouble(str(error))
             reason = f"The store cannot {meant} events now; the receiver's log says why."
             return Reply(503, {"error": reason}, {"retry-after": str(error.retry_after)})
-        self._note_trouble(_place(error))
+        # Its own message may quote an event, so it is not logged.
+        self._note_trouble(f"{type(error).__name__} at {place_of(error)}")
         return Reply(500, {"error": "The receiver failed; its log says why."})
 
     def _note_trouble(self, reason: str) -> None:
         if reason != self.trouble:
             log.error("store failing", reason=reason)
         self.trouble = reason
-
-
-def _place(error: Exception) -> str:
-    """What went wrong, and where. The error's own message may quote an event, so it is not logged."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
-    return f"{type(error).__name__} at {where}"

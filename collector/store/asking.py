@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +32,16 @@ class Answer(NamedTuple):
     rows: list[tuple[Any, ...]]
     is_cut: bool
 
+    @property
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Each row with the names of its columns, as JSON can say it."""
+        return (dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows)
+
+
+def plain(value: Any) -> Any:
+    """A value as text or a number: bytes become hex digits."""
+    return value.hex() if isinstance(value, bytes) else value
+
 
 def ask(
     database: Path,
@@ -40,15 +50,14 @@ def ask(
     prices: PriceTable | None = None,
     seconds: float = SECONDS,
     most: int = ROWS,
-    clock: Callable[[], float] = time.monotonic,
 ) -> Answer:
     """The answer to one statement; raises StoreError with what SQLite says, or when it took too long."""
     with closing(open_to_read(database, prices)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA query_only = ON")
-        end = clock() + seconds
+        end = time.monotonic() + seconds
         connection.set_authorizer(_is_allowed)
-        connection.set_progress_handler(lambda: int(clock() > end), STEPS)
+        connection.set_progress_handler(lambda: int(time.monotonic() > end), STEPS)
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
             cursor = connection.execute(statement)

@@ -8,7 +8,7 @@ which goes by the call and not by the sum. Invariant: the calls of the message's
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -23,6 +23,7 @@ ADVISOR, SAMPLED = "advisor_message", "message"
 MAX_ITERATIONS = 1000
 UNITS_A_DOLLAR = 10**11  # see prices.py
 LARGEST_COUNT = 2**53
+MAX_LABEL_CHARACTERS = 512
 
 Figures = tuple[int | None, ...]
 
@@ -39,7 +40,7 @@ def billed_calls(model: str | None, own: Figures, iterations: Any) -> str | None
         calls = _split(model, own, sampled)
     elif not advisor:
         return None
-    calls += [_call(1, _label(item.get("model")), _figures(item)) for item in advisor]
+    calls += [_call(1, label(item.get("model")), _figures(item)) for item in advisor]
     return orjson.dumps(calls).decode()
 
 
@@ -47,10 +48,7 @@ def reported_cost(dollars: Any) -> int | None:
     """What an old version of Claude Code wrote beside a row as its price, exactly."""
     if type(dollars) not in (int, float) or not 0 <= dollars < 10**6:
         return None
-    try:
-        return int((Decimal(repr(dollars)) * UNITS_A_DOLLAR).to_integral_value())
-    except InvalidOperation:
-        return None
+    return int((Decimal(repr(dollars)) * UNITS_A_DOLLAR).to_integral_value())
 
 
 def _call(messages: int, model: str | None, figures: Figures) -> dict[str, Any]:
@@ -78,10 +76,14 @@ def _add_up(sampled: list[Figures], own: Figures) -> bool:
 
 
 def _figures(item: dict[str, Any]) -> Figures:
-    return tuple(
-        value if type(value := item.get(name)) is int and 0 <= value < LARGEST_COUNT else None for name in USAGE
-    )
+    return tuple([count(item.get(name)) for name in USAGE])
 
 
-def _label(value: Any) -> str | None:
-    return value[:512] if type(value) is str else None
+def label(value: Any) -> str | None:
+    """What can be a word in a column; None for anything else."""
+    return value[:MAX_LABEL_CHARACTERS] if type(value) is str else None
+
+
+def count(value: Any) -> int | None:
+    """What can be a number in a column; None for anything else."""
+    return value if type(value) is int and 0 <= value < LARGEST_COUNT else None

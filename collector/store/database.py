@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from collector.errors import CollectorError
+from collector.files import leave_to_owner, make_private_directory
 from collector.store import schema
 from collector.store.packing import Packer
 from collector.store.prices import PriceTable
@@ -75,8 +76,10 @@ def open_to_write(
 ) -> sqlite3.Connection:
     """The database for writing, made or upgraded if need be, with these prices; raises StoreError."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        make_private_directory(path.parent)
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        leave_to_owner(descriptor, path.parent)
+        os.close(descriptor)
     except OSError as error:
         raise StoreError(
             f"Cannot open the store {path}: {error.strerror}. "

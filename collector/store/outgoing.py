@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,23 +35,22 @@ class Stored(NamedTuple):
 
 def places_of_sessions(path: Path) -> Iterator[tuple[str, str]]:
     """Every session in the store with each directory in which something of it happened; raises StoreError."""
-    connection = open_to_read(path)
-    try:
+    with _reading(path) as connection:
         yield from connection.execute(PLACES)
-    except sqlite3.Error as error:
-        raise explain_read_failure(path, error) from error
-    finally:
-        connection.close()
 
 
-def stored_events(path: Path, *, after: int = 0, since: str = "", page: int = PAGE) -> Iterator[Stored]:
+def stored_events(path: Path, *, after: int, since: str) -> Iterator[Stored]:
     """The events with higher numbers, of this time (RFC 3339) or later; raises StoreError."""
-    connection = open_to_read(path)
-    try:
-        while found := connection.execute(NEXT_PAGE, {"after": after, "since": since, "page": page}).fetchall():
+    with _reading(path) as connection:
+        while found := connection.execute(NEXT_PAGE, {"after": after, "since": since, "page": PAGE}).fetchall():
             yield from (Stored(*row) for row in found)
             after = found[-1][0]
-    except sqlite3.Error as error:
-        raise explain_read_failure(path, error) from error
-    finally:
-        connection.close()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(open_to_read(path)) as connection:
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise explain_read_failure(path, error) from error

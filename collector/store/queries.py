@@ -12,15 +12,10 @@ from typing import Any, NamedTuple
 
 from collector.store.prices import micros
 from collector.store.schema import with_formula
+from collector.store.totals import FIGURES, SUMMED
 
 Rows = list[dict[str, Any]]
 
-FIGURES = (
-    *("messages", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
-    *("cache_creation_5m_tokens", "cache_creation_1h_tokens", "thinking_tokens", "web_search_requests"),
-    *("web_fetch_requests", "unknown_output"),
-)
-SUMMED = (*FIGURES, "reported_cost")
 # What the cache saved: what was read would have been input, and so would what was written.
 SAVED = """(
     usage.cache_read_tokens * (price.input - price.cache_read)
@@ -49,7 +44,6 @@ DIMENSIONS = {
 BY_DAY = frozenset({"day", "week", "month", "model", "project", "host", "user", "agent", "labels"})
 OF_PLACE = frozenset({"project", "host", "user", "agent", "labels"})
 SAYS_WHEN = frozenset({"day", "week", "month", "hour_of_week"})
-MENTIONED = "('prompt_history', 'session_index')"
 
 
 class Selection(NamedTuple):
@@ -108,7 +102,7 @@ SELECT {_shown(dimensions)}{", ".join(f"coalesce(sum({name}), 0) AS {name}" for 
     coalesce(sum(messages) FILTER (WHERE is_unknown), 0) AS messages_without_price
 FROM costed {_grouped(dimensions)}
 """  # noqa: S608 - our own names
-    return asked(connection, with_formula(text), chosen, **edges)
+    return rows_of(connection, with_formula(text), chosen, **edges)
 
 
 def added_up(rows: Rows) -> dict[str, Any]:
@@ -133,7 +127,7 @@ SELECT {_shown(dimensions)}
     coalesce(sum(cache_creation_1h_tokens), 0) AS cache_creation_1h_tokens, {_micros("saved")} AS saved_micros
 FROM costed {_grouped(dimensions)}
 """  # noqa: S608
-    return asked(connection, with_formula(text), chosen, **edges)
+    return rows_of(connection, with_formula(text), chosen, **edges)
 
 
 def _costed(
@@ -211,9 +205,7 @@ def models_without_price(connection: sqlite3.Connection, chosen: Selection = EVE
     return [row["model"] for row in usage_by(connection, ("model",), chosen) if row["messages_without_price"]]
 
 
-def sessions_with_usage(
-    connection: sqlite3.Connection, dimension: str, chosen: Selection = EVERYTHING
-) -> dict[str, int]:
+def sessions_with_usage(connection: sqlite3.Connection, dimension: str, chosen: Selection) -> dict[str, int]:
     """How many sessions used tokens, by one dimension."""
     source, is_so = _source("session", (dimension,), chosen), "used"
     if chosen.model is not None or chosen.session is not None:
@@ -222,10 +214,10 @@ def sessions_with_usage(
 SELECT {DIMENSIONS[dimension]} AS key, count(DISTINCT session_id) AS sessions
 FROM {source} WHERE {is_so} AND {chosen.where(has_model=True)} GROUP BY 1
 """  # noqa: S608
-    return {row["key"]: row["sessions"] for row in asked(connection, text, chosen)}
+    return {row["key"]: row["sessions"] for row in rows_of(connection, text, chosen)}
 
 
-def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...]) -> Rows:
     """What happened besides tokens: events, prompts, sessions, lines, errors. There is no model here."""
     keys = "".join(f"{DIMENSIONS[name]} AS {name}, " for name in dimensions)
     group = f"GROUP BY {', '.join(map(str, range(1, len(dimensions) + 1)))}" if dimensions else ""
@@ -237,12 +229,12 @@ SELECT {keys}
     coalesce(sum(lines_added), 0) AS lines_added, coalesce(sum(lines_removed), 0) AS lines_removed,
     min(first_time) AS first_time, max(last_time) AS last_time
 FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-WHERE {chosen.where()} {group} {group.replace("GROUP", "ORDER")}
+{group} {group.replace("GROUP", "ORDER")}
 """  # noqa: S608
-    return asked(connection, text, chosen)
+    return rows_of(connection, text)
 
 
-def activity(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, Any]:
+def activity(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any]:
     """The quick half of `activity_by`, in all: without times and sizes."""
     sessions = f"{_source('session', (), chosen)} WHERE active"
     if chosen.session is not None:
@@ -257,38 +249,31 @@ SELECT
     ) AS sessions
 FROM {_source("activity", (), chosen)} WHERE {chosen.where()}
 """  # noqa: S608
-    return asked(connection, text, chosen)[0]
+    return rows_of(connection, text, chosen)[0]
 
 
 def kinds(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, int]:
     """Events by kind, in the period; the other filters do not apply."""
     when = Selection(since=chosen.since, until=chosen.until)
     text = f"SELECT kind, sum(events) AS events FROM kind_totals WHERE {when.where(hour='day')} GROUP BY 1 HAVING sum(events) ORDER BY 2 DESC, 1"  # noqa: S608, E501
-    return {row["kind"]: row["events"] for row in asked(connection, text, when)}
+    return {row["kind"]: row["events"] for row in rows_of(connection, text, when)}
 
 
-def sessions(
-    connection: sqlite3.Connection, chosen: Selection = EVERYTHING, *, limit: int = 50, offset: int = 0, words: str = ""
-) -> Rows:
+def sessions(connection: sqlite3.Connection, chosen: Selection = EVERYTHING, *, limit: int = 50) -> Rows:
     """Sessions with activity in the period, the newest first: title, times, project, prompts, lines, tools, tokens and
-    cost, each of the whole session. `words` is looked for in titles."""
-    titled = """
-    AND session_id IN (
-        SELECT named.session_id FROM event_rows JOIN contexts AS named ON named.number = event_rows.context
-        WHERE title IS NOT NULL AND instr(lower(title), lower(:words))
-    )"""
+    cost, each of the whole session."""
     text = f"""
 SELECT session_id FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
-WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()} {titled if words else ""}
+WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()}
     {"" if chosen.model is None else f"AND session_id IN ({WITH_MODEL})"}
-GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit OFFSET :offset
+GROUP BY session_id ORDER BY max(last_time) DESC, session_id LIMIT :limit
 """  # noqa: S608
-    ids = [row["session_id"] for row in asked(connection, text, chosen, limit=limit, offset=offset, words=words)]
-    found = [row for each in ids for row in asked(connection, ONE_SESSION, Selection(session=each))]
+    ids = [row["session_id"] for row in rows_of(connection, text, chosen, limit=limit)]
+    found = [row for each in ids for row in rows_of(connection, ONE_SESSION, Selection(session=each))]
     for row in found:
         alone = Selection(session=row["session_id"])
         row.update(totals(connection, alone))
-        row.update(asked(connection, CALLS_OF_ONE_SESSION, alone)[0])
+        row.update(rows_of(connection, CALLS_OF_ONE_SESSION, alone)[0])
     return found
 
 
@@ -308,7 +293,7 @@ def sessions_of_host(connection: sqlite3.Connection, host_id: str) -> list[str]:
 SELECT DISTINCT session_id FROM contexts JOIN activity_totals ON activity_totals.context = contexts.number
 WHERE host_id = :host_id AND session_id IS NOT NULL AND events > mentions
 """
-    return [row["session_id"] for row in asked(connection, text, EVERYTHING, host_id=host_id)]
+    return [row["session_id"] for row in rows_of(connection, text, host_id=host_id)]
 
 
 def redactions(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
@@ -318,16 +303,16 @@ SELECT rule.key AS rule, sum(rule.value) AS times, count(*) AS events
 FROM event_rows AS row JOIN contexts ON contexts.number = row.context, json_each(row.redactions) AS rule
 WHERE row.redactions IS NOT NULL AND {chosen.where(hour="row.time")} GROUP BY 1 ORDER BY 2 DESC, 1
 """  # noqa: S608
-    return asked(connection, text, chosen)
+    return rows_of(connection, text, chosen)
 
 
 def removals(connection: sqlite3.Connection) -> Rows:
     """What was removed from the store on purpose, the newest first."""
-    return asked(connection, "SELECT * FROM removals ORDER BY number DESC", EVERYTHING)
+    return rows_of(connection, "SELECT * FROM removals ORDER BY number DESC")
 
 
-def asked(connection: sqlite3.Connection, text: str, chosen: Selection, **more: Any) -> Rows:
-    """The rows of one statement about a selection, as dictionaries."""
+def rows_of(connection: sqlite3.Connection, text: str, chosen: Selection = EVERYTHING, **more: Any) -> Rows:
+    """The rows of one statement, perhaps about a selection, as dictionaries."""
     cursor = connection.execute(text, chosen.parameters | more)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor]

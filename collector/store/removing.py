@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
+from collector.log import timestamp
 from collector.store import totals
 from collector.store.totals import listed
 from collector.store.writer import Writer
@@ -27,18 +28,26 @@ THESE = "IN (SELECT value FROM json_each(:touched))"
 class Choice(NamedTuple):
     """Which events: all conditions that are given hold for them.
 
-    A project is the name of its directory below projects/, or a path, which stands for all that is below it too.
-    `before` is a day; an event without a time has the day on which it came.
+    A project is the name of its directory below projects/, or a path, which stands for all that is below it too. What
+    names no directory, such as a title, goes with its session; where that names none either, by `names`: what a path's
+    directory may be called, as JSON, for another path's may be called the same. `before` is a day; an event without a
+    time has the day on which it came.
     """
 
     session: str | None = None
     project: str | None = None
     before: str | None = None
+    names: str = "[]"
+
+    @property
+    def given(self) -> list[str]:
+        """The kinds of conditions."""
+        return [name for name in CONDITIONS if getattr(self, name) is not None]
 
     @property
     def described(self) -> str:
-        """The kinds of conditions, not their values, which may be what was to be forgotten."""
-        return " and ".join(name for name, value in self._asdict().items() if value is not None)
+        """The same in words; not their values, which may be what was to be forgotten."""
+        return " and ".join(self.given)
 
 
 class Removed(NamedTuple):
@@ -49,10 +58,15 @@ class Removed(NamedTuple):
     bytes: int
 
 
+THERE = "SELECT {} FROM contexts WHERE cwd = :project OR substr(cwd, 1, length(:project) + 1) = :project || '/'"
 CONDITIONS = {
     "session": "context.session_id = :session",
-    "project": "(context.project = :project OR context.cwd = :project OR substr(context.cwd, 1, length(:project) + 1)"
-    " = :project || '/')",
+    "project": f"""(
+    context.project = :project OR context.number IN ({THERE.format("number")})
+    OR (context.cwd IS NULL AND context.session_id IN ({THERE.format("session_id")}))
+    OR (context.cwd IS NULL AND context.project IN (SELECT value FROM json_each(:names)) AND NOT EXISTS (
+        SELECT 1 FROM contexts AS other WHERE other.session_id = context.session_id AND other.cwd IS NOT NULL)))
+""",  # noqa: S608 - our own names
     "before": "coalesce(row.time, strftime('%Y-%m-%d', row.received / 1000, 'unixepoch')) < :before",
 }
 
@@ -138,14 +152,16 @@ def _drop_contexts(connection: sqlite3.Connection, contexts: Iterable[int]) -> N
 def _chosen(connection: sqlite3.Connection, choice: Choice) -> list[tuple[int, int]]:
     statement = f"""
 SELECT row.number, row.bytes FROM event_rows AS row JOIN contexts AS context ON context.number = row.context
-WHERE {_where(choice)} LIMIT {AT_ONCE}
+WHERE {_where(choice)} AND {{}} LIMIT {AT_ONCE}
 """  # noqa: S608
-    return connection.execute(statement, choice._asdict()).fetchall()
+    # What names no directory first: once the others are gone, nothing tells any more what it belongs to.
+    orders = ("context.cwd IS NULL", "true") if choice.project is not None else ("true",)
+    found = (connection.execute(statement.format(order), choice._asdict()).fetchall() for order in orders)
+    return next(filter(None, found), [])
 
 
 def _where(choice: Choice) -> str:
-    given = [CONDITIONS[name] for name, value in choice._asdict().items() if value is not None]
-    return " AND ".join(given) if given else "false"
+    return " AND ".join(CONDITIONS[name] for name in choice.given) or "false"
 
 
 def _sessions(connection: sqlite3.Connection) -> int:
@@ -154,9 +170,8 @@ def _sessions(connection: sqlite3.Connection) -> int:
 
 
 def _note(writer: Writer, choice: Choice, reason: str, removed: Removed) -> None:
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     with writer.changing() as connection:
         connection.execute(
             "INSERT INTO removals (time, reason, selection, sessions, events, bytes) VALUES (?, ?, ?, ?, ?, ?)",
-            (now, reason, choice.described, removed.sessions, removed.events, removed.bytes),
+            (timestamp(), reason, choice.described, removed.sessions, removed.events, removed.bytes),
         )

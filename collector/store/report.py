@@ -33,11 +33,8 @@ def asking(database: Path, prices: PriceTable | None = None) -> Iterator[sqlite3
             raise explain_read_failure(database, error) from error
 
 
-def summarize(
-    database: Path, since: str = "", chosen: Selection = EVERYTHING, prices: PriceTable | None = None
-) -> dict[str, Any]:
-    """The report from the day `since` (YYYY-MM-DD) onwards, or of a selection; raises StoreError."""
-    chosen = chosen._replace(since=since) if since else chosen
+def summarize(database: Path, chosen: Selection = EVERYTHING, prices: PriceTable | None = None) -> dict[str, Any]:
+    """The report on a selection; raises StoreError."""
     with asking(database, prices) as connection:
         return _summary(connection, chosen)
 

@@ -14,15 +14,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from collector.flow.event import SCHEMA
-from collector.store.calls import USAGE, billed_calls, reported_cost
+from collector.store.calls import MAX_LABEL_CHARACTERS, USAGE, billed_calls, count, label, reported_cost
 from collector.store.tools import MAX_TOOLS, ToolRow, tool_rows
 
 __all__ = ["CONTEXT", "FACTS", "MAX_TOOLS", "NOT_JSON", "Rejected", "Row", "from_line", "from_value"]
 
 NOT_JSON = "not valid JSON"
-MAX_LABEL_CHARACTERS = 512
 MAX_TITLE_CHARACTERS = 160
-LARGEST_COUNT = 2**53
 
 # Who and where: the same for hundreds of events, so it is stored once.
 CONTEXT = (
@@ -112,7 +110,7 @@ def _problem(event: Any) -> Rejected | None:
         return Rejected(None, "not a JSON object")
     identity = event.get("id")
     if not isinstance(identity, str) or not _is_id(identity):
-        return Rejected(_label(identity), "id must be 32 hexadecimal digits")
+        return Rejected(label(identity), "id must be 32 hexadecimal digits")
     if event.get("schema") != SCHEMA:
         return Rejected(identity, f"schema must be {SCHEMA}")
     if not isinstance(event.get("kind"), str) or not event["kind"]:
@@ -121,7 +119,7 @@ def _problem(event: Any) -> Rejected | None:
 
 
 def _row(event: dict[str, Any], body: bytes) -> Row:
-    label, get = _label, event.get
+    get = event.get
     host, client, attributes = _table(get("host")), _table(get("client")), _table(get("attributes"))
     copied_from = _copied_from(attributes, get("session_id")) if attributes else None
     labels = get("labels")
@@ -134,7 +132,7 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
     kind, time, message = event["kind"][:MAX_LABEL_CHARACTERS], label(get("time")), label(get("message_id"))
     usage = _table(get("usage"))
     counts = bool(usage) and kind not in TOTALS and get("model") != SYNTHETIC
-    figures = tuple([_count(usage.get(name)) for name in USAGE]) if usage else NO_USAGE
+    figures = tuple([count(usage.get(name)) for name in USAGE]) if usage else NO_USAGE
     counts = counts and figures[:4] != NO_USAGE[:4]
     model, iterations, quality = label(get("model")), usage.get("iterations"), _quality(get("quality"))
     facts = (
@@ -156,17 +154,9 @@ def _row(event: dict[str, Any], body: bytes) -> Row:
 def _copied_from(attributes: dict[str, Any], session: Any) -> str | None:
     """The session that a fork copied this row from: copies name it, or (2.1.327) the session that made the request."""
     if "forked_from" in attributes:
-        return _label(_table(attributes["forked_from"]).get("sessionId"))
+        return label(_table(attributes["forked_from"]).get("sessionId"))
     requested_by = attributes.get("request_session_id")
-    return _label(requested_by) if requested_by != session else None
-
-
-def _label(value: Any) -> str | None:
-    return value[:MAX_LABEL_CHARACTERS] if type(value) is str else None
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < LARGEST_COUNT else None
+    return label(requested_by) if requested_by != session else None
 
 
 def _table(value: Any) -> dict[str, Any]:
@@ -177,14 +167,14 @@ def _quality(value: Any) -> str | None:
     """`quality` is a word, or a list of words."""
     if isinstance(value, list):
         value = " ".join(word for word in value if isinstance(word, str))
-    return _label(value)
+    return label(value)
 
 
 def _lines(tool: Any) -> tuple[int | None, int | None]:
     """The lines that an edit added and removed."""
     if type(tool) is not dict:
         return None, None
-    return _count(tool.get("lines_added")), _count(tool.get("lines_removed"))
+    return count(tool.get("lines_added")), count(tool.get("lines_removed"))
 
 
 def _context(*values: Any) -> tuple[str | None, ...]:
@@ -192,19 +182,19 @@ def _context(*values: Any) -> tuple[str | None, ...]:
     try:
         return _labels(*values)
     except TypeError:  # something that no label can be, such as a list
-        return tuple(map(_label, values))
+        return tuple(map(label, values))
 
 
 @functools.lru_cache(maxsize=4096)
 def _labels(*values: Any) -> tuple[str | None, ...]:
-    return tuple(map(_label, values))
+    return tuple(map(label, values))
 
 
 def _redactions(value: Any) -> str | None:
     """How many secrets were replaced, by rule, as JSON."""
     if type(value) is not dict or not value:
         return None
-    counts = {_label(rule): count for rule, count in value.items() if _count(count) is not None}
+    counts = {label(rule): number for rule, number in value.items() if count(number) is not None}
     return orjson.dumps(counts, option=orjson.OPT_SORT_KEYS).decode()
 
 

@@ -11,7 +11,7 @@ import sqlite3
 
 import orjson
 
-from collector.store.queries import BY_DAY, DIMENSIONS, EVERYTHING, Rows, Selection, asked
+from collector.store.queries import BY_DAY, DIMENSIONS, EVERYTHING, Rows, Selection, rows_of
 
 KEYS = {"name": "name", "target": "target"}
 # Single calls in the shape of call_days, for what is not known of a day and a place.
@@ -35,26 +35,26 @@ def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Se
     return sorted(rows, key=lambda row: -row["calls"])
 
 
-def tool_calls(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> Rows:
+def tool_calls(connection: sqlite3.Connection, chosen: Selection) -> Rows:
     """How often each tool was called, and nothing else, which an index answers."""
     text = f"""
 SELECT name, sum(calls) AS calls FROM {_source(("name",), chosen)} WHERE {chosen.where()} GROUP BY 1 ORDER BY 2 DESC, 1
 """  # noqa: S608 - our own names
-    return asked(connection, text, chosen)
+    return rows_of(connection, text, chosen)
 
 
-def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection) -> Rows:
     """The figures by these dimensions, with all durations, in no order."""
     more = ", group_concat(nullif(durations, '')) AS durations"
-    rows = asked(connection, _statement(dimensions, chosen, more), chosen)
+    rows = rows_of(connection, _statement(dimensions, chosen, more), chosen)
     for row in rows:
         row["durations"] = orjson.loads(f"[{row['durations'] or ''}]")
     return rows
 
 
-def calls_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
+def calls_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection) -> Rows:
     """The figures without durations."""
-    return asked(connection, _statement(dimensions, chosen), chosen)
+    return rows_of(connection, _statement(dimensions, chosen), chosen)
 
 
 def within(ordered: list[int], percent: int) -> int | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from collector.store.calls import LARGEST_COUNT, label
+
 MAX_TOOLS = 1000
-MAX_LABEL_CHARACTERS = 512
 # Which field of a tool's input names what it runs.
 TARGETS = {"Skill": ("skill", "command"), "Agent": ("subagent_type",), "Task": ("subagent_type",)}
 MCP = "mcp__"
@@ -39,28 +40,28 @@ def tool_rows(event: dict[str, Any], kind: str) -> tuple[ToolRow, ...]:
         if type(block) is not dict:
             continue
         if block.get("type") == "tool_call":
-            name = _label(block.get("name"))
-            found.append(ToolRow(_label(block.get("call_id")), 0, name, _target(name, block.get("input")), None, None))
+            name = label(block.get("name"))
+            found.append(ToolRow(label(block.get("call_id")), 0, name, _target(name, block.get("input")), None, None))
         elif block.get("type") == "tool_result":
             found.append(_result(block, table))
     if not found and kind in {"tool_call", "tool_result"} and type(table.get("call_id")) is str:
-        name = _label(table.get("name"))
+        name = label(table.get("name"))
         if kind == "tool_result":
             return (_result(table, table),)
-        return (ToolRow(_label(table["call_id"]), 0, name, _target(name, None), None, None),)
+        return (ToolRow(label(table["call_id"]), 0, name, _target(name, None), None, None),)
     return tuple(found)
 
 
 def _result(block: dict[str, Any], facts: dict[str, Any]) -> ToolRow:
-    call_id, ok = _label(block.get("call_id")), block.get("ok")
+    call_id, ok = label(block.get("call_id")), block.get("ok")
     duration: Any = facts.get("duration_ms") if facts.get("call_id") == call_id else None  # those of the first result
     return ToolRow(
         call_id,
         1,
-        _label(block.get("name")) or (_label(facts.get("name")) if facts.get("call_id") == call_id else None),
+        label(block.get("name")) or (label(facts.get("name")) if facts.get("call_id") == call_id else None),
         None,
         int(ok) if type(ok) is bool else None,
-        round(duration) if type(duration) in (int, float) and 0 <= duration < 2**53 else None,
+        round(duration) if type(duration) in (int, float) and 0 <= duration < LARGEST_COUNT else None,
     )
 
 
@@ -71,10 +72,6 @@ def _target(name: str | None, given: Any) -> str | None:
         return name[len(MCP) :].partition("__")[0] or None
     if type(given) is dict:
         for key in TARGETS.get(name, ()):
-            if (target := _label(given.get(key))) is not None:
+            if (target := label(given.get(key))) is not None:
                 return target
     return None
-
-
-def _label(value: Any) -> str | None:
-    return value[:MAX_LABEL_CHARACTERS] if type(value) is str else None

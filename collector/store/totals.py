@@ -82,7 +82,7 @@ ON CONFLICT DO UPDATE SET {adds}, durations = {change}(durations, excluded.durat
 ADD_CALLS_OF_DAYS = _calls_of_days("+", "durations_with")
 SUBTRACT_CALLS_OF_DAYS = _calls_of_days("-", "durations_without")
 DROP_EMPTY_DAYS = "DELETE FROM call_days WHERE calls = 0"
-FORGET_CALLS = "DELETE FROM call_totals WHERE call_id IN (SELECT value FROM json_each(:touched))"
+FORGET_CALLS = f"DELETE FROM call_totals WHERE call_id {TOUCHED}"  # noqa: S608
 ADD_CALLS = f"""
 INSERT INTO call_totals (call_id, context, time, name, target, result_time, ok, duration_ms, duration_from)
 {_of_touched("called.sql", "call_id")}
@@ -109,11 +109,11 @@ ON CONFLICT DO UPDATE SET {", ".join(f"{name} = {name} + excluded.{name}" for na
     first_time = coalesce(min(first_time, excluded.first_time), first_time, excluded.first_time),
     last_time = coalesce(max(last_time, excluded.last_time), last_time, excluded.last_time)
 """
-FORGET_ACTIVITY = "DELETE FROM activity_totals WHERE context IN (SELECT value FROM json_each(:touched))"
+FORGET_ACTIVITY = f"DELETE FROM activity_totals WHERE context {TOUCHED}"  # noqa: S608
 REDO_ACTIVITY = f"""
 INSERT INTO activity_totals (context, hour, {", ".join(ADDED_UP)}, first_time, last_time)
-{ACTIVITY.format("context IN (SELECT value FROM json_each(:touched))")}
-"""  # noqa: S608
+{ACTIVITY.format(f"context {TOUCHED}")}
+"""
 KINDS = "SELECT coalesce(substr(time, 1, 10), ''), kind, {}count(*) FROM event_rows WHERE {} GROUP BY 1, 2"
 ADD_KINDS = f"""
 INSERT INTO kind_totals (day, kind, events) {KINDS.format("", "number >= :first")}
@@ -121,13 +121,11 @@ ON CONFLICT DO UPDATE SET events = events + excluded.events
 """
 SUBTRACT_KINDS, PUT_BACK_KINDS = (
     f"""
-INSERT INTO kind_totals (day, kind, events) {KINDS.format(sign, "number IN (SELECT value FROM json_each(:touched))")}
+INSERT INTO kind_totals (day, kind, events) {KINDS.format(sign, f"number {TOUCHED}")}
 ON CONFLICT DO UPDATE SET events = events + excluded.events
-"""  # noqa: S608
+"""
     for sign in "-+"
 )
-# And by triggers, usage_days, model_days, activity_days and session_days.
-REBUILT = ("usage_totals", "call_totals", "call_days", "activity_totals", "kind_totals")
 
 
 def listed(values: Iterable[str | int]) -> dict[str, str]:
@@ -176,17 +174,6 @@ def recount(connection: sqlite3.Connection, contexts: Iterable[int]) -> None:
     touched = listed(contexts)
     connection.execute(FORGET_ACTIVITY, touched)
     connection.execute(REDO_ACTIVITY, touched)
-
-
-def rebuild(connection: sqlite3.Connection) -> None:
-    """Makes all totals anew from the rows."""
-    for table in REBUILT:
-        connection.execute(f"DELETE FROM {table}")  # noqa: S608
-    connection.execute(ADD_USAGE.replace(f"AND message {TOUCHED}", ""))
-    connection.execute(ADD_CALLS.replace(f"AND call_id {TOUCHED}", ""))
-    add_up_calls(connection)
-    connection.execute(ADD_ACTIVITY, {"first": 0})
-    connection.execute(ADD_KINDS, {"first": 0})
 
 
 def add_up_calls(connection: sqlite3.Connection) -> None:

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.store import queries
-from collector.store.database import explain_read_failure, unavailable
+from collector.store.database import unavailable
 from collector.store.queries import Selection
 from collector.store.report import asking
 from collector.store.writer import Writer
 
 PAGE = 500
 ONE_PAGE = """
-SELECT row.number, row.time, bodies.body
+SELECT row.number, bodies.body
 FROM event_rows AS row
 JOIN contexts ON contexts.number = row.context
 JOIN bodies ON bodies.number = row.number
@@ -93,9 +93,6 @@ def exported(database: Path, chosen: Selection) -> Iterator[str]:
     with asking(database) as connection:
         statement = ONE_PAGE.format(chosen.where(hour="row.time"))
         after = 0
-        try:
-            while page := connection.execute(statement, chosen.parameters | {"after": after, "page": PAGE}).fetchall():
-                yield from (body for _, _, body in page)
-                after = page[-1][0]
-        except sqlite3.Error as error:
-            raise explain_read_failure(database, error) from error
+        while page := connection.execute(statement, chosen.parameters | {"after": after, "page": PAGE}).fetchall():
+            yield from (body for _, body in page)
+            after = page[-1][0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,6 @@ from tests.sink import Answer, Sink
 
 PROGRAM = (sys.executable, "-m", "tests.agents.scribe")
 KEY = "ghp_" + pick(random.Random(7), ALNUM, 36)
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 @pytest.fixture

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from collector.agents.claude_code.projects import encoded
 from collector.cli.exclude import _refuse_if_locked, glob_of
 from collector.errors import ConfigurationError
 from collector.keeping.lock import lock
+from collector.log import in_words
 from collector.service.status_file import StatusFile, status_path
 from collector.settings import Origins, Settings
 from tests.agent import Agent
@@ -45,7 +47,7 @@ def place_of(agent: Inside) -> Path:
 
 
 def session_in(agent: Agent, directory: str, text: str) -> None:
-    session = agent.home.session(project=directory.replace("/", "-"))
+    session = agent.home.session(project=encoded(directory))
     session.cwd = directory
     session.prompt(text)
 
@@ -109,16 +111,43 @@ def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Ins
     newer = home.session(project="-work-secret")
     newer.cwd = "/work/secret"
     newer.prompt("newer")
-    os.utime(newer.journal().path, (home.pen.now.timestamp(),) * 2)
+    going_on = sessions[1].journal()  # nothing in it tells when each of its lines was written
+    fresh = [sessions[0].path, newer.path, newer.journal().path, going_on.path]
+    for path in fresh:
+        os.utime(path, (home.pen.now.timestamp(),) * 2)
     said = agent.run("include", "/work/secret", *state, env={"COLLECTOR_SINK__URL": sink.url}).stdout
     assert "is left out all the same, as asked; `collector reset` sends it." in said
-    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 5}
+    assert f"{in_words(sum(path.stat().st_size for path in fresh))} in 4 sources wait to be sent" in said
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 7}
     texts = [event["text"] for event in sink.events if "text" in event]
     assert sorted(text.split()[0] for text in texts) == ["Found", "new,", "newer"]
     assert told not in str(texts)
+    going_on.record({"type": "result", "key": "explore", "agentId": "a1", "result": "after all"})
+    assert agent.scan().ledger["delivered"] == 1
+    assert sink.events[-1]["text"] == "after all"
     agent.run("reset", str(sessions[1].path), *state, env={"COLLECTOR_SINK__URL": sink.url})
     assert agent.scan().ledger["delivered"] == 1
     assert sink.events[-1]["text"].startswith("old")
+
+
+def test_a_link_that_leads_elsewhere_later_lets_nothing_through(agent: Inside) -> None:
+    file, home = place_of(agent), agent.home.path
+    file.write_text(MINE)
+    link = home / "current"
+    for name in ("spring", "autumn"):
+        (home / name).mkdir()
+        session_in(agent, str(home / name), f"of {name}")
+    link.symlink_to(home / "spring")
+    said = agent.run("exclude", str(link))
+    assert f"Excluded ~/current and ~/spring, in {file}." in said.stdout, said.stderr
+    link.unlink()
+    link.symlink_to(home / "autumn")
+    assert agent.scan().ledger["delivered"] == 0
+    link.unlink()
+    link.symlink_to(home / "spring")
+    agent.run("include", str(link))
+    assert file.read_text() == MINE
+    assert agent.scan().ledger["delivered"] == 2
 
 
 def test_a_running_agent_that_reads_another_file_hears_of_it_too(agent: Inside) -> None:

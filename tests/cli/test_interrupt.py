@@ -8,7 +8,6 @@ import re
 import select
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -72,12 +71,6 @@ class Terminal:
         """What stays on the screen below the `^C`, without what moves the cursor."""
         text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.shown.rpartition(b"^C")[2]).decode()
         return [line for line in re.split(r"[\r\n]+", text) if line.startswith("collector") or "Traceback" in line]
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 @pytest.fixture

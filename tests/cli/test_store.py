@@ -284,10 +284,12 @@ def test_forgetting_drops_what_is_quarantined_too(
     entry |= {"source": "~/.claude/projects/-work-shop/s-1.jsonl", "payload": '{"session_id": "s-1"}'}
     other = entry | {"id": "2" * 32, "source": "~/.claude/projects/-work-other/s-2.jsonl", "payload": "{}"}
     below = entry | {"id": "3" * 32, "source": "~/.claude/history.jsonl", "payload": '{"cwd": "/work/shop/till"}'}
+    cut = {"source": "~/.claude/projects/-work-shop-till-2/s-4.jsonl", "payload": '{"cwd":"/work/shop/till/2","type":"'}
+    torn = entry | {"id": "4" * 32} | cut
     quarantine = tmp_path / "state.quarantine.jsonl"
-    quarantine.write_text("".join(f"{json.dumps(each)}\n" for each in (entry, other, below)))
+    quarantine.write_text("".join(f"{json.dumps(each)}\n" for each in (entry, other, below, torn)))
     told = Told(capsys, "forget", "--project", "/work/shop/till", "--yes", "--json", "--config", config)
-    assert json.loads(told.out)["quarantined"] == 1
+    assert json.loads(told.out)["quarantined"] == 2
     (tmp_path / "events.db").unlink()  # as where another sink takes everything
     told = Told(capsys, "forget", "--project", "/work/shop", "--yes", "--json", "--config", config)
     assert json.loads(told.out)["quarantined"] == 1

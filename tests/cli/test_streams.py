@@ -66,6 +66,12 @@ def test_a_closed_stream_is_no_accident(agent: Agent) -> None:
     assert {case: (code, told) for case, (code, _, told) in said.items() if (code, told) != (0, "")} == {}
 
 
+def test_a_python_that_is_told_to_stay_ends_all_the_same(agent: Agent) -> None:
+    code, said, complaint = in_shell(agent, "</dev/null", "status", PYTHONINSPECT="1")
+    assert (code, complaint) == (0, "")
+    assert "never sent to" in said
+
+
 def test_a_reader_that_goes_is_no_accident(agent: Agent) -> None:
     assert in_shell(agent, "| head -n 1", "config", "show", "--json") == (0, "{\n", "")
 

@@ -27,7 +27,7 @@ from collector.delivery.sink import (
 )
 from collector.delivery.statuses import is_success, verdict_of
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section
+from collector.settings.section import Section
 from tests.delivery.contract import Receiving
 from tests.sink import Answer as Scripted
 from tests.sink import Request as Arrived

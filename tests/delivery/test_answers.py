@@ -26,7 +26,6 @@ from tests.delivery.receivers import A_PAGE, RECEIVERS, bulk, told
 from tests.delivery.sending import batch, names, sealed
 
 NOW = 1_768_300_000.0  # 2026-01-13 10:26:40
-WEEK = 7 * 86_400
 
 
 def made(name: str, **options: Any) -> Any:

@@ -121,16 +121,6 @@ def test_the_service_uses_a_new_token_without_a_restart(tmp_path: Path) -> None:
 # Certificates
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
-def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("stranger"))
-
-
 @pytest.fixture
 def strict(authority: Authority) -> Iterator[Sink]:
     """A sink that asks for a certificate of this authority."""

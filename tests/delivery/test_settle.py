@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,6 +99,25 @@ def test_poison_costs_exactly_itself(status: int, bad: set[str]) -> None:
 def test_a_sink_that_refuses_everything_halts_and_quarantines_nothing() -> None:
     with pytest.raises(SinkHalted, match="refuses every event"):
         settle(Receiver(lambda _: httpx.Response(400)), batch(*names(30)))
+
+
+@pytest.mark.parametrize("taken_before", [0, 1])
+def test_a_sink_that_refuses_everything_is_not_asked_about_every_event(taken_before: int) -> None:
+    answers = itertools.chain([httpx.Response(200)] * taken_before, itertools.repeat(httpx.Response(400)))
+    receiver = Receiver(lambda _: next(answers))
+    with pytest.raises(SinkHalted, match="refuses every event"):
+        list(settling(receiver, [*[batch("first")] * taken_before, batch(*names(1000))]))
+    assert len(receiver.requests) <= 14
+    assert sum(map(len, receiver.requests)) < 2100
+
+
+@pytest.mark.parametrize("good", [{"e0"}, {"e999"}, {"e450", "e451", "e452", *names(300)[200:]}])
+def test_a_sink_that_takes_few_of_its_first_batch_is_searched_for_them(good: set[str]) -> None:
+    bad = set(names(1000)) - good
+    receiver = Receiver(failing_on(*bad))
+    with contextlib.suppress(SinkHalted):  # it may, but not before it has found one that is taken
+        settle(receiver, batch(*names(1000)))
+    assert receiver.stored & good
 
 
 def test_a_sink_that_begins_to_refuse_everything_halts_after_a_few() -> None:

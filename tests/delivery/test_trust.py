@@ -30,16 +30,6 @@ PASSPHRASE = "planted-passphrase"
 REQUEST = Request(b'{"id":"a"}\n', {"Content-Type": "application/x-ndjson"})
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
-def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("stranger"))
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     home = Home(tmp_path)

@@ -262,11 +262,6 @@ def test_the_token_is_sent_and_shown_nowhere(sink: Sink, agent: Agent, tmp_path:
     assert all(b"only-for-the-sink" not in data for data in agent.kept().values())
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
 @pytest.mark.parametrize(
     ("name", "days", "is_trusted"),
     [("127.0.0.1", 2, False), ("127.0.0.1", -1, True), ("127.0.0.2", 2, True)],

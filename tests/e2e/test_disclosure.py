@@ -55,7 +55,22 @@ def test_nothing_leaves_before_somebody_agrees(agent: Inside) -> None:
     assert "Nothing was read or sent" not in told(agent, **asked)
     # Other words are not what was agreed to.
     assert "Nothing was read or sent" in told(agent, **(asked | {"COLLECTOR_DISCLOSURE__TEXT": "Other words."}))
-    assert agent.scan(**asked).code == 0  # to this very machine
+
+
+def test_a_sink_on_this_machine_may_pass_on_what_it_is_sent_so_it_is_asked_about_too(agent: Inside) -> None:
+    asked = {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}
+    assert "nobody has acknowledged what would be sent" in agent.scan(**asked).stderr
+    assert agent.sink is not None
+    assert agent.sink.requests == []
+    agent.run("agree", "--sink-url", agent.sink.url, "--state", str(agent.state), env=asked)
+    agent.scan(**asked)
+    assert len(agent.sink.ids()) == 1
+
+
+def test_the_embedded_store_needs_no_agreement(agent: Inside) -> None:
+    given = ["scan", "--root", str(agent.home.root), "--state", str(agent.state)]
+    result = agent.run(*given, env={"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"})
+    assert "nobody has acknowledged" not in result.stderr
 
 
 def test_the_configuration_ends_with_the_same_statement(agent: Inside) -> None:

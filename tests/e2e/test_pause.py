@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.agent import Agent
+from tests.agents.claude_code.sample_requests import blob
 from tests.build import Home
 from tests.inside import Inside
 from tests.sink import Sink
@@ -96,6 +97,7 @@ def test_nothing_tells_again_what_was_left_out(home: Home, sink: Sink, agent: Ag
         session.prompt(f"open, said after {word}")
         session.record({"type": "last-prompt", "lastPrompt": word, "sessionId": session.session_id})
         session.record({"type": "ai-title", "aiTitle": word, "sessionId": session.session_id})
+        session.record(blob("user", f"{word}, as the model is sent it again", "a1") | {"sessionId": session.session_id})
         session.user(f"{word}, in short", isCompactSummary=True)
     path = home.index(private, later)
     index = json.loads(path.read_text())
@@ -105,11 +107,17 @@ def test_nothing_tells_again_what_was_left_out(home: Home, sink: Sink, agent: Ag
     run.write_text(json.dumps(told | {"status": "done"}))
     newer = told | {"startTime": home.pen.now.timestamp() * 1000, "result": "open"}
     run.with_name("wf_2.json").write_text(json.dumps(newer))
-    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 5}
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 6}
     texts = sorted(event["text"] for event in sink.events)
-    assert texts == [*["open"] * 4, "open, in short", "open, said after open", "open, said after private"]
+    assert texts == [
+        *["open"] * 4,
+        "open, as the model is sent it again",
+        "open, in short",
+        "open, said after open",
+        "open, said after private",
+    ]
     agent.run("reset", "--all", "--state", str(agent.state), env={"COLLECTOR_SINK__URL": sink.url})
-    assert agent.scan().ledger["delivered"] == 13
+    assert agent.scan().ledger["delivered"] == 15
 
 
 def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: Sink, agent: Agent) -> None:
@@ -134,6 +142,22 @@ def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: 
         fork.prompt("of the fork")
     assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
     assert {event["text"] for event in sink.events} == {"new", "also new", "of the fork"}
+
+
+def test_a_summary_of_what_was_left_out_stays_so_where_that_is_taken_out(home: Home, sink: Sink, agent: Agent) -> None:
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    session = home.session()
+    session.prompt("canary")
+    assert agent.scan("--from-now").ledger["lines"] == 0
+    home.pen.now += timedelta(hours=2)
+    session.compact("canary, in short")
+    session.prompt("new")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+    session.collect_garbage()
+    session.prompt("newer")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+    assert "canary" not in str(sink.events)
+    assert {event.get("text") for event in sink.events} == {None, "new", "newer"}
 
 
 def test_what_was_out_of_sight_when_the_rest_was_left_out_is_left_out_too(home: Home, sink: Sink, agent: Agent) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,12 +32,6 @@ NAMES = {
 }
 
 
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
-
-
 def everything_of(home: Home, directory: str, project: str) -> None:
     """Every stream that a project leaves: a session, subagents, a journal, the history, an index."""
     session = home.session(project=project)
@@ -66,6 +59,18 @@ def test_nothing_of_an_excluded_project_arrives(tmp_path: Path, sink: Sink, name
     bodies = b"".join(event["text"].encode() for event in sink.events if "text" in event)
     assert b"a word that may leave" in bodies
     assert not [event for event in sink.events if "canary" in str(event) or directory in str(event)]
+
+
+def test_a_home_that_had_another_name_is_the_same_home(tmp_path: Path, sink: Sink) -> None:
+    home, names = Home(tmp_path), ("/home/old-name", "/Users/ada", "/root")
+    for name in names:
+        everything_of(home, f"{name}/private/diary", key_of(f"{name}/private/diary"))
+        open_one = home.session(project=key_of(f"{name}/open"))
+        open_one.cwd = f"{name}/open"
+        open_one.prompt(f"open, of {name}")
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "~/private"})
+    assert agent.scan().assert_balanced().code == 0
+    assert {event["text"] for event in sink.events} == {f"open, of {name}" for name in names}
 
 
 def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp_path: Path, sink: Sink) -> None:
@@ -99,6 +104,40 @@ def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp
         *("open of a journal", "open of a workflow", "open of an index", "open of the history", "open too"),
         *("open, of a session that is gone", "open, of no file", "open, without a session"),
     ]
+
+
+def test_where_a_session_moved_to_is_not_told_either(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    session = home.session(project="-work-mono")
+    session.cwd = "/work/mono"
+    own = {"sessionId": session.session_id}
+    session.prompt("in the open")
+    session.record({"type": "relocated", "relocatedCwd": "/work/mono/secret", **own})
+    session.record({"type": "ai-title", "aiTitle": "canary", **own})
+    session.record({"type": "relocated", "relocatedCwd": "/work/mono", **own})
+    session.record({"type": "worktree-state", "worktreeSession": {"worktreePath": "/work/mono/secret/tree"}, **own})
+    session.prompt("back again")
+    result = Agent(home, sink).scan(COLLECTOR_PROJECTS__EXCLUDE="/work/mono/secret").assert_balanced()
+    assert result.ledger["skipped"] == {"project": 3}
+    assert "secret" not in str(sink.events)
+    assert [event["text"] for event in sink.events if "text" in event] == ["in the open", "back again"]
+
+
+def test_what_is_left_of_a_transcript_tells_nothing_of_what_was_taken_out(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/mono/secret"})
+    session = home.session(project="-work-mono")
+    for session.cwd in ("/work/mono", "/work/mono/secret", "/work/mono"):
+        session.prompt(f"in {session.cwd}")
+    session.compact("canary, in short")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"project": 2}
+    session.collect_garbage()
+    session.prompt("later")
+    session.record({"type": "ai-title", "aiTitle": "canary", "sessionId": session.session_id})
+    home.history("canary, typed there", project="/work/mono", session_id=session.session_id)
+    assert agent.scan().assert_balanced().code == 0
+    assert "canary" not in str(sink.events)
+    assert sink.events[-1]["text"] == "later"
 
 
 def test_the_same_home_without_a_filter_gives_everything(tmp_path: Path, sink: Sink) -> None:

@@ -84,6 +84,16 @@ def test_a_sink_that_counts_only_what_is_new_to_it_is_believed_and_quoted(sink: 
     assert "it says that it accepted 0 of 20 events" in result.stderr
 
 
+@pytest.mark.parametrize("page", [b"<!DOCTYPE html>\n<html><title>Wi-Fi", b"\n<HTML lang='en'><body>Blocked"])
+def test_a_portal_that_answers_in_place_of_the_sink_is_remarked_on(sink: Sink, agent: Agent, page: bytes) -> None:
+    sink.then = Answer(200, {"Content-Type": "text/html"}, page)
+    result = agent.scan()
+    assert result.code == 0, result.stderr
+    assert result.stderr.count("it answers with a web page") == 1
+    doctor = agent.run("doctor", *agent.places()).stdout
+    assert "took an event, and remarked: it answers with a web page" in doctor
+
+
 def test_what_a_bulk_answer_leaves_out_is_not_delivered(sink: Sink, agent: Agent, prompts: list[str]) -> None:
     def short(request: Request) -> Answer:
         """Stores all but the last of several, and is silent about that one."""

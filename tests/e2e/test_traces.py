@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from collector.delivery.otlp.conversation import span_id
@@ -21,17 +20,6 @@ from tests.sink import Answer, Request, Sink
 TO_OTLP = {"COLLECTOR_SINK__TYPE": "otlp", "COLLECTOR_SINK__OTLP__TRACES": "true"}
 PROMPT = "f1e2d3c4-0000-4000-8000-000000000001"
 UNREACHABLE = 75
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 def scan(home: Home, sink: Sink, *, silent: float = 10) -> Any:

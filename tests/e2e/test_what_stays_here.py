@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from collector.agents.claude_code.projects import key_of
 from tests.agent import REPOSITORY, Agent
 from tests.build import Home
 from tests.inside import Inside
-from tests.sink import Answer, Sink
+from tests.sink import Answer, Sink, poison
 
 METADATA = {"COLLECTOR_CAPTURE__LEVEL": "metadata"}
 
@@ -35,6 +36,82 @@ def test_a_project_is_forgotten_at_every_level(home: Home, environment: dict[str
     assert json.loads(forgotten.stdout)["events"] == 1, forgotten.stderr
     count = agent.run("store", "sql", "SELECT count(*) AS left FROM events").stdout
     assert json.loads(count) == {"left": 1}
+
+
+def test_what_names_no_directory_is_forgotten_with_its_session(home: Home) -> None:
+    places = ("/work/shop", "/work/shop/cart", "/work-shop")  # the last has the name of the first
+    for place in places:
+        session = home.session(project=key_of(place))
+        session.cwd = place
+        session.prompt(f"at {place}")
+        for record in ({"type": "last-prompt", "lastPrompt": place}, {"type": "ai-title", "aiTitle": place}):
+            session.record(record | {"sessionId": session.session_id})
+    home.session(project=key_of(places[0])).journal()
+    agent: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
+    assert agent.scan().ledger["delivered"] == 13
+    assert agent.run("forget", "--project", "/work/shop", "--yes", "--state", str(agent.state)).code == 0
+    left = map(json.loads, agent.run("store", "export").stdout.splitlines())
+    assert sorted(event["text"] for event in left) == ["/work-shop", "/work-shop", "about the diary", "at /work-shop"]
+
+
+@pytest.mark.parametrize("is_moved", [True, False], ids=["moved aside", "not yet moved"])
+def test_what_was_held_and_set_aside_is_reached_by_a_no(home: Home, *, is_moved: bool) -> None:
+    state = "--state", str(home.path.parent / "agent" / "state.json")
+    with Sink(then=Answer(503)) as sink:
+        agent: Agent = Inside(home, sink)
+        agent.scan("--max-wait", "0")
+        for path in home.root.rglob("*.jsonl"):
+            path.unlink()
+        (agent.directory / "state.held" / "index.json").write_bytes(b"{")
+        if is_moved:
+            home.session(project="-work-other").prompt("another one to hold")
+            agent.scan("--max-wait", "0")
+    assert [text for text in ("shop", "diary") if _keeping(agent, f"about the {text}")] == ["shop", "diary"]
+    said = agent.run("exclude", "/work/diary", *state)
+    assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
+    assert [text for text in ("shop", "diary") if _keeping(agent, f"about the {text}")] == ["shop"]
+    forgotten = agent.run("forget", "--project", "-work-shop", "--yes", "--json", *state)
+    assert json.loads(forgotten.stdout)["held"] == 1, forgotten.stderr
+    assert not _keeping(agent, "about the shop")
+    assert not list(agent.directory.glob("state.held.damaged-*"))
+
+
+def test_what_is_held_of_a_directory_below_a_project_is_forgotten_with_it(home: Home) -> None:
+    below = home.session(project="-work-shop-cart")
+    below.cwd = "/work/shop/cart"
+    below.prompt("about the cart")
+    with Sink(then=Answer(503)) as sink:
+        agent: Agent = Inside(home, sink)
+        agent.scan("--max-wait", "0")
+        for path in home.root.rglob("*.jsonl"):
+            path.unlink()
+        forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json", "--state", str(agent.state))
+        assert json.loads(forgotten.stdout)["held"] == 2, forgotten.stderr
+        sink.clear_script()
+        agent.scan()
+    assert [event["text"] for event in sink.events] == ["about the diary"]
+
+
+def test_what_was_kept_for_a_sink_that_is_gone_is_reached_by_a_no(home: Home) -> None:
+    with Sink(then=Answer(503)) as slow, Sink(then=poison(lambda event: "diary" in event["text"])) as picky:
+        configuration = home.path / "collector.toml"
+        two = [f'[[sinks]]\nname = "{name}"\nurl = "{sink.url}"\n' for name, sink in (("a", slow), ("b", picky))]
+        configuration.write_text("\n".join(two))
+        agent: Agent = Inside(home, None)
+        agent.scan("--max-wait", "0", "--config", str(configuration))
+        configuration.write_text("[sink]\nurl = 'http://127.0.0.1:9/'\n")
+        place = "--config", str(configuration), "--state", str(agent.state)
+        assert len(_keeping(agent, "about the diary")) == len(_keeping(agent, "about the shop")) + 1
+        said = agent.run("exclude", "/work/shop", *place)
+        assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
+        assert _keeping(agent, "about the shop") == []
+        forgotten = json.loads(agent.run("forget", "--project", "/work/diary", "--yes", "--json", *place).stdout)
+    assert (forgotten["held"], forgotten["quarantined"]) == (1, 1)
+    assert _keeping(agent, "about the diary") == []
+
+
+def _keeping(agent: Agent, text: str) -> list[str]:
+    return [path.name for path, content in agent.kept().items() if text.encode() in content]
 
 
 def test_every_file_is_one_that_the_page_names_and_nobody_elses_to_read(home: Home) -> None:

@@ -18,12 +18,6 @@ SHIPPED = Path(__file__).resolve().parents[2] / "config" / "otel-collector.yaml"
 
 
 @pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
-
-
-@pytest.fixture
 def between(tmp_path: Path, sink: Sink) -> Iterator[Engine]:
     """The shipped file, without TLS, and with the sink as the engine."""
     program = installed("opentelemetry-collector")

@@ -29,11 +29,6 @@ from tests.sink import Sink
 NOBODY = 65534
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
 def test_what_is_no_file_is_neither_opened_nor_waited_for(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

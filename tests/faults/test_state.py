@@ -55,9 +55,6 @@ class Place:
     def wait_until_saved(self) -> None:
         self.sink.wait_for(lambda: self.offset() == self.session.path.stat().st_size)
 
-    def log_lines(self, running: Running, event: str) -> int:
-        return sum(json.loads(line).get("event") == event for line in running.stderr.splitlines())
-
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "garbage": lambda data: os.urandom(len(data)),
@@ -131,6 +128,28 @@ def test_a_state_that_is_deleted_under_a_running_agent_is_written_again(tmp_path
             assert running.stop() == 0
         assert place.agent.scan().ledger["delivered"] == 0
         assert len(sink.ids()) == place.prompts
+
+
+def test_a_home_that_is_mounted_over_a_running_agent_keeps_its_offsets_and_its_key(tmp_path: Path) -> None:
+    """Or what it says of exclusions and levels would not be heeded, and all would be sent again under another id."""
+    with Sink() as sink:
+        place = Place(tmp_path, sink, COLLECTOR_RUN__RESCAN_INTERVAL="0.5")
+        there = place.agent.directory
+        assert place.agent.scan().code == 0
+        there.rename(tmp_path / "home that is not mounted yet")
+        root = place.home.root.rename(tmp_path / "root")
+        with place.agent.start() as running:
+            sink.wait_for(lambda: "a root does not exist" in running.stderr)
+            there.rename(tmp_path / "what the mount covers")
+            (tmp_path / "home that is not mounted yet").rename(there)
+            known = {path: path.read_bytes() for path in there.glob("*.json")}
+            root.rename(place.home.root)
+            place.write(1)
+            assert running.process.wait(30) == 74
+            assert "such as a home that was mounted later" in running.stderr
+        assert {path: path.read_bytes() for path in known} == known
+        assert len(sink.ids()) == PROMPTS
+        assert place.agent.scan().ledger["delivered"] == 1
 
 
 def test_a_place_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,17 +28,6 @@ def home(tmp_path: Path) -> Home:
     home = Home(tmp_path)
     home.session().prompt("one")
     return home
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
-
-
-@pytest.fixture
-def agent(home: Home, sink: Sink) -> Agent:
-    return Agent(home, sink)
 
 
 def examine(agent: Agent, *flags: str, **environment: str) -> tuple[Checks, Result]:

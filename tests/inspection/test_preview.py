@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,22 +14,6 @@ from tests.build import Home
 from tests.sink import Sink
 
 KEY = "AKIA" + "Q3EGRZPLMWXCVB7T"
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
-
-
-@pytest.fixture
-def agent(home: Home, sink: Sink) -> Agent:
-    return Agent(home, sink)
 
 
 def preview(agent: Agent, *flags: str) -> list[dict[str, Any]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
+import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -24,17 +25,6 @@ LEVELS = [
     {"COLLECTOR_CAPTURE__TOOL_INPUT": "false", "COLLECTOR_CAPTURE__TOOL_OUTPUT": "false"},
     {"COLLECTOR_CAPTURE__THINKING": "false", "COLLECTOR_CAPTURE__ANSWERS": "false", "COLLECTOR_BATCH__MAX_EVENTS": "3"},
 ]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as sink:
-        yield sink
 
 
 @pytest.fixture
@@ -80,6 +70,27 @@ def test_sessions_are_listed_with_their_state(home: Home, agent: Agent) -> None:
     listed = agent.run("preview", *agent.places(), env=said_no).stdout
     assert re.search(rf"excluded +\d+ bytes  {excluded.session_id}  -work-c", listed)
     assert re.search(rf"partly sent +\d+ bytes of \d+ bytes  {partly.session_id}", listed)
+
+
+def test_history_that_is_left_out_is_neither_sent_nor_pending(home: Home, agent: Agent) -> None:
+    before = time.time() - 60
+    old, unseen, newer = (home.session(project=f"-work-{name}") for name in ("a", "b", "c"))
+    unseen.cwd = "/work/b"
+    for session in (old, unseen):
+        session.prompt("one")
+        os.utime(session.path, (before, before))
+    said_no = {"COLLECTOR_PROJECTS__EXCLUDE": "/work/b"}
+    assert agent.scan("--from-now", **said_no).ledger["lines"] == 0
+    home.pen.now = datetime.now(UTC) + timedelta(hours=1)
+    newer.prompt("two")
+    os.utime(newer.path, (before + 3600, before + 3600))
+    rows = map(json.loads, agent.run("preview", "--json", *agent.places()).stdout.splitlines())
+    assert {row["session"]: (row["state"], row["unsent"]) for row in rows} == {
+        old.session_id: ("left out", 0),
+        unseen.session_id: ("left out", 0),
+        newer.session_id: ("pending", newer.path.stat().st_size),
+    }
+    assert agent.scan().ledger["delivered"] == 1
 
 
 def test_a_session_is_shown_as_a_person_reads_it(home: Home, agent: Agent) -> None:

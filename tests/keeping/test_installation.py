@@ -44,3 +44,17 @@ def test_a_disk_that_fails_makes_no_new_installation(tmp_path: Path) -> None:
         with pytest.raises(StateError, match="Input/output error"):
             load_installation(path, may_write=may_write)
     assert path.is_symlink()
+
+
+@pytest.mark.parametrize("damage", [b"", b'{"id": "a", "key": "ab', b'{"id": "a", "key": "none"}', b"[]"])
+def test_a_damaged_one_is_set_aside_with_its_key_and_said(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "installation.json"
+    path.write_bytes(damage)
+    with structlog.testing.capture_logs() as said:
+        load_installation(path, may_write=False)
+        assert path.read_bytes() == damage
+        made = load_installation(path, may_write=True)
+    assert load_installation(path, may_write=True) == made
+    (aside,) = tmp_path.glob("installation.json.damaged-*")
+    assert aside.read_bytes() == damage
+    assert [each.get("moved_to", "") for each in said] == ["", aside.name]

@@ -33,7 +33,9 @@ class Place:
 
     def restarted(self, *, is_dry_run: bool = False, sink: SinkIdentity = NO_SINK) -> HeldFiles:
         """The same, as a newly started process sees it."""
-        return HeldFiles(self.directory, SweptSettings(), sink=sink, companion_of=FORM.companion, is_dry_run=is_dry_run)
+        return HeldFiles(
+            self.directory, SweptSettings(), sink=sink, name_companion=FORM.companion, is_dry_run=is_dry_run
+        )
 
     def write(self, name: str, data: bytes, kind: SourceKind = places.SESSION) -> Source:
         (self.root / name).write_bytes(data)

@@ -201,7 +201,7 @@ class World:
             state=state,
             way_out=lambda: way_out,
             committer=CrashingCommitter(state, self.quarantine, crash_at, countdown),
-            held=HeldFiles(self.state_path.with_name("state.held"), SweptSettings(), companion_of=FORM.companion),
+            held=HeldFiles(self.state_path.with_name("state.held"), SweptSettings(), name_companion=FORM.companion),
             observer=observer,
         )
 

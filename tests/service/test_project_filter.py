@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from collector.agents.claude_code.projects import encoded
 from collector.keeping.pause import pause
 from tests.build import Home, Session
 from tests.service.steps import Clock, Steps
@@ -209,6 +210,28 @@ def test_a_filter_that_is_changed_holds_at_once_and_for_what_is_held(
         taken_over(steps, projects={"exclude": ["/work/open"]})
         assert steps.service.describe()["lag"] == 0
     assert texts(sink) == ["before anybody said no"]
+
+
+def test_a_link_is_followed_to_where_it_leads_now(home: Home, sink: Sink, clock: Clock) -> None:
+    link, places = home.path / "current", [home.path / name for name in ("spring", "autumn")]
+    sessions = [home.session(project=encoded(str(place))) for place in places]
+    for place, session in zip(places, sessions, strict=True):
+        place.mkdir()
+        session.cwd = str(place)
+    link.symlink_to(places[0])
+    with Steps(home, sink, clock, given={"projects": {"exclude": [str(link)]}}) as steps:
+        sessions[0].prompt("canary")
+        steps.until_idle()
+        link.unlink()
+        link.symlink_to(places[1])
+        for session in sessions:
+            session.prompt("canary")
+            steps.hint(session.path)
+        clock.forward(1)
+        steps.until_idle()
+        clock.forward(1000)
+        steps.until_idle()
+    assert sink.seen == []
 
 
 def test_a_filter_that_cannot_be_matched_leaves_the_old_one_in_force(

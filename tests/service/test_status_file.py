@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from collector.service.status_file import StatusFile, in_words, one_line, read_status, status_path
+from collector.log import in_words
+from collector.service.status_file import StatusFile, one_line, read_status, status_path
 
 
 class Told:

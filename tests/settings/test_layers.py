@@ -122,6 +122,18 @@ def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.
         ('sink = "https://a.example/"', "sink (in {}): must be a table."),
         ('labels = "x"', "labels (in {}): must be a table: your own words for a team or a site"),
         ('sinks = ["a"]', "sinks.0 (in {}): must be a table."),
+        ("[sink]\ntimeout = true", "sink.timeout (in {}): must be a number: seconds to wait for an answer."),
+        ("[swept]\nmax_files = false", "swept.max_files (in {}): must be a whole number: files held at once."),
+        ("[store]\nretention_days = true", "store.retention_days (in {}): must be a whole number: days after which"),
+        (
+            "[store]\nretention_days = 3000000",
+            "store.retention_days (in {}): input should be less than or equal to 36500",
+        ),
+        (
+            "[sink]\nretry_statuses = [200]",
+            "sink.retry_statuses (in {}): must be statuses from 300 to 599, which 200 is",
+        ),
+        ("[sink]\ntoken_file = 5", "sink.token_file (in {}): must be text: a file with the secret"),
         ('[sinks]\nname = "a"', "sinks (in {}): must be a list: "),
     ],
 )

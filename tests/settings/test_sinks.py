@@ -12,7 +12,7 @@ from pydantic import Field
 from collector import settings
 from collector.errors import ConfigurationError
 from collector.settings import Settings
-from collector.settings.options import Section
+from collector.settings.section import Section
 
 
 class Paint(Section):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import socket
+import sqlite3
+import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +15,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import uvicorn
 
+from collector.store import totals
 from collector.store.limits import ReceiverLimits
+from collector.store.queries import Selection
 from collector.store.report import summarize
 from collector.store.rows import Row, from_value
-from collector.store.server import prepared, running
+from collector.store.server import prepared
 
 Event = dict[str, Any]
 NDJSON = "application/x-ndjson"
@@ -82,11 +88,36 @@ class Client:
 
     def report(self, since: str = "") -> dict[str, Any]:
         """What `collector report --json` would show."""
-        return summarize(self.database, since)
+        return summarize(self.database, Selection(since=since))
 
     def output(self) -> int:
         """The output tokens in all."""
         return int(self.report()["totals"]["output_tokens"])
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Makes all totals anew from the rows; those by day follow by triggers."""
+    for table in ("usage_totals", "call_totals", "call_days", "activity_totals", "kind_totals"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute(totals.ADD_USAGE.replace(f"AND message {totals.TOUCHED}", ""))
+    connection.execute(totals.ADD_CALLS.replace(f"AND call_id {totals.TOUCHED}", ""))
+    totals.add_up_calls(connection)
+    connection.execute(totals.ADD_ACTIVITY, {"first": 0})
+    connection.execute(totals.ADD_KINDS, {"first": 0})
+
+
+@contextmanager
+def running(server: uvicorn.Server, listener: socket.socket) -> Iterator[None]:
+    """Serves in a thread of its own for as long as the block lasts. Who connects before it runs is kept waiting."""
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        while not server.started:  # one that is still starting would not see that it is to stop
+            time.sleep(0.01)
+        server.should_exit = True
+        thread.join()
 
 
 @contextmanager

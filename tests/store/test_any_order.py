@@ -20,7 +20,7 @@ from collector.store import queries, totals
 from collector.store.prices import micros
 from collector.store.report import asking
 from collector.store.writer import Writer
-from tests.store.samples import Event, row_of
+from tests.store.samples import Event, rebuild, row_of
 
 MODELS = ("claude-opus-4-5", "claude-sonnet-4-6", "claude-haiku-5-5", "someone-elses-model")
 KINDS = ("assistant_response", "tool_call", "tool_result", "user_prompt", "session_cost")
@@ -99,7 +99,7 @@ def written(path: Path, batches: list[list[Event]]) -> dict[str, list[Any]]:
             writer.store([row_of(event) for event in batch])
         kept = derived(writer._connection)
         with writer.changing() as connection:
-            totals.rebuild(connection)
+            rebuild(connection)
         assert derived(writer._connection) == kept
     return kept
 

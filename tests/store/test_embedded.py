@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import socket
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +18,6 @@ from collector.store import inside
 from collector.store.database import StoreError
 from collector.store.limits import ReceiverLimits
 from collector.store.report import asking, summarize
-from collector.store.server import prepared, running
 from collector.store.writer import Writer
 from collector.way_out import limits_of, policy_of
 from tests.agent import Agent
@@ -135,25 +133,6 @@ def test_it_stops_when_the_program_around_it_fails(tmp_path: Path) -> None:
     with pytest.raises(KeyError), inside.opened(tmp_path / "events.db"):
         raise KeyError
     assert threading.active_count() <= threads
-
-
-def test_an_interrupt_while_a_server_starts_leaves_no_thread_behind(database: Path) -> None:
-    made: list[threading.Thread] = []
-
-    class Interrupted(threading.Thread):
-        def start(self) -> None:
-            super().start()
-            made.append(self)
-            raise KeyboardInterrupt
-
-    with (
-        prepared(database, None, LIMITS) as server,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-        pytest.raises(KeyboardInterrupt),
-        running(server, listener, Interrupted),
-    ):
-        pytest.fail("it started")
-    assert [thread.is_alive() for thread in made] == [False]
 
 
 def test_a_database_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:

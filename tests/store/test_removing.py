@@ -12,14 +12,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from collector.store import queries, totals
+from collector.store import queries
 from collector.store.limits import ReceiverLimits
 from collector.store.removing import Choice, remove, remove_old
 from collector.store.report import asking, summarize
 from collector.store.worker import Worker
 from collector.store.writer import Writer
 from tests.store.sample_set import sample_events
-from tests.store.samples import Client, Event, event, row_of, serving
+from tests.store.samples import Client, Event, event, rebuild, row_of, serving
 from tests.store.test_any_order import derived
 from tests.store.test_worker import PLAIN, body
 
@@ -53,7 +53,7 @@ def test_what_remains_adds_up_as_if_the_rest_had_never_come(tmp_path: Path, kind
         assert remove(writer, choice, "asked for").events == 0
         kept = derived(writer._connection)
         with writer.changing() as connection:
-            totals.rebuild(connection)
+            rebuild(connection)
         assert derived(writer._connection) == kept
     with closing(stored(tmp_path / "none.db", [each for each in events if not goes(each)])) as other:
         assert derived(other._connection) == kept

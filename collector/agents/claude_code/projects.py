@@ -84,6 +84,9 @@ def directory_of(source: Source, record: Mapping[str, Any]) -> str:
     if sums_up(record):
         return ""  # of the whole session, wherever it was when this was written
     value = record.get(DIRECTORY_KEYS.get(source.kind, "cwd"))
+    if value is None:  # it moved: to another directory, or to a worktree
+        worktree = record.get("worktreeSession")
+        value = record.get("relocatedCwd") or (worktree.get("worktreePath") if type(worktree) is dict else None)
     return value if type(value) is str else ""
 
 
@@ -105,8 +108,15 @@ def tells_since(source: Source, record: Mapping[str, Any]) -> str | None:
     session = record.get("sessionId") or source.session_id
     if source.kind == places.SESSION and ("forkedFrom" in record or session != source.session_id):
         return moment(record.get("timestamp"))
+    # The messages of a call are written down with it, however old they are: all of them when a session is resumed that
+    # an earlier version wrote, or one whose context has changed.
     is_of_one_moment = any(record.get(key) for key in ("timestamp", "uuid", "message"))
-    return None if is_of_one_moment and not sums_up(record) else ""
+    return None if is_of_one_moment and not sums_up(record) and record.get("type") != "api-request-blob" else ""
+
+
+def follows(record: Mapping[str, Any]) -> bool | None:
+    """Whether a record comes after another one; the boundary of a compaction names that in a way of its own."""
+    return bool(record.get("parentUuid") or record.get("logicalParentUuid")) if record.get("uuid") else None
 
 
 def session_of(source: Source, record: Mapping[str, Any]) -> str:

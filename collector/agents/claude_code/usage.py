@@ -29,7 +29,7 @@ SYNTHETIC = "<synthetic>"
 MESSAGE = "message"
 
 
-def put_usage(event: dict[str, Any], found: dict[str, Any], paused: Any = None) -> None:
+def put_usage(event: dict[str, Any], found: dict[str, Any], paused: Any) -> None:
     """Puts the usage into the event, with that of its `paused` responses; unknown keys go to the attributes."""
     usage, rest = counts_of(found)
     calls = found.get("iterations")

@@ -225,8 +225,7 @@ def _put_model(made: dict[str, Any], event: Event, kind: str) -> None:
     operation = OPERATIONS.get(kind) if event.get("model") != SYNTHETIC else None
     if operation:
         made["gen_ai.operation.name"] = operation
-        made["gen_ai.provider.name"] = provider(event)
-    elif "gen_ai.provider.name" in made:
+    if operation or "gen_ai.provider.name" in made:
         made["gen_ai.provider.name"] = provider(event)
     if "session_id" in event:
         made["gen_ai.conversation.id"] = event["session_id"]

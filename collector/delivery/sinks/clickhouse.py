@@ -32,7 +32,8 @@ from collector.delivery.sink import (
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section, SinkSettings
+from collector.settings.options import SinkSettings
+from collector.settings.section import Section
 
 NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"
 _CODE = re.compile(rb"^\s*Code: (\d+)[.,]")

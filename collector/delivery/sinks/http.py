@@ -3,30 +3,41 @@
 In: events. Out: a request; and from its answer, a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
 "rejected": [{"id", "reason"}]} refines it, also where `rejected` is a list of ids or only a number: what it does not
 account for counts as rejected. Any other body changes nothing, because receivers answer 2xx with empty bodies, HTML and
-prose.
+prose; only a whole web page is remarked on.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from collector.delivery.sink import Accepted, Answer, Request, Retry, SinkLimits, SinkType, TooLarge, Verdict
 from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, verdict_of
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section, listed
+from collector.settings.options import listed
+from collector.settings.section import Section
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PAGE_BEGINS = re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE)
+PAGE = "it answers with a web page; if that is a portal or a filter on the way, the events are not stored"
 ADVICE = {
     **HALT_ADVICE,
     406: "Check sink.format and sink.content_type: the sink does not take this content type.",
     415: "Check sink.format, sink.content_type and sink.compression: the sink does not take this content.",
 }
+
+
+def _are_failures(statuses: list[int]) -> list[int]:
+    """A sink that says 200 has taken the events, so trying again would never end."""
+    if wrong := [status for status in statuses if not 300 <= status <= 599]:
+        raise ValueError(f"must be statuses from 300 to 599, which {wrong[0]} is not")
+    return statuses
 
 
 class HttpOptions(Section):
@@ -48,7 +59,7 @@ class HttpOptions(Section):
     max_event: int | None = Field(
         default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
     )
-    retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed)] = Field(
+    retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed), AfterValidator(_are_failures)] = Field(
         default=[],
         examples=[[409, 423]],
         description="statuses that mean `try again`, besides 408, 425, 429 and all from 500 on",
@@ -98,7 +109,7 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
             return TooLarge("its list of rejected events is too long to read")  # a smaller request has a shorter one
         return Accepted()
     if not isinstance(receipt, dict):
-        return Accepted()
+        return Accepted(remark=PAGE if PAGE_BEGINS.match(body) else "")
     named, unnamed = _rejected(receipt.get("rejected"))
     accepted, duplicates = _count(receipt.get("accepted")), _count(receipt.get("duplicate"))
     missing, remark = 0, ""

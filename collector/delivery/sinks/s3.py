@@ -34,7 +34,8 @@ from collector.delivery.sink import (
 from collector.delivery.statuses import CHECK_URL, is_success, retry_after, verdict_of
 from collector.errors import ConfigurationError
 from collector.flow.outcome import Sealed
-from collector.settings.options import Section, SinkSettings
+from collector.settings.options import SinkSettings
+from collector.settings.section import Section
 
 EXISTS, CONFLICT, NOT_IMPLEMENTED = 412, 409, 501
 LARGEST_OBJECT = 5_000_000_000  # of a single PUT

@@ -12,7 +12,7 @@ import orjson
 
 from collector.delivery.sink import Answer, Retry, SinkType, Verdict
 from collector.delivery.sinks.http import HttpSink
-from collector.settings.options import Section
+from collector.settings.section import Section
 
 
 class StoreSink(HttpSink):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-HEIGHT, FOOT = 220, 22  # pixels of the plot, and of the names below it
+HEIGHT = 220  # pixels of the plot
 SERIES = 7  # and the rest together
 OTHERS = "others"
 LABELS = 5  # names below a chart that a phone has room for

@@ -20,7 +20,7 @@ DIMENSIONS = {"model": "model", "project": "project", "host": "host", "user": "u
 METRICS = {"cost": "cost", "output": "output tokens", "tokens": "all tokens"}
 KEPT = (*FILTERS, "days", "since", "until")  # what goes along to the next page
 MANY_DAYS, VERY_MANY_DAYS = 120, 750
-LONGEST = 512
+LONGEST, LARGEST = 512, 10**9
 
 
 class Chosen(NamedTuple):
@@ -94,10 +94,10 @@ class Chosen(NamedTuple):
         """Any other parameter."""
         return self.given.get(name, "")[:most]
 
-    def number(self, name: str, most: int = 10**9) -> int:
+    def number(self, name: str) -> int:
         """A parameter that counts."""
         value = self.given.get(name, "")
-        return min(int(value), most) if value.isascii() and value.isdigit() and len(value) < 20 else 0
+        return min(int(value), LARGEST) if value.isascii() and value.isdigit() and len(value) < 20 else 0
 
     def link(self, path: str = "", **changes: str | int | None) -> str:
         """The address of this page with parameters changed, or of another one with the same filters."""

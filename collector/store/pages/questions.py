@@ -11,7 +11,7 @@ import sqlite3
 from datetime import date, datetime
 from typing import Any
 
-from collector.store.queries import DIMENSIONS, WITH_MODEL, Rows, Selection
+from collector.store.queries import DIMENSIONS, WITH_MODEL, Rows, Selection, rows_of
 
 MOST_VALUES = 300  # of a filter
 PAGE_OF_SESSIONS = 50
@@ -35,13 +35,6 @@ FIGURES_OF_A_SESSION = (
 THESE = "IN (SELECT value FROM json_each(:sessions))"
 
 
-def ask(connection: sqlite3.Connection, text: str, **parameters: Any) -> Rows:
-    """The rows of one statement, as dictionaries."""
-    cursor = connection.execute(text, parameters)
-    names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
-
-
 def days_of(connection: sqlite3.Connection) -> tuple[date | None, date | None]:
     """The first and the last day with anything in the store."""
     found = connection.execute(
@@ -56,9 +49,9 @@ def values_of_filters(connection: sqlite3.Connection) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name in ("project", "host", "user", "agent"):
         text = f"SELECT DISTINCT {DIMENSIONS[name]} AS value FROM places ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
-        found[name] = [row["value"] for row in ask(connection, text) if row["value"]]
+        found[name] = [row["value"] for row in rows_of(connection, text) if row["value"]]
     text = f"SELECT DISTINCT model AS value FROM model_days ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
-    found["model"] = [row["value"] for row in ask(connection, text) if row["value"]]
+    found["model"] = [row["value"] for row in rows_of(connection, text) if row["value"]]
     return found
 
 
@@ -103,7 +96,7 @@ WHERE {"true" if chosen.model is None else f"session_id IN ({WITH_MODEL})"}
     ))
 ORDER BY {ORDERS[order]}, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
 """  # noqa: S608
-    return [row["session_id"] for row in ask(connection, text, words=words, offset=offset, **chosen.parameters)]
+    return [row["session_id"] for row in rows_of(connection, text, chosen, words=words, offset=offset)]
 
 
 def sessions_of(connection: sqlite3.Connection, sessions: list[str]) -> Rows:
@@ -111,7 +104,7 @@ def sessions_of(connection: sqlite3.Connection, sessions: list[str]) -> Rows:
     given = json.dumps(sessions)
     rows = {
         row["session_id"]: row
-        for row in ask(connection, f"SELECT * FROM sessions WHERE session_id {THESE}", sessions=given)  # noqa: S608
+        for row in rows_of(connection, f"SELECT * FROM sessions WHERE session_id {THESE}", sessions=given)  # noqa: S608
     }
     more = f"""
 SELECT session_id, sum(messages) AS messages, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
@@ -132,7 +125,7 @@ FROM contexts JOIN activity_totals ON activity_totals.context = contexts.number 
     empty: dict[str, Any] = dict.fromkeys(FIGURES_OF_A_SESSION, 0)
     found = {name: {**empty, "git_branch": None, "cwd": None, **row} for name, row in rows.items()}
     for text in (more, calls, happened):
-        for row in ask(connection, text, sessions=given):
+        for row in rows_of(connection, text, sessions=given):
             if row["session_id"] in found:
                 found[row["session_id"]] |= row
     for row in found.values():
@@ -151,7 +144,7 @@ WHERE session_id {THESE} ORDER BY coalesce(row.time, ''), row.number
 """  # noqa: S608
     return {
         row["session_id"]: json.loads(row["link"])
-        for row in ask(connection, text, sessions=json.dumps(sessions))
+        for row in rows_of(connection, text, sessions=json.dumps(sessions))
         if row["link"]
     }
 
@@ -173,7 +166,7 @@ SELECT strftime('%w', hour || ':00'{zone}) AS weekday, strftime('%H', hour || ':
     sum(prompts) AS prompts, sum(output) AS output, (sum(cost) + 50000) / 100000 AS cost
 FROM happened GROUP BY 1, 2 HAVING strftime('%w', happened.hour || ':00') IS NOT NULL
 """  # noqa: S608
-    return ask(connection, text, **chosen.parameters)
+    return rows_of(connection, text, chosen)
 
 
 def spans(connection: sqlite3.Connection, chosen: Selection) -> Rows:
@@ -184,7 +177,7 @@ FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
 WHERE hour <> '' AND session_id IS NOT NULL AND first_time IS NOT NULL AND {chosen.where()}
 ORDER BY hour DESC LIMIT {MOST_SPANS}
 """  # noqa: S608
-    return ask(connection, text, **chosen.parameters)
+    return rows_of(connection, text, chosen)
 
 
 def heartbeats(connection: sqlite3.Connection) -> Rows:
@@ -199,7 +192,7 @@ JOIN packed_bodies ON packed_bodies.number = row.number
 WHERE session_id IS NULL AND project IS NULL AND cwd IS NULL ORDER BY row.time DESC LIMIT {MOST_VALUES}
 """  # noqa: S608
     newest: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for row in ask(connection, text):
+    for row in rows_of(connection, text):
         said = json.loads(row.pop("body")).get("attributes")
         if isinstance(said, dict) and not said.get("canary"):
             newest.setdefault((row["host_id"], row["user"]), row | {"attributes": said})
@@ -222,7 +215,7 @@ used AS (
 )
 SELECT * FROM wrote LEFT JOIN used USING (version) WHERE events > 0 ORDER BY last_time DESC
 """  # noqa: S608
-    return ask(connection, text, **chosen.parameters)
+    return rows_of(connection, text, chosen)
 
 
 def length(first: str | None, last: str | None) -> float | None:

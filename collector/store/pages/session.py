@@ -13,7 +13,7 @@ import orjson
 from markupsafe import Markup
 
 from collector.store.pages.asked import Asked, NotThere
-from collector.store.pages.questions import ask, length, pull_requests, sessions_of
+from collector.store.pages.questions import length, pull_requests, sessions_of
 from collector.store.pages.rendering import macros
 from collector.store.pages.timeline import (
     CONVERSATION,
@@ -26,6 +26,7 @@ from collector.store.pages.timeline import (
     item_of,
     plain,
 )
+from collector.store.queries import rows_of
 
 MOST_EVENTS, MOST_BYTES = 150, 200_000  # of one page
 MOST_AGENTS, DEEPEST = 200, 6
@@ -93,8 +94,9 @@ JOIN packed_bodies ON packed_bodies.number = row.number
 WHERE row.id = :id AND context.session_id = :session
 """
     given = asked.chosen.text("id")
+    session = asked.chosen.text("session")
     is_id = len(given) == 32 and all(letter in "0123456789abcdef" for letter in given)
-    found = ask(asked.connection, text, id=bytes.fromhex(given) if is_id else b"", session=asked.chosen.text("session"))
+    found = rows_of(asked.connection, text, id=bytes.fromhex(given) if is_id else b"", session=session)
     if not found:
         raise NotThere
     event = orjson.loads(found[0]["body"])
@@ -121,7 +123,7 @@ SELECT row.number AS number FROM contexts JOIN event_rows AS row ON row.context 
 WHERE session_id = :session AND {whose} AND {shown} AND kind NOT IN ('prompt_history', 'session_index')
 ORDER BY coalesce(row.time, ''), row.number
 """  # noqa: S608 - our own words
-    return [row["number"] for row in ask(asked.connection, text, session=session, agent=agent)]
+    return [row["number"] for row in rows_of(asked.connection, text, session=session, agent=agent)]
 
 
 def _items(asked: Asked, numbers: list[int], start: int, agents: frozenset[str]) -> tuple[list[Markup], int]:
@@ -156,7 +158,7 @@ def _answers(asked: Asked, calls: list[str]) -> dict[str, Answer]:
     given = json.dumps(calls)
     known = {
         row["call_id"]: row
-        for row in ask(
+        for row in rows_of(
             asked.connection,
             f"SELECT call_id, ok, duration_ms, duration_from, result_time FROM call_totals WHERE call_id {THESE}",  # noqa: S608
             calls=given,
@@ -166,7 +168,7 @@ def _answers(asked: Asked, calls: list[str]) -> dict[str, Answer]:
 SELECT call_id, min(number) AS number FROM tool_rows WHERE is_result AND call_id {THESE} GROUP BY 1
 """  # noqa: S608
     answers = {}
-    for row in ask(asked.connection, text, calls=given):
+    for row in rows_of(asked.connection, text, calls=given):
         event = _event(asked, row["number"])
         answers[row["call_id"]] = answer_in(event, row["call_id"], known.get(row["call_id"], {}))
     return answers
@@ -183,7 +185,7 @@ SELECT agent_id, (sum(cost_exact) + 50000) / 100000 AS cost_micros, sum(output_t
 FROM contexts JOIN usage_costs ON usage_costs.context = contexts.number
 WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1
 """
-    costs = {row["agent_id"]: row for row in ask(asked.connection, spent, session=session)}
+    costs = {row["agent_id"]: row for row in rows_of(asked.connection, spent, session=session)}
     return [
         Agent(
             row["agent_id"],
@@ -195,7 +197,7 @@ WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1
             costs.get(row["agent_id"], {}).get("cost_micros") or 0,
             costs.get(row["agent_id"], {}).get("output_tokens") or 0,
         )
-        for row in ask(asked.connection, text, session=session)
+        for row in rows_of(asked.connection, text, session=session)
     ]
 
 
@@ -209,7 +211,7 @@ SELECT unpacked(body) AS body FROM packed_bodies WHERE number = (
 """
     named, parents = {}, {}
     for agent in agents:
-        found = ask(asked.connection, text, session=session, agent=agent.id)
+        found = rows_of(asked.connection, text, session=session, agent=agent.id)
         event = orjson.loads(found[0]["body"]) if found else {}
         named[agent.id] = agent._replace(description=plain(event.get("agent_description")))
         parents[agent.id] = plain(event.get("parent_agent_id"))
@@ -244,5 +246,5 @@ FROM contexts JOIN event_rows AS row ON row.context = contexts.number
 WHERE session_id = :session AND row.kind = 'session_cost' AND row.reported_cost IS NOT NULL
 ORDER BY coalesce(row.time, '') DESC, row.number DESC LIMIT 1
 """
-    found = ask(asked.connection, text, session=session)
+    found = rows_of(asked.connection, text, session=session)
     return found[0]["cost"] if found else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from collector.log import counted
+from collector.log import counted, in_words
 
 MOST = 4000  # characters of one text on a page of many
 GROWN = 5
@@ -84,11 +84,11 @@ def short(value: float | None) -> str:
     """A number, in three digits or so."""
     if value is None:
         return NOTHING
-    for unit in ("", " k", " M", " G"):
-        if abs(value) < 999.5 or unit == " G":
-            return f"{value:,.0f}{unit}" if not unit or abs(value) >= 99.95 else f"{value:.1f}{unit}"
+    units = ["", " k", " M", " G"]
+    while abs(value) >= 999.5 and len(units) > 1:
         value /= 1000
-    raise AssertionError
+        del units[0]
+    return f"{value:,.0f}{units[0]}" if not units[0] or abs(value) >= 99.95 else f"{value:.1f}{units[0]}"
 
 
 def dollars(micros: int | None) -> str:
@@ -109,26 +109,15 @@ def duration(milliseconds: float | None) -> str:
         return f"{milliseconds:.0f} ms"
     if milliseconds < MINUTE:
         return f"{milliseconds / SECOND:.1f} s"
-    for unit, name, part, part_name in (
-        (DAY, "d", HOUR, "h"),
-        (HOUR, "h", MINUTE, "min"),
-        (MINUTE, "min", SECOND, "s"),
-    ):
-        if milliseconds >= unit:
-            whole, rest = divmod(int(milliseconds), unit)
-            return f"{whole} {name} {rest // part} {part_name}" if rest // part else f"{whole} {name}"
-    raise AssertionError
+    units = ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "min"), (MINUTE, "min", SECOND, "s"))
+    unit, name, part, part_name = next(each for each in units if milliseconds >= each[0])
+    whole, rest = divmod(int(milliseconds), unit)
+    return f"{whole} {name} {rest // part} {part_name}" if rest // part else f"{whole} {name}"
 
 
 def size(amount: float | None) -> str:
     """A number of bytes."""
-    if amount is None:
-        return NOTHING
-    for unit in ("bytes", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:,.1f} GB"
+    return NOTHING if amount is None else in_words(amount)
 
 
 def percent(part: float | None, whole: float | None) -> str:

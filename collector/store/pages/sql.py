@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from collector.store.asking import Answer, ask
+from collector.store.asking import Answer, ask, plain
 from collector.store.database import StoreError
 from collector.store.pages.asked import Asked, NotUnderstood
 from collector.store.pages.rendering import weighed
@@ -69,9 +69,7 @@ def csv_file(asked: Asked) -> Response:
 
 def json_file(asked: Asked) -> Response:
     """The answer as JSON: an array with one object for each row."""
-    answer = _whole(asked)
-    rows = [dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows]
-    return _file(orjson.dumps(rows), "application/json", "collector.json")
+    return _file(orjson.dumps(list(_whole(asked).objects)), "application/json", "collector.json")
 
 
 def _numbers(answer: Answer | None) -> list[bool]:
@@ -93,12 +91,8 @@ def _file(content: bytes, media_type: str, name: str) -> Response:
 
 
 def _cell(value: Any) -> Any:
-    value = _plain(value)
+    value = plain(value)
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def _plain(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
 
 
 def _columns(asked: Asked) -> list[tuple[str, list[str]]]:

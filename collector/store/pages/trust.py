@@ -59,10 +59,10 @@ def view(asked: Asked) -> dict[str, Any]:
 def _agent(row: dict[str, Any]) -> dict[str, Any]:
     """What the newest heartbeat of an agent says, and whether it adds up."""
     said = row["attributes"]
-    skipped = said.get("skipped")
-    counts = [said.get("delivered"), sum(_counts(skipped)), said.get("quarantined")]
-    decided = sum(count for count in counts if isinstance(count, int))
-    lines = said.get("lines") if isinstance(said.get("lines"), int) else None
+    named = ("lines", "delivered", "quarantined", "lag", "quarantine", "withheld")
+    figures = {name: said[name] if isinstance(said.get(name), int) else None for name in named}
+    skipped, lines = sum(_counts(said.get("skipped"))), figures["lines"]
+    decided = skipped + (figures["delivered"] or 0) + (figures["quarantined"] or 0)
     silent = _since(row["time"])
     return {
         "host": row["host"],
@@ -73,14 +73,9 @@ def _agent(row: dict[str, Any]) -> dict[str, Any]:
         "is_silent": silent is not None and silent > (VERY_SILENT_MS if said.get("is_last") else SILENT_MS),
         "version": said.get("version"),
         "command": said.get("command"),
-        "lines": lines,
-        "delivered": counts[0] if isinstance(counts[0], int) else None,
-        "skipped": counts[1],
-        "quarantined": counts[2] if isinstance(counts[2], int) else None,
+        **figures,
+        "skipped": skipped,
         "balances": None if lines is None else lines == decided,
-        "lag": said.get("lag") if isinstance(said.get("lag"), int) else None,
-        "in_quarantine": said.get("quarantine") if isinstance(said.get("quarantine"), int) else None,
-        "withheld": said.get("withheld") if isinstance(said.get("withheld"), int) else None,
         "capture_level": said.get("capture_level"),
         "problem": said.get("problem"),
     }

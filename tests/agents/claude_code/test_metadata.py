@@ -224,6 +224,30 @@ def test_what_a_person_says_to_a_tool_is_typed(name: str, words: str) -> None:
     assert words in written(normalized(ALL_RECORDS[name], context(off=frozenset({"thinking", "answers"}))))
 
 
+FORKED = [
+    {"type": "tool_result", "tool_use_id": "toolu_01fork", "content": "Fork started - that fork is you."},
+    {
+        "type": "text",
+        "text": f"<fork-boilerplate>\nYou are a worker fork.\n</fork-boilerplate>\n\nYour directive: {PLANTED}",
+    },
+]
+DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTED}</result>\n</task-notification>"
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "off"),
+    [
+        ("queue_enqueue", {"content": DONE}, "answers"),
+        ("queue_enqueue", {"content": DONE}, "tool_output"),
+        ("frame_link", {"title": PLANTED}, "answers"),
+        ("tool_result_bash", {"message": {"role": "user", "content": FORKED}}, "tool_input"),
+    ],
+)
+def test_what_agents_are_told_and_answer_stays_here_wherever_it_waits(name: str, record: Any, off: str) -> None:
+    assert leaks(normalized(ALL_RECORDS[name] | record))
+    assert not leaks(normalized(ALL_RECORDS[name] | record, context(off=frozenset({off}))))
+
+
 def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:
     loud = {"text", "input", "patch", "details", "message", "file", "cwd", "title"}
     for name, kind, record in SOURCES:

@@ -1,0 +1,92 @@
+"""What several commands share: options, what they amount to as settings, and whose services there are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from collector import settings
+from collector.cli.verbosity import asked_level
+from collector.delivery.sinks.registry import SINKS
+
+SOME_LEFT = 3  # the exit code where some lines were quarantined, or something was left for another time
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="PATH", help="Your configuration file, in place of the usual one.", show_default=False
+    ),
+]
+Roots = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--root", metavar="DIRECTORY", help="A directory to read, such as ~/.claude; repeatable.", show_default=False
+    ),
+]
+SinkUrl = Annotated[
+    str | None, typer.Option("--sink-url", metavar="URL", help="Where to POST the batches.", show_default=False)
+]
+SinkType = Annotated[
+    str | None, typer.Option("--sink-type", metavar="TYPE", help=f"One of {', '.join(SINKS)}.", show_default=False)
+]
+StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help="The state file.", show_default=False)]
+SinkName = Annotated[
+    str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+LedgerAsJson = Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")]
+MaxWait = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", min=0, help="Seconds to wait in all for a failing sink.", show_default=False),
+]
+Database = Annotated[
+    Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
+]
+Since = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="From this day on (UTC).")]
+Until = Annotated[
+    datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
+]
+FromNow = Annotated[
+    bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
+]
+
+
+def flags(
+    root: list[str] | None = None,
+    sink_url: str | None = None,
+    sink_type: str | None = None,
+    state: Path | None = None,
+    max_wait: float | None = None,
+) -> dict[str, dict[str, Any] | list[str]]:
+    """The flags that commands share, in the shape of the settings."""
+    given: dict[str, dict[str, Any] | list[str]] = {}
+    if level := asked_level():
+        given["log"] = {"level": level}
+    if root:
+        given["roots"] = root
+    sink = {name: value for name, value in (("url", sink_url), ("type", sink_type)) if value is not None}
+    if sink:
+        given["sink"] = sink
+    if state is not None:
+        given["state"] = {"path": str(state)}
+    if max_wait is not None:
+        given["retry"] = {"max_wait": max_wait}
+    return given
+
+
+def day_of(moment: datetime | None) -> str:
+    """The day that --since or --until names, as the store says it; empty where it is not given."""
+    return moment.date().isoformat() if moment else ""
+
+
+def services_here() -> list[dict[str, str]]:
+    """The services that are installed for whoever runs this command."""
+    from collector.install.installed import services_of
+    from collector.install.plans import Person
+
+    return services_of(Person(settings.account(), os.getuid(), settings.home()), sys.platform)

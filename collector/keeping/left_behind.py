@@ -1,0 +1,70 @@
+"""What is kept beside a state and belongs to nothing any more: held files whose index was damaged, and what was held or
+quarantined for sinks that are no longer configured.
+
+In: the states in use. Out: what else lies beside them, and what held transcripts say of themselves, as nothing else may
+tell whose they are. Nothing sends them. Invariant: who says no reaches them, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import orjson
+
+from collector.errors import StateError
+from collector.files import opened_plain
+from collector.keeping.held import INDEX, look_into
+
+HELD, QUARANTINE, TRANSCRIPT = ".held", ".quarantine.jsonl", ".jsonl"
+
+
+def left_behind(states: Sequence[Path]) -> list[Path]:
+    """Every held transcript of which the agents of these states know nothing."""
+    known = [state.with_name(state.stem + HELD) for state in states]
+    directories = {path for state in states for path in state.parent.glob(f"*{HELD}.damaged-*")}
+    directories |= {path for state in states for path in state.parent.glob(f"*{HELD}") if path not in known}
+    directories |= {path for path in known if look_into(path).damage}  # it is moved when something is held again
+    return [path for directory in sorted(directories) for path in sorted(directory.glob(f"*{TRANSCRIPT}"))]
+
+
+def quarantines_left_behind(states: Sequence[Path]) -> list[Path]:
+    """Every quarantine beside these states that belongs to none of them."""
+    known = {state.with_name(state.stem + QUARANTINE) for state in states}
+    return sorted({path for state in states for path in state.parent.glob(f"*{QUARANTINE}")} - known)
+
+
+def drop_left_behind(states: Sequence[Path], is_meant: Callable[[Iterable[str]], bool]) -> int:
+    """Drops those that are meant, by what their records say of themselves; returns how many that was."""
+    dropped = 0
+    for path in left_behind(states):
+        try:
+            if is_meant(said_in(path)):
+                _drop(path)
+                dropped += 1
+        except OSError as error:
+            raise StateError(
+                f"Cannot look through {path}: {error.strerror}. It is a transcript that was held for a sink; nothing "
+                "sends it now, but it may be of what you said no to. Remove it."
+            ) from None
+    return dropped
+
+
+def said_in(path: Path) -> Iterator[str]:
+    """The texts at the top of every record: its session, its directory. What is below may speak of anything."""
+    with contextlib.suppress(FileNotFoundError), os.fdopen(opened_plain(path), "rb") as lines:
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                record = orjson.loads(line.strip(b"\0").decode("utf-8", "replace"))
+                yield from (text for text in record.values() if type(text) is str) if type(record) is dict else ()
+
+
+def _drop(path: Path) -> None:
+    for each in path.parent.glob(f"{path.stem}.*"):  # its companion goes with it
+        each.unlink(missing_ok=True)
+    # The index still names it, and is passed over there. A crash before this leaves one that names nothing.
+    if {each.name for each in path.parent.iterdir()} <= {INDEX}:
+        (path.parent / INDEX).unlink(missing_ok=True)
+        path.parent.rmdir()

@@ -1,0 +1,30 @@
+"""A section of the configuration: a table in which every key is known, and a switch is no number.
+
+In: what a file, the environment or a flag says. Out: a frozen model, or pydantic's error.
+"""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import Annotated, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+YEAR = 31_536_000
+Seconds = Annotated[float, Field(le=YEAR)]  # the system cannot wait for much longer than that
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_is_a_number(cls, value: object, info: ValidationInfo) -> object:
+        """Pydantic would take `timeout = true` for a second."""
+        if isinstance(value, bool) and info.field_name is not None:
+            annotation = cls.model_fields[info.field_name].annotation
+            for kind in get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,):
+                if kind in (int, float):
+                    raise PydanticCustomError(f"{kind.__name__}_type", "must be a number")
+        return value

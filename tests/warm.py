@@ -1,0 +1,140 @@
+"""Starts the command without loading its modules anew: a process that has them loaded forks for every start.
+
+    done = warm.run([*COLLECTOR, "scan"], env=..., cwd=..., input=b"")     # as subprocess.run
+
+What it starts is a process of its own, with streams, environment, directory, signals and an exit code. Loading was two
+thirds of what most commands of the suite cost. It differs from a start by a person in this: modules are there already,
+and all of one worker have one seed for hashes. So a service (Agent.start), and whatever tests the start itself, is
+started by subprocess; and so is every command on a system other than Linux, or with variables that Python reads.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import collector.__main__
+
+COLLECTOR = (sys.executable, "-m", "collector")
+LOADED = (
+    *("cli.scan", "cli.preview", "cli.status", "cli.doctor", "cli.exclude", "assembly", "way_out", "store.inside"),
+    *("redact.scan.engines", "inspection.preview", "inspection.sessions", "inspection.doctor", "service.footprint"),
+)
+READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
+READ = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONUTF8": "1"}
+PR_SET_CHILD_SUBREAPER = 36
+LARGEST = 1 << 20
+_one_at_a_time = threading.Lock()
+
+
+def run(command: list[str], *, env: dict[str, str], input: bytes, timeout: float, cwd: Any) -> Any:  # noqa: A002
+    """Runs a command to its end; one that cannot be started like this, by subprocess."""
+    start = _Warm if _can(command, env) else subprocess.Popen
+    with start(
+        command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            output, errors = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def _can(command: list[str], env: dict[str, str]) -> bool:
+    read = {name: value for name, value in env.items() if name.startswith(READ_AT_START)}
+    return sys.platform == "linux" and tuple(command[:3]) == COLLECTOR and read == READ
+
+
+class _Warm(subprocess.Popen[bytes]):
+    """A process that the loaded one has forked. Everything else about it is as subprocess has it."""
+
+    def _execute_child(self, args: Any, *rest: Any) -> None:
+        cwd, env, ends = rest[4], rest[5], rest[9:15]  # of the pipes: the child's and ours, in turn
+        sys.audit("subprocess.Popen", args[0], args, cwd, env)
+        said = {"arguments": args[3:], "cwd": os.fspath(cwd), "env": env, "umask": os.umask(0)}
+        os.umask(said["umask"])
+        with _one_at_a_time:
+            channel = _loaded()
+            socket.send_fds(channel, [json.dumps(said).encode()], [ends[0], ends[3], ends[5]])
+            self.pid = int(channel.recv(32))
+        self._child_created = True
+        self._close_pipe_fds(*ends)  # type: ignore[attr-defined]
+
+
+@functools.cache
+def _loaded() -> socket.socket:
+    """The way to the loaded process of this worker."""
+    # What it forks is handed on to this process once the one in between has ended, so that it can be waited for here.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with there, open(os.devnull, "r+b") as nothing:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.warm", str(there.fileno())],
+            env={"PATH": os.environ["PATH"], "HOME": "/", **READ},
+            pass_fds=[there.fileno()],
+            stdin=nothing,
+            stdout=nothing,
+        )
+
+    def end() -> None:
+        here.close()
+        process.wait()
+
+    atexit.register(end)
+    return here
+
+
+def _serve(channel: socket.socket) -> None:
+    collector.__main__._import_without_unused_parts()
+    for name in LOADED:
+        import_module(f"collector.{name}")
+    gc.freeze()
+    while True:
+        message, ends, _, _ = socket.recv_fds(channel, LARGEST, 3)
+        if not message:
+            return
+        told, tells = os.pipe()
+        between = os.fork()
+        if not between:
+            child = os.fork()
+            if not child:
+                _become(json.loads(message), ends)
+                sys.exit(collector.__main__.main())  # type: ignore[func-returns-value]
+            os.write(tells, str(child).encode())
+            os._exit(0)
+        os.waitpid(between, 0)  # or nobody could wait yet for what it has forked
+        channel.send(os.read(told, 32))
+        for end in (told, tells, *ends):
+            os.close(end)
+
+
+def _become(said: dict[str, Any], ends: list[int]) -> None:
+    for number, end in enumerate(ends):
+        os.dup2(end, number)
+    os.closerange(3, 64)
+    os.environ.clear()
+    os.environ.update(said["env"])
+    time.tzset()
+    os.chdir(said["cwd"])
+    os.umask(said["umask"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = [collector.__main__.__file__, *said["arguments"]]
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests; they end this one
+    _serve(socket.socket(fileno=int(sys.argv[1])))
