@@ -22,6 +22,7 @@ from collector.redact.structures.not_a_name import (
     is_one_of_several,
     is_report,
     is_taken_out,
+    stands_for_itself,
 )
 from collector.redact.structures.notation import Sign, notation_of, read_sign
 from collector.redact.structures.value_end import (
@@ -36,17 +37,13 @@ from collector.redact.structures.value_end import (
 )
 from collector.redact.structures.whole_name import Name, whole_name
 from collector.redact.words.asked import asks_for_a_secret, is_one_secret
-from collector.redact.words.code import is_name_in_code
-from collector.redact.words.labels import is_camel, is_joined, is_result, is_translated
-from collector.redact.words.letter_pairs import reads_like_words
+from collector.redact.words.labels import is_result, is_translated
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
-from collector.redact.words.phrases import is_chosen_words, is_sure
+from collector.redact.words.phrases import is_worded
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import (
     Notation,
-    has_random_part,
     is_key_in_hex,
-    is_salt,
     is_secret,
 )
 
@@ -145,7 +142,6 @@ _pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _key_follows = re.compile(rb"[\"']\s?:")
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
 _said = re.compile(rb"[a-z]{5,16}-[0-9]{2,4}")  # the passphrase is "otter-88"
-_in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
 _SETTERS = word_set("set with put add define use password passwd secret token new basic setenv credentials")
 
 
@@ -207,7 +203,7 @@ def _assigned(text: bytes, match: re.Match[bytes], first: int, stop: int, name: 
     if is_alone:
         value = text[first:last].decode("latin-1")
         is_one = is_secret(value, promised, notation)
-        if not (is_one or (promised is Promise.PASSWORD and _is_worded(value, notation, name.text))):
+        if not (is_one or (promised is Promise.PASSWORD and is_worded(value, notation, name.text))):
             return []
     spans = _judge(text, first, last, promised, notation, stop, name.text)
     if spans and is_code_or_prose(text, match, first, last, notation):
@@ -289,29 +285,12 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, whole: Name) -> Span
         return []
     if b"\n" in separator and _key_follows.match(text, end, stop):
         return []
-    if is_vague and not is_said and _stands_for_itself(text[first:end], name, promised):
+    if is_vague and not is_said and stands_for_itself(text[first:end], name, promised):
         return []
     if b"[" in separator:
         for further, last in listed(text, end, stop, quote):
             spans += _judge(text, further, last, promised, Notation.QUOTED)
     return spans + _below(text, end, stop, whole, promised) if sign.is_list else spans
-
-
-def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
-    """Whether the string that follows a telling one in a list is just another name, or code."""
-    decoded = value.decode("latin-1")
-    if is_salt(decoded):
-        return False
-    if is_camel(decoded) or decoded.isdigit():
-        return True
-    if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
-        return not has_random_part(decoded)
-    is_label = decoded.islower() and is_joined(decoded) and "@" not in decoded
-    if promised <= Promise.OWNED or name.lower() == "pass" or is_label:
-        return True
-    if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
-        return True
-    return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)
 
 
 def _judge(
@@ -327,7 +306,7 @@ def _judge(
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
     is_one = is_secret(value, promised, notation)
-    is_one = is_one or (promised is Promise.PASSWORD and _is_worded(value, notation, name))
+    is_one = is_one or (promised is Promise.PASSWORD and is_worded(value, notation, name))
     if not is_one or is_shielded(text, first, end) or is_its_own_name(value, name):
         return []
     if is_translated(value, split_name(name)):
@@ -335,18 +314,6 @@ def _judge(
     if name.lower() == "pass" and is_result(value, is_reported=name == "PASS" and notation is Notation.CONFIGURATION):
         return []
     return [(first, whole_end(text, first, end, stop))]
-
-
-def _is_worded(value: str, notation: Notation, name: str) -> bool:
-    """Whether words are a password, as they are beside a name that can mean nothing else."""
-    if notation is Notation.BARE or not is_sure(name):
-        return False
-    return is_chosen_words(
-        value,
-        is_quoted=notation is Notation.QUOTED,
-        is_setting=name.startswith("ansible"),
-        is_assigned=notation is Notation.ENVIRONMENT,
-    )
 
 
 ASSIGNED_RULES = (

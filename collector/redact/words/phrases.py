@@ -76,3 +76,15 @@ def is_in_place(value: str) -> bool:
 def says_what_it_is(value: str) -> bool:
     """Whether a value names what stands there: `db-password`, `from_vault`."""
     return _tells.search(value) is not None
+
+
+def is_worded(value: str, notation: Notation, name: str) -> bool:
+    """Whether words are a password, as they are beside a name that can mean nothing else."""
+    if notation is Notation.BARE or not is_sure(name):
+        return False
+    return is_chosen_words(
+        value,
+        is_quoted=notation is Notation.QUOTED,
+        is_setting=name.startswith("ansible"),
+        is_assigned=notation is Notation.ENVIRONMENT,
+    )
