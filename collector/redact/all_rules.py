@@ -13,6 +13,7 @@ from collector.redact.structures.logins import LOGIN_RULES
 from collector.redact.structures.manifests import MANIFEST_RULES
 from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
 from collector.redact.structures.queries import QUERY_RULES
+from collector.redact.structures.recovery_codes import RECOVERY_CODE_RULES
 from collector.redact.structures.stores import STORE_RULES
 from collector.redact.structures.systems import SYSTEM_RULES
 from collector.redact.structures.tables import TABLE_RULES
@@ -33,6 +34,7 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *CALL_RULES,
     *SYSTEM_RULES,
     *ANSWER_RULES,
+    *RECOVERY_CODE_RULES,
     *TYPED_RULES,
     *STORE_RULES,
     *TOLD_RULES,

@@ -20,7 +20,7 @@ from collector.redact.words.distinctive import is_distinctive
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise, promise
-from collector.redact.words.secret_files import holds_a_secret
+from collector.redact.words.secret_files import holds_a_secret, holds_settings, is_lone_token
 from collector.redact.words.values import Notation, is_secret
 
 SESSIONS, SOURCES = 128, 4096
@@ -28,6 +28,7 @@ CALLS, VALUES = 256, 32
 SHORTEST, LONGEST = 8, 300
 COMMANDS = ("command", "cmd", "script", "commandLine", "code", "input")
 PATHS = ("file_path", "path")
+WRITTEN = ("content", "file_text", "new_string", "old_string")
 NAMED = frozenset({"named-secret", "telling-key", "secret-argument"})
 UNSURE = frozenset(
     {"named-key", "shouted-secret", "url-code", "url-signature", "told-token", "bare-login", "cookie-argument", "field"}
@@ -71,8 +72,9 @@ class Session:
             self._is_asked = event.get("role") == "assistant" and asks_for_a_secret(event.get("text"))
         for block in _blocks(event):
             kind = block.get("type")
-            if kind == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
-                _put(self._calls, call, None, CALLS)
+            if kind == "tool_call" and (call := block.get("call_id")):
+                if _asks_for_a_secret(block):
+                    _put(self._calls, call, None, CALLS)
                 written = (*written, *_written(block.get("input")))
             elif may_describe and kind == "tool_result" and isinstance(text := block.get("text"), str):
                 for number in fields_for_secrets(text):
@@ -177,11 +179,22 @@ def _asks_for_a_secret(block: dict[str, Any]) -> bool:
 
 
 def _written(given: Any) -> list[dict[str, Any]]:
-    """What a call writes to a file that holds nothing but a secret: its input, or the edits in it."""
-    if not isinstance(given, dict) or not any(_holds_one(given.get(key)) for key in PATHS):
+    """What a call writes to a file that holds nothing but a secret, or in place of a value in one of settings: its
+    input, or the edits in it."""
+    paths = [path for key in PATHS if isinstance(path := given.get(key), str)] if isinstance(given, dict) else []
+    is_only_secret = any(map(holds_a_secret, paths))
+    if not is_only_secret and not any(map(holds_settings, paths)):
         return []
     edits = given.get("edits")
-    return [given, *(edit for edit in edits if isinstance(edit, dict))] if isinstance(edits, list) else [given]
+    parts = [given, *(edit for edit in edits if isinstance(edit, dict))] if isinstance(edits, list) else [given]
+    return parts if is_only_secret else [part for part in parts if _replaces_a_token(part)]
+
+
+def _replaces_a_token(part: dict[str, Any]) -> bool:
+    """Whether an edit puts one value in place of another, and one of them was drawn."""
+    texts = [text for key in WRITTEN if isinstance(text := part.get(key), str) and text]
+    is_bare = not any("=" in text.strip().rstrip("=") or len(text.split()) != 1 for text in texts)
+    return is_bare and any(map(is_lone_token, texts))
 
 
 def _holds_one(path: Any) -> bool:

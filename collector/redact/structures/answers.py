@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from collector.redact.rule import Rule, Spans
 from collector.redact.words.asked import asks_for_a_secret, is_one_secret
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.names import Promise
 from collector.redact.words.phrases import is_in_place
-from collector.redact.words.secret_files import holds_a_secret
+from collector.redact.words.secret_files import holds_a_secret, holds_settings, is_lone_token
 from collector.redact.words.values import Notation, is_secret
 
 _WRITTEN = 1200  # how far behind the path of a file
@@ -52,7 +53,7 @@ _PROGRAMS = "|".join(
 _prompt = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)[^\n\x90\x91]{0,60}\Z")
 _line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91\"]|\\+[nr\"]|\Z)")
 _written = re.compile(
-    rf"{_QUOTE}(?:content|file_text|old_string|new_string){_QUOTE}:\s?{_QUOTE}(?P<secret>[^\s\"\\\x90\x91]{{4,400}})"
+    rf"{_QUOTE}(?:content|file_text|(?:old|new)_?[sS]tring){_QUOTE}:\s?{_QUOTE}(?P<secret>[^\s\"\\\x90\x91]{{4,400}})"
     rf"(?:\\{{1,3}}n)?{_QUOTE}".encode()
 )
 
@@ -74,12 +75,18 @@ def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 
 
 def _of_file(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What is written to a file that holds nothing but a secret."""
-    if not holds_a_secret(match["path"].decode("latin-1")):
+    """What is written to a file that holds nothing but a secret, or alone to one of settings."""
+    path = match["path"].decode("latin-1")
+    is_one: Callable[[str], bool]
+    if holds_a_secret(path):
+        is_one = is_in_place
+    elif holds_settings(path):
+        is_one = is_lone_token
+    else:
         return []
     limit = min(stop, match.end() + _WRITTEN)
     found = _written.finditer(text, match.end(), limit)
-    return [one.span("secret") for one in found if is_in_place(one["secret"].decode("latin-1"))]
+    return [one.span("secret") for one in found if is_one(one["secret"].decode("latin-1"))]
 
 
 def _into_file(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
@@ -157,14 +164,19 @@ ANSWER_RULES = (
         "secret-file",
         rf"{_QUOTE}(?:file_path|filePath){_QUOTE}:\s?{_QUOTE}(?P<path>[^\"\\\n\x90\x91]{{1,200}}){_QUOTE},",
         trigger=rf"{_QUOTE}(?:file_path|filePath){_QUOTE}:\s?{_QUOTE}[^\"\\\n\x90\x91]{{0,200}}"
-        rf"(?:pass|pw|secret|token|\.key|credential|api[-_]?key|AdminPassword)[a-z.-]{{0,12}}{_QUOTE},",
+        rf"(?:pass|pw|secret|token|\.key|credential|api[-_]?key|AdminPassword|\.env)[a-z.-]{{0,12}}{_QUOTE},",
         locate=_of_file,
         around=(0, _WRITTEN),
         before="",
         after="",
-        about="what is written to a file that holds nothing but a secret",
-        examples=('{{"file_path": "/srv/app/config/master.key", "content": "{0-9a-f:32}"',),
+        about="what is written to a file that holds nothing but a secret, or alone to one of settings",
+        examples=(
+            '{{"file_path": "/srv/app/config/master.key", "content": "{0-9a-f:32}"',
+            '{{"file_path": "/srv/.env.production", "old_string": "{A-Za-z0-9+~*:18}7x", "new_string": "{0-9a-f:48}"',
+        ),
         near_misses=(
+            '{{"file_path": "/srv/app/.env", "old_string": "eu-central-1", "new_string": "release-2026-05-11-x2"',
+            '{{"file_path": "/srv/app/.env.example", "new_string": "{0-9a-f:48}"',
             '{{"file_path": "/srv/app/token.py", "content": "{0-9a-f:32}"',
             '{{"file_path": "/srv/app/master.key", "content": "<key>"',
         ),

@@ -49,7 +49,7 @@ from collector.redact.words.values import (
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
 
-_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
+_QUOTE = r"""(?:[fbruln]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
 _MARK = r"\\{0,7}[\"']"
 _CLOSE = r"""(?:\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?|&(?:quot|#34|#39|apos);|%2[27])"""

@@ -14,7 +14,7 @@ from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import is_made_of_words
 from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
-from collector.redact.words.values import Notation, is_secret, looks_random
+from collector.redact.words.values import Notation, is_salt, is_secret, looks_random
 
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _QUOTE = r"\\{0,7}[\"']"
@@ -79,6 +79,11 @@ def _at_prompt(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Sp
 def _product_key(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     is_drawn = has_digit_and_letter(match["secret"].decode("latin-1")) and len(set(match["secret"])) >= 8
     return [match.span("secret")] if is_drawn else []
+
+
+def _is_application_salt(value: str) -> bool:
+    is_drawn = " " not in value and looks_random(value) and not is_made_of_words(value)
+    return is_salt(value) or (is_drawn and len(set(value)) >= 10 and not is_placeholder(value))
 
 
 def _is_licence(value: str) -> bool:
@@ -231,6 +236,25 @@ SYSTEM_RULES = (
         about="a key that unlocks a product",
         examples=("<serial>{A-Z0-9:5}-{A-Z0-9:5}-{A-Z0-9:5}-{A-Z0-9:5}-A7{A-Z0-9:3}</serial>",),
         near_misses=("serial number 12345-12345-12345-12345-12345", "license XXXXX-XXXXX-XXXXX-XXXXX-XXXXX"),
+    ),
+    Rule(
+        "WordPress",
+        "application-salt",
+        rf"(?:(?:AUTH|LOGGED_IN|NONCE|CACHE_KEY)_SALT|(?:LOGGED_IN|NONCE)_KEY){_QUOTE}?[ ]?[,=][ ]{{0,24}}"
+        rf"{_QUOTE}(?P<secret>[^'\"\\\n\x90\x91]{{32,160}})",
+        check=_is_application_salt,
+        before="0-9A-Za-z",
+        after="",
+        about="what a web application mixes into what it signs",
+        examples=(
+            "define( 'SECURE_AUTH_SALT', '{A-Za-z0-9:64}' );",
+            "define('WP_CACHE_KEY_SALT', '{0-9a-f:64}');",
+            "LOGGED_IN_KEY='{A-Za-z0-9:64}'",
+        ),
+        near_misses=(
+            "define('AUTH_SALT', 'put your unique phrase here');",
+            "define('WP_CACHE_KEY_SALT', 'www.shop-in-many-places.internal.acme.test:');",
+        ),
     ),
     Rule(
         "structure",
