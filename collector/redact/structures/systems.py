@@ -249,7 +249,6 @@ SYSTEM_RULES = (
         examples=(
             "define( 'SECURE_AUTH_SALT', '{A-Za-z0-9:64}' );",
             "define('WP_CACHE_KEY_SALT', '{0-9a-f:64}');",
-            "LOGGED_IN_KEY='{A-Za-z0-9:64}'",
         ),
         near_misses=(
             "define('AUTH_SALT', 'put your unique phrase here');",
