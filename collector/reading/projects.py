@@ -76,9 +76,8 @@ class ProjectFilter:
     def _follow_links(self) -> None:
         named, excluded = self._given
         self._include = [self._globs(name, globs) for name, globs in named if globs]
-        now = [self._globs(EXCLUDE, globs) for globs in excluded if globs]
-        self._lead_to = self._leads()
-        self._led[self._lead_to] = now
+        self._lead_to = self._leads()  # first: a link that changes in between is then followed the next time
+        self._led[self._lead_to] = [self._globs(EXCLUDE, globs) for globs in excluded if globs]
         self._exclude = [globs for lists in self._led.values() for globs in lists]
         self._judged: dict[str, bool] = {}  # by directory
         self._wanderings = Wanderings(self._form, self.takes)
