@@ -297,10 +297,10 @@ def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, boo
         return 0, 0, False
     states = [each.state_path for each in chosen.each()]
     dropped = 0
-    for path in quarantines_left_behind(states):
+    for path in quarantines_left_behind(chosen.state_path, states):
         quarantine = Quarantine(path, chosen.quarantine.max_bytes)
         dropped += quarantine.drop([entry for entry in quarantine.entries() if _holds(choice, entry)])
-    return drop_left_behind(states, lambda told: _is_told(choice, told)), dropped, False
+    return drop_left_behind(chosen.state_path, states, lambda told: _is_told(choice, told)), dropped, False
 
 
 def _is_told(choice: Choice, told: Iterable[str]) -> bool:
