@@ -309,9 +309,7 @@ class Service:
             return state
         # The other state is read from the disk, so all that is known must be there first. Raises if it cannot be.
         self.flow.committer.finish()
-        other = state_of(settings).load()
-        other.held = state.held
-        return other
+        return state_of(settings, state.held).load()
 
     @property
     def _is_halted_by_old_secrets(self) -> bool:

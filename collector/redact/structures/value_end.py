@@ -75,7 +75,7 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
             end = cut.start() if cut else last
     if opening == b"-" and text[end - 1 : end] == b"}":
         return first + 1, end - 1  # ${NAME:-default}
-    while end > first and text[end - 1] in b",;.)]}:|?\\":
+    while end > first and text[end - 1] in b",;.)]}:|?\\\xbb":
         end -= 1
     if text.endswith(b"{{", first, end):  # what a template adds
         end -= 2

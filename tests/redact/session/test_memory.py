@@ -122,6 +122,37 @@ def test_the_memory_is_bounded(fresh: Redactor) -> None:
     assert len(fresh._sessions._sessions) == SESSIONS
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"file_path": "/srv/shop/config/master.key", "content": VALUE + "\n"},
+        {"file_path": "/home/me/.vault_pass", "content": "Birnbaum"},
+        {"file_path": "/home/me/.config/sync/pass.txt", "old_string": "Birnbaum", "new_string": VALUE},
+        {"file_path": "/run/secrets/db", "edits": [{"old_string": "Birnbaum", "new_string": VALUE}]},
+    ],
+)
+def test_what_is_written_to_a_file_that_holds_one_is_a_secret(fresh: Redactor, given: dict[str, Any]) -> None:
+    block = {"type": "tool_call", "call_id": "w", "name": "Write", "input": given}
+    after = redacted(fresh, event("s", kind="tool_call", blocks=[block]))
+    assert (VALUE in after, "Birnbaum" in after) == (False, False)
+    assert str(given["file_path"]) in after
+
+
+def test_what_is_written_to_other_files_stays(fresh: Redactor) -> None:
+    given = {"file_path": "/srv/shop/src/token.py", "content": "Birnbaum"}
+    block = {"type": "tool_call", "call_id": "w", "name": "Write", "input": given}
+    assert "Birnbaum" in redacted(fresh, event("s", kind="tool_call", blocks=[block]))
+
+
+def test_an_answer_under_its_question_is_a_secret(fresh: Redactor) -> None:
+    def answered(question: str, answer: str) -> str:
+        return redacted(fresh, event("s", kind="tool_result", tool={"details": {"answers": {question: answer}}}))
+
+    assert "Birnbaum-7x" not in answered("What is the password of the database?", "Birnbaum-7x")
+    assert "Birnbaum-7x" in answered("Which branch should be built?", "Birnbaum-7x")
+    assert "I will set it" in answered("What is the password of the database?", "I will set it")
+
+
 def test_a_rule_that_is_switched_off_leaves_answers_alone() -> None:
     off = Redactor(
         Options(key=KEY, engine="python", disabled=frozenset({"printed-secret"}), cache_dir=CACHE / "collector")
