@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -70,14 +71,16 @@ class ProjectFilter:
     def keep_up(self) -> None:
         """Follows links in the globs to where they lead by now. Where they led before stays excluded as well: nobody
         has said yes to that."""
-        if self._leads() != self._lead_to:
-            self._follow_links()
+        with suppress(ValueError):  # nobody says just now where a user's home is: then it is where it was
+            if self._leads() != self._lead_to:
+                self._follow_links()
 
     def _follow_links(self) -> None:
         named, excluded = self._given
         self._include = [self._globs(name, globs) for name, globs in named if globs]
-        self._lead_to = self._leads()  # first: a link that changes in between is then followed the next time
-        self._led[self._lead_to] = [self._globs(EXCLUDE, globs) for globs in excluded if globs]
+        now = [self._globs(EXCLUDE, globs) for globs in excluded if globs]
+        self._lead_to = self._leads()
+        self._led[self._lead_to] = now
         self._exclude = [globs for lists in self._led.values() for globs in lists]
         self._judged: dict[str, bool] = {}  # by directory
         self._wanderings = Wanderings(self._form, self.takes)
