@@ -160,7 +160,7 @@ def _retried(kept: Kept, fates: Counter[str]) -> None:
             taken += [entry] if fate == "taken" else []
             fates[fate] += 1
     finally:
-        fates["delivered"] += kept.quarantine.drop(taken) if taken else 0
+        fates["delivered"] += kept.quarantine.drop(taken)
 
 
 def _meant(every: list[Kept], ids: list[str], *, everything: bool) -> list[Kept]:
