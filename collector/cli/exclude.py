@@ -213,7 +213,8 @@ def _drop_left_behind(chosen: settings.Settings) -> int:
     from collector.keeping.left_behind import drop_left_behind
 
     scope = scope_of(chosen)
-    return drop_left_behind([each.state_path for each in chosen.each()], lambda told: any(map(scope.excludes, told)))
+    states = [each.state_path for each in chosen.each()]
+    return drop_left_behind(chosen.state_path, states, lambda told: any(map(scope.excludes, told)))
 
 
 def _left_out_at(chosen: settings.Settings) -> str:

@@ -41,11 +41,16 @@ class State:
 
     `agent` owns every entry that `owners` does not name. Remembering the owner of each of 100,000 sources would take
     10 MB, and nearly all have the same. `sink` is the one whose offsets these are; without one, those that the file
-    has in force. `about` is what the file says of it.
+    has in force. `about` is what the file says of it. `held` is the lock on the file.
     """
 
     def __init__(
-        self, path: Path, agent: str, journal_from: int = JOURNAL_FROM_BYTES, sink: SinkIdentity | None = None
+        self,
+        path: Path,
+        agent: str,
+        journal_from: int = JOURNAL_FROM_BYTES,
+        sink: SinkIdentity | None = None,
+        held: Held | None = None,
     ) -> None:
         self.path = path
         self.agent = agent
@@ -58,7 +63,7 @@ class State:
         self.owners: dict[str, str] = {}
         self.notes: list[str] = []
         self.is_dirty = False
-        self.held: Held | None = None
+        self.held = held
         self._changed: set[str] = set()
         self._is_reset = False
         self._journal = Journal(path, journal_from)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -70,8 +71,9 @@ class ProjectFilter:
     def keep_up(self) -> None:
         """Follows links in the globs to where they lead by now. Where they led before stays excluded as well: nobody
         has said yes to that."""
-        if self._leads() != self._lead_to:
-            self._follow_links()
+        with suppress(ValueError):  # nobody says just now where a user's home is: then it is where it was
+            if self._leads() != self._lead_to:
+                self._follow_links()
 
     def _follow_links(self) -> None:
         named, excluded = self._given

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from glob import escape
 from typing import Any
 
@@ -57,11 +57,11 @@ def may_name(project: str, glob: str) -> bool:
     return project.lower().startswith(beginnings)
 
 
-@lru_cache(maxsize=256)
+@cache  # as many as are configured; with a bound, one more than that would have all compiled for every project
 def _understood(glob: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     """The names that projects in or below the directories of a glob may have, and what all of them begin with."""
     patterns, beginnings = [], []
-    for spelling in _spellings(glob.rstrip("/")):
+    for spelling in dict.fromkeys(_spellings(glob.rstrip("/"))):
         pattern, beginning, is_literal = "", "", True
         for itself, run, _, other in _part.findall(spelling):
             literal = encoded(itself or other)
