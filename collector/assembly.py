@@ -31,7 +31,7 @@ from collector.flow.sink_identity import SinkIdentity
 from collector.flow.source import Root
 from collector.keeping.commit import Committer
 from collector.keeping.installation import Installation, load_installation
-from collector.keeping.lock import lock
+from collector.keeping.lock import Held, lock
 from collector.keeping.parked import told
 from collector.keeping.quarantine import Quarantine
 from collector.keeping.rescue import HeldFiles
@@ -70,16 +70,17 @@ def assembled(
 def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) -> Iterator[State]:
     """The state, loaded, and locked while the block runs; a dry run locks nothing."""
     path = settings.state_path
-    with contextlib.nullcontext() if is_dry_run else lock(path, purpose):
-        state = state_of(settings).load(may_repair=not is_dry_run)
+    with contextlib.nullcontext() if is_dry_run else lock(path, purpose) as held:
+        state = state_of(settings, held).load(may_repair=not is_dry_run)
         for note in state.notes:
             log.warning("state damaged", reason=note)
         yield state
 
 
-def state_of(settings: Settings) -> State:
-    """The state of this sink, not loaded yet. Entries without an owner belong to the first agent in the registry."""
-    return State(settings.state_path, next(iter(AGENTS)), sink=sink_of(settings))
+def state_of(settings: Settings, held: Held | None = None) -> State:
+    """The state of this sink, not loaded yet, and the lock on it. Entries without an owner belong to the first agent in
+    the registry."""
+    return State(settings.state_path, next(iter(AGENTS)), sink=sink_of(settings), held=held)
 
 
 def sink_of(settings: Settings) -> SinkIdentity:

@@ -9,6 +9,7 @@
       SkipSource                    1   a source is not read in this pass, for a reason that is counted
       StateError                   74   the state cannot be read or written
         StateLocked                73   another agent holds it
+        StateReplaced              74   another directory has its name by now; a new start works with that
       OutputError                  74   standard output cannot be written
       SinkError                    75
         SinkUnavailable            75   it was still failing when the time to wait was over
@@ -95,6 +96,10 @@ class StateLocked(StateError):
     """Another agent is working on the same state."""
 
     exit_code = 73
+
+
+class StateReplaced(StateError):
+    """Another directory has taken the place of the state's, and the lock is not held there."""
 
 
 class OutputError(CollectorError):

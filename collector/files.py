@@ -18,8 +18,13 @@ from typing import IO
 
 def make_private_directory(path: Path) -> None:
     """Creates a directory that only this user can enter. One that exists is left as it is."""
+    make_directory(path, 0o700)
+
+
+def make_directory(path: Path, mode: int = 0o777) -> None:
+    """Creates a directory, and those above it; what root makes in a directory of a user is that user's."""
     created_here = [each for each in (path, *path.parents) if not each.exists()]
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.mkdir(mode=mode, parents=True, exist_ok=True)
     for each in created_here:
         # Or a power cut could take the directory's name, and with it all that is synced in there. A parent that this
         # user may not read cannot be synced.

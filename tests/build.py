@@ -71,6 +71,21 @@ class Session(Transcript):
             other.record(record)
         return other
 
+    def collect_garbage(self) -> None:
+        """Takes out what stands before a compaction, as Claude Code does with CLAUDE_CODE_TRANSCRIPT_LOCAL_GC."""
+        lines, new = self.lines, self.path.with_suffix(".compact")
+        kept = next(number for number, line in enumerate(lines) if b"compact_boundary" in line)
+        new.write_bytes(b"".join(lines[kept:]))
+        new.rename(self.path)
+
+    def compact(self, summary: str) -> None:
+        """What `/compact` writes: a boundary, and a summary of what was said before it."""
+        *_, last = (record for line in self.lines if "uuid" in (record := json.loads(line)))
+        boundary = {"type": "system", "subtype": "compact_boundary", "parentUuid": None}
+        own = {"logicalParentUuid": last["uuid"], "uuid": self.pen.uuid(), "timestamp": self.pen.timestamp()}
+        self.record(last | boundary | own | {"message": None})
+        self.user(summary, isCompactSummary=True)
+
     def copy(self, directory: Path) -> Session:
         """What a backup or a sync does: the same file at a second place."""
         directory.mkdir(parents=True, exist_ok=True)

@@ -153,15 +153,17 @@ def test_what_root_makes_in_the_home_of_a_user_belongs_to_that_user(tmp_path: Pa
     with session.path.open("ab") as file:
         file.write(b'{"broken\n')
     os.chown(home.path, nobody, nobody)
-    places = {f"XDG_{kind}_HOME": str(home.path / kind.lower()) for kind in ("STATE", "DATA", "CACHE")}
+    places = {f"XDG_{kind}_HOME": str(home.path / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
     agent = Agent(home, environment=places)
     for more in ([], ["--sink-url", "http://127.0.0.1:1/", "--max-wait", "0"]):
         session.prompt("and again")
         agent.run("scan", "--root", str(home.root), *more)
+    agent.run("exclude", "/work/private")
     agent.run("pause")
     made = [path for path in home.path.rglob("*") if not path.is_relative_to(home.root)]
     held = {path for path in made if path.samefile(session.path)}  # another name of the transcript
-    assert {"installation.json", "events.db", "paused.json", "state.quarantine.jsonl"} <= {path.name for path in made}
+    expected = {"installation.json", "events.db", "paused.json", "state.quarantine.jsonl", "collector.toml"}
+    assert expected <= {path.name for path in made}
     assert {path: path.stat().st_uid for path in made if path not in held} == dict.fromkeys(set(made) - held, nobody)
 
 

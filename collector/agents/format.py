@@ -87,6 +87,10 @@ class AgentFormat(Protocol):
         """Since when what a record tells of has been going on (RFC 3339): empty where that is all of its source, None
         where it is its own moment alone."""
 
+    def follows(self, record: Mapping[str, Any]) -> bool | None:
+        """Whether a record comes after another of its conversation; None where it does not say. If the first of a file
+        does, what was before it was taken out."""
+
     def session_of(self, source: Source, record: Mapping[str, Any]) -> str:
         """The session that a record of a file beside the transcripts is about; empty where it is about none."""
 

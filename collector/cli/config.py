@@ -14,6 +14,7 @@ from collector.cli.options import AsJson, Config, Roots, SinkType, SinkUrl, Stat
 from collector.delivery.credentials import credentials
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import ConfigurationError
+from collector.files import make_directory
 from collector.log import printable, tame_json
 
 app = typer.Typer(help="Write, check and show the configuration.", no_args_is_help=True)
@@ -50,7 +51,7 @@ def init(
             )
         if kept:
             shutil.copy2(target, kept)  # it may hold a no to a project
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(target.parent)
         # A crash leaves the beginning of the file. Every option in it is a comment, so nothing can come into force.
         target.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -58,7 +58,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     chosen, file = chosen_here(config, state), settings.users_file(config)
     _refuse_if_locked(chosen, "projects.exclude")
     services = _services(chosen, file)  # before anything is changed: one may not let us in
-    glob, before = glob_of(path), _left(chosen)
+    glob = glob_of(path)
     globs, mine = _as_it_may_lead_later(path, glob), list_in(file, "projects", "exclude")
     kept = [each for each in mine if each.removeprefix("!") not in globs]
     _refuse_if_not_understood(chosen, exclude=[*kept, *globs])
@@ -75,8 +75,9 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         return
     now = chosen_here(config, state)
     typer.echo(printable(f"Excluded {' and '.join(globs)}, in {' and in '.join(map(str, changed))}."))
-    _tell_agents(now, services, is_no=True)  # at once: looking at what is left takes seconds where there is much
-    typer.echo(_change(before, _left(now)))
+    # At once: looking at what is left takes seconds where there is much, and for ever on a mount that hangs.
+    _tell_agents(now, services, is_no=True)
+    typer.echo(_change(_left(chosen), _left(now)))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
         typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
     typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
@@ -212,7 +213,8 @@ def _drop_left_behind(chosen: settings.Settings) -> int:
     from collector.keeping.left_behind import drop_left_behind
 
     scope = scope_of(chosen)
-    return drop_left_behind([each.state_path for each in chosen.each()], lambda told: any(map(scope.excludes, told)))
+    states = [each.state_path for each in chosen.each()]
+    return drop_left_behind(chosen.state_path, states, lambda told: any(map(scope.excludes, told)))
 
 
 def _left_out_at(chosen: settings.Settings) -> str:

@@ -160,7 +160,7 @@ def _retried(kept: Kept, fates: Counter[str]) -> None:
             taken += [entry] if fate == "taken" else []
             fates[fate] += 1
     finally:
-        fates["delivered"] += kept.quarantine.drop(taken) if taken else 0
+        fates["delivered"] += kept.quarantine.drop(taken)
 
 
 def _meant(every: list[Kept], ids: list[str], *, everything: bool) -> list[Kept]:
@@ -210,7 +210,7 @@ def reset(
     told = [_reset(each, keys, forget=forget) for each in every]
     forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)
     if forget and not keys and sink is None:
-        dropped += drop_left_behind([each.state_path for each in every], lambda _: True)
+        dropped += drop_left_behind(loaded.state_path, [each.state_path for each in every], lambda _: True)
     if json:
         typer.echo(tame_json({"reset": sorted(forgotten), "dropped": dropped}))
         return

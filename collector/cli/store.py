@@ -19,6 +19,7 @@ from collector.cli.options import SOME_LEFT, AsJson, Config, Database, Since, St
 from collector.delivery.sinks.registry import SINKS
 from collector.errors import CollectorError
 from collector.files import only_for_this_user
+from collector.keeping.quarantine import Quarantine
 from collector.log import counted, in_words, printable, tame_json
 from collector.settings import Settings
 from collector.store.queries import Selection
@@ -276,9 +277,7 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
         if _is_of(choice, file.original.session_id, file.original.project)
         or _is_told(choice, said_in(held.path_of(file)))
     ]
-    quarantine = quarantine_of(chosen)
-    entries = [entry for entry in quarantine.entries() if _holds(choice, entry)]
-    dropped = quarantine.drop(entries) if entries else 0
+    dropped = _drop_quarantined(quarantine_of(chosen), choice)
     if not keys:
         return 0, dropped, False
     try:
@@ -291,16 +290,17 @@ def _let_go(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
 def _let_go_left_behind(chosen: Settings, choice: Choice) -> tuple[int, int, bool]:
     """The same for what belongs to no agent any more, so that none keeps it from happening."""
     from collector.keeping.left_behind import drop_left_behind, quarantines_left_behind
-    from collector.keeping.quarantine import Quarantine
 
     if choice.before is not None:
         return 0, 0, False
     states = [each.state_path for each in chosen.each()]
-    dropped = 0
-    for path in quarantines_left_behind(states):
-        quarantine = Quarantine(path, chosen.quarantine.max_bytes)
-        dropped += quarantine.drop([entry for entry in quarantine.entries() if _holds(choice, entry)])
-    return drop_left_behind(states, lambda told: _is_told(choice, told)), dropped, False
+    paths = quarantines_left_behind(chosen.state_path, states)
+    dropped = sum(_drop_quarantined(Quarantine(path, chosen.quarantine.max_bytes), choice) for path in paths)
+    return drop_left_behind(chosen.state_path, states, lambda told: _is_told(choice, told)), dropped, False
+
+
+def _drop_quarantined(quarantine: Quarantine, choice: Choice) -> int:
+    return quarantine.drop(entry for entry in quarantine.entries() if _holds(choice, entry))
 
 
 def _is_told(choice: Choice, told: Iterable[str]) -> bool:

@@ -136,7 +136,8 @@ KINDS_NEED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue"), (*_SAID, *_DONE)),
     "file_snapshot": ("file_paths",),
     "file_change": (*_DONE, "file_paths"),
-    **dict.fromkeys(("mode", "link", "session_cost", "stats", "progress", "heartbeat", "canary"), ()),
+    "link": ("answers", "tool_input"),  # what the model called a page that it made
+    **dict.fromkeys(("mode", "session_cost", "stats", "progress", "heartbeat", "canary"), ()),
 }
 # The same for the blocks of a message; a block of another type needs what its event needs.
 BLOCKS_NEED: dict[str, tuple[str, ...]] = {

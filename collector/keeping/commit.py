@@ -148,6 +148,7 @@ class Committer:
         if self.is_dry_run or not is_wanted:
             return
         try:
+            self.state.refuse_replaced()
             # In this order, so that no offset on disk is past anything that is not on disk. A crash in between reads
             # and quarantines the line again; the other way round, the line would be gone.
             self._write_quarantine()

@@ -1,8 +1,9 @@
 """What is kept beside a state and belongs to nothing any more: held files whose index was damaged, and what was held or
 quarantined for sinks that are no longer configured.
 
-In: the states in use. Out: what else lies beside them, and what held transcripts say of themselves, as nothing else may
-tell whose they are. Nothing sends them. Invariant: who says no reaches them, too.
+In: the state file of an agent, and those of its sinks. Out: what else lies beside them under its name, and what held
+transcripts say of themselves, as nothing else may tell whose they are. Nothing sends them. Invariants: who says no
+reaches them, too; what another agent keeps beside them is not looked at.
 """
 
 from __future__ import annotations
@@ -21,25 +22,27 @@ from collector.keeping.held import INDEX, look_into
 HELD, QUARANTINE, TRANSCRIPT = ".held", ".quarantine.jsonl", ".jsonl"
 
 
-def left_behind(states: Sequence[Path]) -> list[Path]:
-    """Every held transcript of which the agents of these states know nothing."""
-    known = [state.with_name(state.stem + HELD) for state in states]
-    directories = {path for state in states for path in state.parent.glob(f"*{HELD}.damaged-*")}
-    directories |= {path for state in states for path in state.parent.glob(f"*{HELD}") if path not in known}
+def left_behind(base: Path, states: Sequence[Path]) -> list[Path]:
+    """Every held transcript of which an agent with these states knows nothing."""
+    known = {state.with_name(state.stem + HELD) for state in states}
+    directories = _named_after(base, f"{HELD}.damaged-*") | _named_after(base, HELD) - known
     directories |= {path for path in known if look_into(path).damage}  # it is moved when something is held again
     return [path for directory in sorted(directories) for path in sorted(directory.glob(f"*{TRANSCRIPT}"))]
 
 
-def quarantines_left_behind(states: Sequence[Path]) -> list[Path]:
-    """Every quarantine beside these states that belongs to none of them."""
-    known = {state.with_name(state.stem + QUARANTINE) for state in states}
-    return sorted({path for state in states for path in state.parent.glob(f"*{QUARANTINE}")} - known)
+def quarantines_left_behind(base: Path, states: Sequence[Path]) -> list[Path]:
+    """Every quarantine of an agent that belongs to none of these states."""
+    return sorted(_named_after(base, QUARANTINE) - {state.with_name(state.stem + QUARANTINE) for state in states})
 
 
-def drop_left_behind(states: Sequence[Path], is_meant: Callable[[Iterable[str]], bool]) -> int:
+def _named_after(base: Path, ending: str) -> set[Path]:
+    return {path for path in base.parent.glob(f"*{ending}") if path.name.startswith(f"{base.stem}.")}
+
+
+def drop_left_behind(base: Path, states: Sequence[Path], is_meant: Callable[[Iterable[str]], bool]) -> int:
     """Drops those that are meant, by what their records say of themselves; returns how many that was."""
     dropped = 0
-    for path in left_behind(states):
+    for path in left_behind(base, states):
         try:
             if is_meant(said_in(path)):
                 _drop(path)

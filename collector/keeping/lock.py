@@ -1,7 +1,8 @@
 """The lock: one agent works on a state at a time, and a second one is told at once which that is.
 
 In: the path of a state. Out: a `with` block during which no other agent writes beside it, or StateLocked. The system
-releases the lock when the process ends, however it ends, so no crash leaves it locked.
+releases the lock when the process ends, however it ends, so no crash leaves it locked. Where another directory takes
+the place of the state's, the lock says nothing of that one, so whoever holds it has to start anew.
 """
 
 from __future__ import annotations
@@ -12,11 +13,33 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from collector.errors import StateError, StateLocked
-from collector.files import make_private_directory, opened_plain
+from collector.errors import StateError, StateLocked, StateReplaced
+from collector.files import make_private_directory, opened_plain, read_plain
 
 LOOK_SECONDS = 0.05
+
+
+class Held(NamedTuple):
+    """A lock that is held: that of which state, on which device that lies, and the open lock file."""
+
+    path: Path
+    device: int
+    descriptor: int
+
+    def refuse_replaced(self) -> None:
+        """Raises if there is another directory by now, as where a home is mounted after the agent has started: then
+        the configuration, the marker key and the offsets are others, too. One that was deleted is made again."""
+        with contextlib.suppress(OSError):
+            is_replaced = os.stat(self.path.parent).st_dev != self.device
+            # Not by its inode, for which some file systems make up another number each time.
+            if is_replaced or read_plain(lock_path(self.path)) != os.pread(self.descriptor, 1_000, 0):
+                raise StateReplaced(
+                    f"Something else has taken the place of {self.path.parent}, such as a home that was mounted later. "
+                    "Nothing more is read, sent or written there. A new start works with what is there now; the "
+                    "service manager does that."
+                )
 
 
 def lock_path(path: Path) -> Path:
@@ -53,7 +76,7 @@ def _try_to_lock(descriptor: int) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path, purpose: str) -> Iterator[None]:
+def lock(path: Path, purpose: str) -> Iterator[Held]:
     """Holds the state for this process. If another one has it, raises StateLocked at once, naming the holder."""
     try:
         make_private_directory(path.parent)
@@ -76,6 +99,6 @@ def lock(path: Path, purpose: str) -> Iterator[None]:
         with contextlib.suppress(OSError):  # a full disk: the lock holds, only without a name in it
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"collector {purpose}, process {os.getpid()}, since {since}\n".encode(), 0)
-        yield
+        yield Held(path, os.stat(path.parent).st_dev, descriptor)
     finally:
         os.close(descriptor)

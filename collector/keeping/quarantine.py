@@ -120,6 +120,8 @@ class Quarantine:
     def drop(self, entries: Iterable[dict[str, Any]]) -> int:
         """Removes these, and not what has their ids at other places or for other sinks; returns how many there were."""
         meant, gone = set(map(_place, entries)), set()
+        if not meant:
+            return 0
         absent = contextlib.suppress(FileNotFoundError)
         with self._locked("Nothing was removed."), absent, self._rewritten() as (old, new):
             for line in old:

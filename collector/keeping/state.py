@@ -26,6 +26,7 @@ from collector.flow.source import Entry, Position, Source, Stamp
 from collector.keeping.document import VERSION, Members, NewerVersion, Pieces, opened, parsed, sections_of
 from collector.keeping.entries import Entries
 from collector.keeping.journal import Digest, Journal, JournalUnusable
+from collector.keeping.lock import Held
 from collector.keeping.parked import SINK, Parked, divided, introduced, joined, kept_beside, taken_out, text_of, written
 from collector.log import timestamp
 
@@ -40,11 +41,16 @@ class State:
 
     `agent` owns every entry that `owners` does not name. Remembering the owner of each of 100,000 sources would take
     10 MB, and nearly all have the same. `sink` is the one whose offsets these are; without one, those that the file
-    has in force. `about` is what the file says of it.
+    has in force. `about` is what the file says of it. `held` is the lock on the file.
     """
 
     def __init__(
-        self, path: Path, agent: str, journal_from: int = JOURNAL_FROM_BYTES, sink: SinkIdentity | None = None
+        self,
+        path: Path,
+        agent: str,
+        journal_from: int = JOURNAL_FROM_BYTES,
+        sink: SinkIdentity | None = None,
+        held: Held | None = None,
     ) -> None:
         self.path = path
         self.agent = agent
@@ -57,6 +63,7 @@ class State:
         self.owners: dict[str, str] = {}
         self.notes: list[str] = []
         self.is_dirty = False
+        self.held = held
         self._changed: set[str] = set()
         self._is_reset = False
         self._journal = Journal(path, journal_from)
@@ -299,6 +306,7 @@ class State:
 
     def save(self, *, is_whole: bool = False) -> None:
         """Writes the file, or a line of the journal. On failure, what is on disk stays and the entries stay dirty."""
+        self.refuse_replaced()
         try:
             if is_whole or self._is_reset or not self._append():
                 self._write_whole(self._document())
@@ -309,6 +317,11 @@ class State:
             ) from None
         self.is_dirty = False
         self._changed.clear()
+
+    def refuse_replaced(self) -> None:
+        """Raises StateReplaced if what lies there by now is another agent's, or that of another home."""
+        if self.held is not None:
+            self.held.refuse_replaced()
 
     @property
     def is_whole_on_disk(self) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -70,8 +71,9 @@ class ProjectFilter:
     def keep_up(self) -> None:
         """Follows links in the globs to where they lead by now. Where they led before stays excluded as well: nobody
         has said yes to that."""
-        if self._leads() != self._lead_to:
-            self._follow_links()
+        with suppress(ValueError):  # nobody says just now where a user's home is: then it is where it was
+            if self._leads() != self._lead_to:
+                self._follow_links()
 
     def _follow_links(self) -> None:
         named, excluded = self._given
@@ -225,15 +227,16 @@ class ProjectFilter:
     def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
         """Whether a source names directories, and whether one before `start` is not read, or where it had named none by
         then, the first after it. What names none goes with the other files of its session in the same directory, and
-        with the session itself."""
-        is_named = False
+        with the session itself. What was before a file that begins in the middle may have been anywhere."""
+        is_named, is_cut = False, None
         for line, directories in named_by(source, self._form):
             if line.reading.stamp.inode != inode:  # another file by now
                 raise SkipSource(reasons.VANISHED.name, source.key)
             if is_named and line.offset >= start:
                 break
             is_named = is_named or bool(directories)
-            if not all(map(self.takes, directories)):
+            is_cut = self._form.follows(line.record or {}) if is_cut is None else is_cut
+            if is_cut or not all(map(self.takes, directories)):
                 return True, True
         if is_named:
             return True, False

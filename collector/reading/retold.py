@@ -74,8 +74,16 @@ class Retold:
         return self._began
 
     def _first_time(self, source: Source) -> str:
+        """When a transcript began. Nobody knows where its beginning was taken out, or cannot be looked at; in doubt no
+        means no."""
+        first, is_cut = "", None
         try:
-            items = tail.read(source, None, self._form, CHUNK_BYTES, LONGEST_LINE, 0)
-            return next(filter(None, (item.anchor.time for item in items)), NEVER)
+            for item in tail.read(source, None, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
+                first = first or item.anchor.time
+                if is_cut is None and isinstance(item, Line):
+                    is_cut = self._form.follows(item.record or {})
+                if is_cut or (first and is_cut is False):
+                    break
         except (SkipSource, SourceError):
-            return ""  # it cannot be looked at, and in doubt no means no
+            return ""
+        return "" if is_cut else first or NEVER

@@ -42,10 +42,13 @@ class Wanderings:
         position, has_strayed = self._known.get(source.path, (None, False))
         if has_strayed or (position is not None and position.stamp == source.stamp):
             return has_strayed
+        known, is_cut = position.offset if position else 0, None
         try:
             for item in tail.read(source, position, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
                 if isinstance(item, Line):
-                    has_strayed = has_strayed or not all(map(self._takes, named_in(item, self._form)))
+                    if is_cut is None:  # what was taken out of its beginning may have been anywhere
+                        is_cut = False if item.offset >= known > 0 else self._form.follows(item.record or {})
+                    has_strayed = has_strayed or is_cut or not all(map(self._takes, named_in(item, self._form)))
                 else:
                     position = position_after(item)
         except SkipSource:  # nothing to read in it

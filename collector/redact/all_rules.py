@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collector.redact.formats import PROVIDER_RULES
 from collector.redact.rule import Rule
+from collector.redact.structures.answers import ANSWER_RULES
 from collector.redact.structures.assigned import ASSIGNED_RULES
+from collector.redact.structures.calls import CALL_RULES
 from collector.redact.structures.capital_labels import CAPITAL_LABEL_RULES
 from collector.redact.structures.credentials import CREDENTIAL_RULES
 from collector.redact.structures.logins import LOGIN_RULES
 from collector.redact.structures.manifests import MANIFEST_RULES
 from collector.redact.structures.private_keys import PRIVATE_KEY_RULES
 from collector.redact.structures.queries import QUERY_RULES
+from collector.redact.structures.recovery_codes import RECOVERY_CODE_RULES
 from collector.redact.structures.stores import STORE_RULES
+from collector.redact.structures.systems import SYSTEM_RULES
 from collector.redact.structures.tables import TABLE_RULES
 from collector.redact.structures.told import TOLD_RULES
+from collector.redact.structures.told_words import TOLD_WORD_RULES
 from collector.redact.structures.tools import TOOL_RULES
 from collector.redact.structures.typed import TYPED_RULES
 
@@ -26,9 +31,14 @@ STRUCTURAL_RULES: tuple[Rule, ...] = (
     *ASSIGNED_RULES,
     *CAPITAL_LABEL_RULES,
     *TOOL_RULES,
+    *CALL_RULES,
+    *SYSTEM_RULES,
+    *ANSWER_RULES,
+    *RECOVERY_CODE_RULES,
     *TYPED_RULES,
     *STORE_RULES,
     *TOLD_RULES,
+    *TOLD_WORD_RULES,
     *TABLE_RULES,
 )
 RULES: tuple[Rule, ...] = (*PROVIDER_RULES, *STRUCTURAL_RULES)

@@ -47,7 +47,10 @@ BYTES_FOR_THE_TIME = 5_000_000  # that the time allowed is meant for; a longer e
 MOST_SECONDS = 100.0
 FIELD_RULE = "field"
 PRINTED_RULE = "printed-secret"
-OUTPUTS = frozenset({"text", "stdout", "output", "result", "content", "value", "message"})  # keys of what was printed
+# Keys of what was printed, or is written.
+OUTPUTS = frozenset(
+    {"text", "stdout", "output", "result", "content", "value", "message", "file_text", "new_string", "old_string"}
+)
 SIGN_OF_A_PAGE = Rule("session", "fields-of-a-page", FIELDS_OF_PAGES)  # not a secret: only the scan looks for it
 WITHHELD = "withheld"  # seal counts under this name what no rule has found
 
@@ -142,7 +145,9 @@ class Redactor:
         if session:
             known = session.standing_in(scanned.text)
             answers = session.answers(event) if PRINTED_RULE not in self._options.disabled else []
-            session.note_calls(event, may_describe=scanned.may_describe)
+            written = session.note_calls(event, may_describe=scanned.may_describe)
+            if written and PRINTED_RULE not in self._options.disabled:
+                answers = [*answers, *written]
         if not (scanned.zones or scanned.is_disguised or self._has_fields or known or answers):
             return {}
         told = Told(known, {id(answer) for answer in answers})

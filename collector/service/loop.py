@@ -20,7 +20,7 @@ from typing import Any
 from collector import __version__
 from collector.assembly import describe, flow_on, held_state, sink_of, state_of
 from collector.delivery.waiting import Uniform
-from collector.errors import CollectorError, ConfigurationError, StateError
+from collector.errors import CollectorError, ConfigurationError, StateError, StateReplaced
 from collector.flow.interrupt import Interrupt
 from collector.keeping.state import State
 from collector.log import configure, get_logger, place_of, timestamp
@@ -207,6 +207,7 @@ class Service:
         self._drift = drift
 
     def _look_at_everything(self) -> None:
+        self.flow.state.refuse_replaced()
         refuse_deleted(self.flow.scope.roots)
         # The watcher and the hints before the walk: what changes behind the walk's back then leaves a hint for later.
         self.watcher.keep_up()
@@ -308,7 +309,7 @@ class Service:
             return state
         # The other state is read from the disk, so all that is known must be there first. Raises if it cannot be.
         self.flow.committer.finish()
-        return state_of(settings).load()
+        return state_of(settings, state.held).load()
 
     @property
     def _is_halted_by_old_secrets(self) -> bool:
@@ -380,6 +381,7 @@ class Service:
             self._tell()
 
     def _tell(self, *, is_last: bool = False) -> None:
+        self.flow.state.refuse_replaced()
         self._told = self._news
         self.notifier.status(one_line(self._status.write(self.describe, is_last=is_last)))
 
@@ -389,7 +391,9 @@ class Service:
         self._is_stopping = True
         # Saved before the last report, which says so if that failed.
         self.flow.committer.save()
-        if self.settings.heartbeat.interval and self.passes.may_beat:
-            self._send_heartbeat(is_last=True)
-        self._tell(is_last=True)
+        with suppress(StateReplaced):
+            self.flow.state.refuse_replaced()
+            if self.settings.heartbeat.interval and self.passes.may_beat:
+                self._send_heartbeat(is_last=True)
+            self._tell(is_last=True)
         log.info("stopped", lag=self.describe()["lag"], **self.passes.totals.as_dict())

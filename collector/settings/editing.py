@@ -17,7 +17,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from collector.errors import ConfigurationError
-from collector.files import read_plain, replacing
+from collector.files import make_directory, read_plain, replacing
 from collector.settings.options import listed
 
 
@@ -69,7 +69,7 @@ def _with_list(text: str, section: str, name: str, values: Sequence[str]) -> str
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(path.parent)
     with replacing(path) as file:
         with contextlib.suppress(FileNotFoundError):
             os.fchmod(file.fileno(), path.stat().st_mode & 0o777)

@@ -83,6 +83,9 @@ class Scribe:
     def tells_since(self, source: Source, record: Mapping[str, Any]) -> str | None:
         return None
 
+    def follows(self, record: Mapping[str, Any]) -> bool | None:
+        return None
+
     def session_of(self, source: Source, record: Mapping[str, Any]) -> str:
         return ""
 

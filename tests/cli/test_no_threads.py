@@ -16,7 +16,7 @@ import threading
 def start(*_, **__):
     raise RuntimeError("can't start new thread")
 
-threading._start_new_thread = start
+threading._start_new_thread = threading._start_joinable_thread = start  # the latter from Python 3.13 on
 """
 
 

@@ -144,6 +144,22 @@ def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: 
     assert {event["text"] for event in sink.events} == {"new", "also new", "of the fork"}
 
 
+def test_a_summary_of_what_was_left_out_stays_so_where_that_is_taken_out(home: Home, sink: Sink, agent: Agent) -> None:
+    home.pen.now = datetime.now(UTC) - timedelta(hours=1)
+    session = home.session()
+    session.prompt("canary")
+    assert agent.scan("--from-now").ledger["lines"] == 0
+    home.pen.now += timedelta(hours=2)
+    session.compact("canary, in short")
+    session.prompt("new")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+    session.collect_garbage()
+    session.prompt("newer")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 1}
+    assert "canary" not in str(sink.events)
+    assert {event.get("text") for event in sink.events} == {None, "new", "newer"}
+
+
 def test_what_was_out_of_sight_when_the_rest_was_left_out_is_left_out_too(home: Home, sink: Sink, agent: Agent) -> None:
     home.pen.now = datetime.now(UTC) - timedelta(hours=1)
     session = home.session()

@@ -106,6 +106,40 @@ def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp
     ]
 
 
+def test_where_a_session_moved_to_is_not_told_either(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    session = home.session(project="-work-mono")
+    session.cwd = "/work/mono"
+    own = {"sessionId": session.session_id}
+    session.prompt("in the open")
+    session.record({"type": "relocated", "relocatedCwd": "/work/mono/secret", **own})
+    session.record({"type": "ai-title", "aiTitle": "canary", **own})
+    session.record({"type": "relocated", "relocatedCwd": "/work/mono", **own})
+    session.record({"type": "worktree-state", "worktreeSession": {"worktreePath": "/work/mono/secret/tree"}, **own})
+    session.prompt("back again")
+    result = Agent(home, sink).scan(COLLECTOR_PROJECTS__EXCLUDE="/work/mono/secret").assert_balanced()
+    assert result.ledger["skipped"] == {"project": 3}
+    assert "secret" not in str(sink.events)
+    assert [event["text"] for event in sink.events if "text" in event] == ["in the open", "back again"]
+
+
+def test_what_is_left_of_a_transcript_tells_nothing_of_what_was_taken_out(tmp_path: Path, sink: Sink) -> None:
+    home = Home(tmp_path)
+    agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/mono/secret"})
+    session = home.session(project="-work-mono")
+    for session.cwd in ("/work/mono", "/work/mono/secret", "/work/mono"):
+        session.prompt(f"in {session.cwd}")
+    session.compact("canary, in short")
+    assert agent.scan().assert_balanced().ledger["skipped"] == {"project": 2}
+    session.collect_garbage()
+    session.prompt("later")
+    session.record({"type": "ai-title", "aiTitle": "canary", "sessionId": session.session_id})
+    home.history("canary, typed there", project="/work/mono", session_id=session.session_id)
+    assert agent.scan().assert_balanced().code == 0
+    assert "canary" not in str(sink.events)
+    assert sink.events[-1]["text"] == "later"
+
+
 def test_the_same_home_without_a_filter_gives_everything(tmp_path: Path, sink: Sink) -> None:
     home = Home(tmp_path)
     everything_of(home, *NAMES["a directory below"][1:])

@@ -110,6 +110,22 @@ def test_what_was_kept_for_a_sink_that_is_gone_is_reached_by_a_no(home: Home) ->
     assert _keeping(agent, "about the diary") == []
 
 
+def test_what_an_agent_with_another_state_in_the_same_directory_holds_is_left_to_it(home: Home) -> None:
+    with Sink(then=Answer(503)) as sink:
+        agent: Agent = Inside(home, sink)
+        place = "--root", str(home.root), "--state", str(agent.state.with_name("second.json"))
+        second = "scan", *place, "--sink-url", sink.url
+        agent.run(*second, "--max-wait", "0")
+        for path in home.root.rglob("*.jsonl"):
+            path.unlink()
+        agent.run("reset", "--all", "--forget", "--state", str(agent.state))
+        forgotten = agent.run("forget", "--project", "/work/shop", "--yes", "--json", "--state", str(agent.state))
+        assert json.loads(forgotten.stdout)["held"] == 0, forgotten.stderr
+        sink.clear_script()
+        agent.run(*second)
+    assert sorted(event["text"] for event in sink.events) == ["about the diary", "about the shop"]
+
+
 def _keeping(agent: Agent, text: str) -> list[str]:
     return [path.name for path, content in agent.kept().items() if text.encode() in content]
 

@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -128,6 +129,55 @@ def test_a_state_that_is_deleted_under_a_running_agent_is_written_again(tmp_path
             assert running.stop() == 0
         assert place.agent.scan().ledger["delivered"] == 0
         assert len(sink.ids()) == place.prompts
+
+
+def test_a_home_that_is_mounted_over_a_running_agent_keeps_its_offsets_and_its_key(tmp_path: Path) -> None:
+    """Or what it says of exclusions and levels would not be heeded, and all would be sent again under another id."""
+    with Sink() as sink:
+        place = Place(tmp_path, sink, COLLECTOR_RUN__RESCAN_INTERVAL="0.5")
+        there = place.agent.directory
+        assert place.agent.scan().code == 0
+        there.rename(tmp_path / "home that is not mounted yet")
+        root = place.home.root.rename(tmp_path / "root")
+        with place.agent.start() as running:
+            sink.wait_for(lambda: "a root does not exist" in running.stderr)
+            there.rename(tmp_path / "what the mount covers")
+            (tmp_path / "home that is not mounted yet").rename(there)
+            known = _written_in(there)
+            root.rename(place.home.root)
+            place.write(1)
+            assert running.process.wait(30) == 74
+            assert "such as a home that was mounted later" in running.stderr
+        assert _written_in(there) == known
+        assert len(sink.ids()) == PROMPTS
+        assert place.agent.scan().ledger["delivered"] == 1
+
+
+def test_a_home_that_is_mounted_over_an_agent_which_has_turned_to_another_sink_keeps_its_offsets(
+    tmp_path: Path,
+) -> None:
+    with Sink() as sink, Sink() as other:
+        place = Place(tmp_path, sink, COLLECTOR_RUN__RESCAN_INTERVAL="0.5")
+        configuration = tmp_path / "collector.toml"
+        configuration.write_text(f'[sink]\nurl = "{sink.url}"\n')
+        agent = Agent(place.home, None, place.agent.environment | {"COLLECTOR_CONFIG": str(configuration)})
+        there = agent.directory
+        with agent.start() as running:
+            sink.wait_for(lambda: len(sink.ids()) == PROMPTS)
+            configuration.write_text(f'[sink]\nurl = "{other.url}"\n')
+            running.process.send_signal(signal.SIGHUP)
+            other.wait_for(lambda: len(other.ids()) == PROMPTS)
+            there.rename(tmp_path / "what the mount covers")
+            there.mkdir()
+            (there / "state.json.lock").write_text("collector run, process 1, since long ago\n")
+            known = _written_in(there)
+            place.write(1)
+            assert running.process.wait(30) == 74
+        assert _written_in(there) == known
+
+
+def _written_in(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
 
 def test_a_place_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path: Path) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pwd
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from collector.agents.claude_code.projects import key_of, may_name
+from collector.errors import ConfigurationError
 from collector.flow.line import Line
 from collector.reading import document, tail
 from collector.reading.discover import Findings, discover, glance
@@ -40,6 +43,30 @@ def found(home: Home, *exclude: str, include: tuple[str, ...] = ()) -> Findings:
 
 def projects(findings: Findings) -> set[str]:
     return {source.project for source in findings.files}
+
+
+@pytest.mark.parametrize("glob", ["~no-such-user-here/x", "/work/\0", "/work/\ud800"])
+@pytest.mark.parametrize("key", ["include", "exclude"])
+def test_a_glob_that_nobody_understands_is_said_with_its_key(key: str, glob: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^projects.{key}: .* cannot be matched"):
+        ProjectFilter(FORM, [glob] if key == "include" else [], [[glob] if key == "exclude" else []], "/home/me")
+
+
+def test_a_home_whose_user_is_not_found_any_more_stays_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory service may be out of reach for a while."""
+    filtered, known = filtering("~root/private"), pwd.getpwnam("root").pw_dir
+    monkeypatch.setattr(pwd, "getpwnam", {}.__getitem__)
+    filtered.keep_up()
+    assert not filtered.takes(f"{known}/private/diary")
+
+
+def test_many_globs_cost_little_for_each_project() -> None:
+    """A pass asks about the name of every project; each glob below ~ stands for homes of other names, too."""
+    filtered = filtering(*(f"~/work/client {number}/private" for number in range(200)))
+    before = time.process_time()
+    said = {filtered.verdict(f"-home-me-work-app-{number}") for number in range(100)}
+    assert time.process_time() - before < 2
+    assert said == {Verdict.TAKEN}
 
 
 @pytest.mark.parametrize(

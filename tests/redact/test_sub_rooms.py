@@ -12,7 +12,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": {"rule", "words.drawn", "words.letter_pairs"},
     "structures": {"rule", "marker", "words", "formats.shapes"},
     "all_rules": {"rule", "formats", "structures"},
-    "scan": {"rule", "marker", "words.described", "words.names", "words.placeholders"},
+    "scan": {"rule", "marker", "words.asked", "words.described", "words.names", "words.placeholders"},
     "session": {"words"},
     "personal": {"rule"},
     "disguises": {"rule", "words"},

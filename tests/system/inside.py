@@ -266,7 +266,7 @@ CHECKS: list[Callable[[], None]] = [
 
 def _is_running_and_ships(unit: Unit) -> None:
     assert unit.is_active(), "READY was not seen"
-    assert unit.show("StatusText"), "no STATUS was sent"
+    wait_for(lambda: unit.show("StatusText"), "STATUS, which is sent just after READY")
     alice().expects_everything()
     alice().writes()
     alice().expects_everything()

@@ -68,6 +68,7 @@ class ClaudeCode:
     is_key_of = staticmethod(projects.is_key_of)
     may_name = staticmethod(projects.may_name)
     directory_of = staticmethod(projects.directory_of)
+    follows = staticmethod(projects.follows)
     session_of = staticmethod(projects.session_of)
     tells_since = staticmethod(projects.tells_since)
     transcripts_of = staticmethod(projects.transcripts_of)

@@ -85,11 +85,9 @@ def assistant(event: Record, record: Record, rest: Record, context: Context) -> 
 
 
 def progress(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
-    """Progress is transient, so it is skipped, unless it carries a subagent's usage: this may be the only copy."""
+    """A subagent's progress is skipped, unless it carries usage: this may be the only copy."""
     data = record.get("data")
     data = data if type(data) is dict else record
-    if data.get("type") != "agent_progress":
-        return Skip(reasons.PROGRESS.name)
     # The message is wrapped once or twice, depending on the version.
     outer = data.get("message")
     row = outer.get("message") if type(outer) is dict and type(outer.get("message")) is dict else outer

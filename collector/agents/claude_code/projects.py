@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from glob import escape
 from typing import Any
 
@@ -57,11 +57,11 @@ def may_name(project: str, glob: str) -> bool:
     return project.lower().startswith(beginnings)
 
 
-@lru_cache(maxsize=256)
+@cache  # as many as are configured; with a bound, one more than that would have all compiled for every project
 def _understood(glob: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     """The names that projects in or below the directories of a glob may have, and what all of them begin with."""
     patterns, beginnings = [], []
-    for spelling in _spellings(glob.rstrip("/")):
+    for spelling in dict.fromkeys(_spellings(glob.rstrip("/"))):
         pattern, beginning, is_literal = "", "", True
         for itself, run, _, other in _part.findall(spelling):
             literal = encoded(itself or other)
@@ -84,6 +84,9 @@ def directory_of(source: Source, record: Mapping[str, Any]) -> str:
     if sums_up(record):
         return ""  # of the whole session, wherever it was when this was written
     value = record.get(DIRECTORY_KEYS.get(source.kind, "cwd"))
+    if value is None:  # it moved: to another directory, or to a worktree
+        worktree = record.get("worktreeSession")
+        value = record.get("relocatedCwd") or (worktree.get("worktreePath") if type(worktree) is dict else None)
     return value if type(value) is str else ""
 
 
@@ -109,6 +112,11 @@ def tells_since(source: Source, record: Mapping[str, Any]) -> str | None:
     # an earlier version wrote, or one whose context has changed.
     is_of_one_moment = any(record.get(key) for key in ("timestamp", "uuid", "message"))
     return None if is_of_one_moment and not sums_up(record) and record.get("type") != "api-request-blob" else ""
+
+
+def follows(record: Mapping[str, Any]) -> bool | None:
+    """Whether a record comes after another one; the boundary of a compaction names that in a way of its own."""
+    return bool(record.get("parentUuid") or record.get("logicalParentUuid")) if record.get("uuid") else None
 
 
 def session_of(source: Source, record: Mapping[str, Any]) -> str:

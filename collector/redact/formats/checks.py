@@ -31,6 +31,12 @@ def is_drawn(secret: str) -> bool:
     return has_digit(secret) and len(set(secret)) >= 6
 
 
+def is_drawn_throughout(secret: str) -> bool:
+    """Drawn, and no base64 of a file: there, the same few letters come again and again."""
+    threes = {secret[at : at + 3] for at in range(len(secret) - 2)}
+    return is_mixed(secret) and len(set(secret[:150])) >= 40 and len(threes) >= 0.9 * (len(secret) - 2)
+
+
 def is_no_zeros(secret: str) -> bool:
     """Drawn, and no base64 of a file: that is full of zeros, which are A in it."""
     return is_mixed(secret) and "AAAAAA" not in secret

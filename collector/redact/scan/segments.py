@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from collector.redact.words.asked import asks_for_a_secret
 from collector.redact.words.described import telling_name
 from collector.redact.words.names import Promise, is_file_name, promise
 
@@ -55,6 +56,8 @@ class KeyBook:
             return SIBLING
         # The keys of a record may be the paths of files, which nobody has seen before.
         if not is_file_name(key) and promise(key) is not Promise.NOTHING:
+            return TELLING
+        if key[-1:] == "?" and asks_for_a_secret(key):  # a question, and its answer
             return TELLING
         is_plain = len(key) <= 160 and _plain.fullmatch(key)
         return PLAIN if is_plain and not self._keywords.search(key.lower()) else CONTEXT

@@ -11,6 +11,7 @@ import re
 
 from collector.redact.session.picked import PICKING, may_pick, picks_a_secret
 from collector.redact.words.names import Promise, promise
+from collector.redact.words.secret_files import NAMES
 
 LONGEST = 4_000
 _OTHER_ACTIONS = (
@@ -94,8 +95,7 @@ _draws = re.compile(
 # A file that holds nothing but a secret, or a variable of a telling name.
 _shown_file = re.compile(
     r"(?:cat|head|tail|less|more|bat|type|gc|Get-Content|xxd|strings)\s+(?:-\S+\s+(?:\d+\s+)?){0,3}[\"']?"
-    r"(?:\S{0,100}/(?:run/secrets|\.?secrets)/\S{1,80}"
-    r"|\S{0,100}(?:vault-token|pgpass|token|secret|passwd|password|passphrase|credentials?|api[-_]?key|\.pw)"
+    rf"(?:\S{{0,100}}/(?:run/secrets|\.?secrets)/\S{{1,80}}|\S{{0,100}}{NAMES}"
     r"(?:\.(?:txt|key|secret|enc|dat))?(?=[\"'\s;]|$))"
 )
 _shown_variable = re.compile(
@@ -132,11 +132,6 @@ def prints_a_secret(command: str) -> bool:
         return False
     hidden = _quoted.sub(lambda found: found[0].translate(_hidden), command)
     return any(map(_statement_prints, _separator.split(hidden)))
-
-
-def shows_a_secret(path: str) -> bool:
-    """Whether a file holds nothing but a secret."""
-    return bool(_shown_file.fullmatch(f"cat {path}"))
 
 
 def _may_print(command: str) -> bool:

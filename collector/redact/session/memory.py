@@ -13,13 +13,14 @@ import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from collector.redact.session.asked import asks_for_a_secret, is_one_secret
-from collector.redact.session.commands import prints_a_secret, shows_a_secret
+from collector.redact.session.commands import prints_a_secret
 from collector.redact.session.fields import FIELDS, fields_for_secrets, typing_into
+from collector.redact.words.asked import asks_for_a_secret, is_one_secret
 from collector.redact.words.distinctive import is_distinctive
 from collector.redact.words.drawn import has_digit_and_letter
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import Promise, promise
+from collector.redact.words.secret_files import holds_a_secret, holds_settings, is_lone_token
 from collector.redact.words.values import Notation, is_secret
 
 SESSIONS, SOURCES = 128, 4096
@@ -27,6 +28,7 @@ CALLS, VALUES = 256, 32
 SHORTEST, LONGEST = 8, 300
 COMMANDS = ("command", "cmd", "script", "commandLine", "code", "input")
 PATHS = ("file_path", "path")
+WRITTEN = ("content", "file_text", "new_string", "old_string")
 NAMED = frozenset({"named-secret", "telling-key", "secret-argument"})
 UNSURE = frozenset(
     {"named-key", "shouted-secret", "url-code", "url-signature", "told-token", "bare-login", "cookie-argument", "field"}
@@ -61,19 +63,23 @@ class Session:
         self._fields: dict[str, None] = {}
         self._is_asked = False
 
-    def note_calls(self, event: dict[str, Any], *, may_describe: bool) -> None:
+    def note_calls(self, event: dict[str, Any], *, may_describe: bool) -> tuple[dict[str, Any], ...]:
         """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into;
         `may_describe`: whether its text has the sign of such fields (fields.FIELDS_OF_PAGES). And whether a person is
-        asked for a secret."""
+        asked for a secret. Returns what is written to files that hold one, as the objects that hold the text."""
+        written: tuple[dict[str, Any], ...] = ()
         if event.get("role") in ("assistant", "user"):
             self._is_asked = event.get("role") == "assistant" and asks_for_a_secret(event.get("text"))
         for block in _blocks(event):
             kind = block.get("type")
-            if kind == "tool_call" and (call := block.get("call_id")) and _asks_for_a_secret(block):
-                _put(self._calls, call, None, CALLS)
+            if kind == "tool_call" and (call := block.get("call_id")):
+                if _asks_for_a_secret(block):
+                    _put(self._calls, call, None, CALLS)
+                written = (*written, *_written(block.get("input")))
             elif may_describe and kind == "tool_result" and isinstance(text := block.get("text"), str):
                 for number in fields_for_secrets(text):
                     _put(self._fields, number, None, FIELDS)
+        return written
 
     def answers(self, event: dict[str, Any]) -> list[dict[str, Any]]:
         """The results in an event that answer such a call, and the inputs that type into such a field, as the objects
@@ -166,10 +172,33 @@ def _asks_for_a_secret(block: dict[str, Any]) -> bool:
     texts = [given] if isinstance(given, str) else []
     if isinstance(given, dict):
         texts += [text for key in COMMANDS if isinstance(text := given.get(key), str)]
-        if any(isinstance(path := given.get(key), str) and shows_a_secret(path) for key in PATHS):
+        if any(_holds_one(given.get(key)) for key in PATHS):
             return True
         texts += [" ".join(map(str, words)) for key in COMMANDS if isinstance(words := given.get(key), list)]
     return any(map(prints_a_secret, texts))
+
+
+def _written(given: Any) -> list[dict[str, Any]]:
+    """What a call writes to a file that holds nothing but a secret, or in place of a value in one of settings: its
+    input, or the edits in it."""
+    paths = [path for key in PATHS if isinstance(path := given.get(key), str)] if isinstance(given, dict) else []
+    is_only_secret = any(map(holds_a_secret, paths))
+    if not is_only_secret and not any(map(holds_settings, paths)):
+        return []
+    edits = given.get("edits")
+    parts = [given, *(edit for edit in edits if isinstance(edit, dict))] if isinstance(edits, list) else [given]
+    return parts if is_only_secret else [part for part in parts if _replaces_a_token(part)]
+
+
+def _replaces_a_token(part: dict[str, Any]) -> bool:
+    """Whether an edit puts one value in place of another, and one of them was drawn."""
+    texts = [text for key in WRITTEN if isinstance(text := part.get(key), str) and text]
+    is_bare = not any("=" in text.strip().rstrip("=") or len(text.split()) != 1 for text in texts)
+    return is_bare and any(map(is_lone_token, texts))
+
+
+def _holds_one(path: Any) -> bool:
+    return isinstance(path, str) and holds_a_secret(path)
 
 
 def _blocks(event: dict[str, Any]) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ def _of_line(line: str, start: int, lines: int) -> list[tuple[int, int]]:
     if len(stripped) < SHORTEST or len(line) > LONGEST_LINE or _marker in line:
         return []
     if " " not in stripped and "\t" not in stripped:
-        named = re.fullmatch(r"([A-Za-z_][\w.-]{0,60})=[\"']?([^\"']{1,4000})[\"']?", stripped)
+        named = re.fullmatch(r"([A-Za-z_][\w.-]{0,60})=[\"']?([^\"'=][^\"']{0,3999})[\"']?", stripped)
         if named:
             return _value(named[1], line, start, line.index(named[2], line.index("=")), len(named[2]))
         low = line.index(stripped)

@@ -22,6 +22,7 @@ from collector.redact.structures.not_a_name import (
     is_one_of_several,
     is_report,
     is_taken_out,
+    stands_for_itself,
 )
 from collector.redact.structures.notation import Sign, notation_of, read_sign
 from collector.redact.structures.value_end import (
@@ -35,25 +36,24 @@ from collector.redact.structures.value_end import (
     whole_end,
 )
 from collector.redact.structures.whole_name import Name, whole_name
-from collector.redact.words.code import is_name_in_code
-from collector.redact.words.labels import is_camel, is_joined, is_result, is_translated
-from collector.redact.words.letter_pairs import reads_like_words
+from collector.redact.words.asked import asks_for_a_secret, is_one_secret
+from collector.redact.words.labels import is_result, is_translated
 from collector.redact.words.names import TELLING, Promise, hands_over, promise, split_name, word_set
+from collector.redact.words.phrases import is_worded
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import (
     Notation,
-    has_random_part,
     is_key_in_hex,
-    is_salt,
     is_secret,
 )
 
 AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
 
-_QUOTE = r"""(?:[fbrul]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
+_QUOTE = r"""(?:[fbruln]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
 _MARK = r"\\{0,7}[\"']"
 _CLOSE = r"""(?:\\{0,7}["'`\])*_]{0,4}(?: ?\[[^\]\s]{1,20}\])?|&(?:quot|#34|#39|apos);|%2[27])"""
+_REMARK = r"(?: \([a-z][a-z0-9 ,/-]{1,20}\)[*_]{0,2})?"  # **name (staging)**
 _FIRST = r"(?P<first>[^\s\x90\x91])"
 # The value follows, quoted or bare: NAME=x, "name": "x", name => x, | name | x |, <name>x, the name is x
 _STILL = "(?: (?:now|still|currently|actually|again|just|simply))?"
@@ -61,8 +61,9 @@ _DIRECT = (
     rf":[ \t]?[|>][-+]?{_BREAK}{{1,20}}|:[ \t]?!!?[a-z]{{2,8}}[ \t]|:{_BREAK}{{1,20}}- (?=[\"']?[a-z0-9+/=_-]{{16}})"
     rf"|[ \t]?=[ \t]?<<[~-]?[\"']?[a-z_]{{2,20}}[\"']?{_BREAK}{{1,20}}"
     r"|[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|%3[ad](?:%20)?|\\{1,4}u003[ad]|!==?|[.?+|]{1,2}=|:{1,2}|\|)"
-    r"[ \t*_]{0,20}(?:\[\s{0,20})?"
+    r"[ \t*_]{0,20}(?:\xab[ \xa0]?)?(?:\[\s{0,20})?"
     rf"|\s(?:is|was|to|are){_STILL}:?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
+    r"|[ \t]?\.{4,60}[ \t]?:?[ \t]?"
 )
 # The value is quoted, and something stands in between: a type, a comma, a bracket, a word (name: string = "x"), or
 # where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
@@ -95,14 +96,14 @@ _INSIDE = (
 # The value follows directly, and looks random: the token 4kfh5...
 _ADJACENT = r"""[ \t]{1,20}(?=[`"']?[a-z0-9+/=_-]{16})"""
 _NAMED = (
-    rf"(?P<name>{TELLING}){_CLOSE}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
+    rf"(?P<name>{TELLING}){_CLOSE}{_REMARK}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
     rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
 )
 # What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern. Of what
 # stands near its name, nearly all, it even says where it begins; what may stand far away is too large for that.
 _NEAR = (
     rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\u003[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\("
-    r"|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
+    r"|[ \t]?\.{4}|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
     r"|[ \t]{1,2}[`\"']?[a-z0-9+/=_-]{16}"
     r"|(?:[ \t]{1,3}|[ \t]{0,3}(?:,(?: do:)?|\())\s{0,16}[fbrul@$]{0,2}\\{0,7}[\"'`])"
 )
@@ -140,7 +141,7 @@ _hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _pair = re.compile(r"[A-Za-z_][\w.-]{0,40}=[^=]")
 _key_follows = re.compile(rb"[\"']\s?:")
 _changed = re.compile(rb"[\\\"']{1,8} ?-> ?[\\\"']{1,8}")
-_in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
+_said = re.compile(rb"[a-z]{5,16}-[0-9]{2,4}")  # the passphrase is "otter-88"
 _SETTERS = word_set("set with put add define use password passwd secret token new basic setenv credentials")
 
 
@@ -199,8 +200,11 @@ def _assigned(text: bytes, match: re.Match[bytes], first: int, stop: int, name: 
     is_argument = sign.trimmed == b"(" and not _in_brackets.fullmatch(text[first:last])
     if is_argument or sign.is_vague or text[begin] == 0x2F:
         promised = min(promised, Promise.KEY)
-    if is_alone and not is_secret(text[first:last].decode("latin-1"), promised, notation):
-        return []
+    if is_alone:
+        value = text[first:last].decode("latin-1")
+        is_one = is_secret(value, promised, notation)
+        if not (is_one or (promised is Promise.PASSWORD and is_worded(value, notation, name.text))):
+            return []
     spans = _judge(text, first, last, promised, notation, stop, name.text)
     if spans and is_code_or_prose(text, match, first, last, notation):
         return []
@@ -246,13 +250,18 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
     name = text[max(start, end - 161) : end].decode("latin-1")  # `promise` looks at the last 160
     promised = promise(name)
     if promised is Promise.NOTHING:
-        return []
+        return _answer(text, first, stop) if name.endswith("?") and asks_for_a_secret(name) else []
     if promised is Promise.COOKIE:
         return cookie_spans(text, first, stop)
     spans: Spans = []
     for part in _parts.finditer(text, first, stop):
         spans += _judge(text, part.start(), part.end(), promised, Notation.DICT_VALUE, name=name)
     return [*spans, (stop, stop)]
+
+
+def _answer(text: bytes, first: int, stop: int) -> Spans:
+    """The answer to a question for a secret, if it is nothing else."""
+    return [(first, stop)] if is_one_secret(text[first:stop].decode("latin-1")) else [(stop, stop)]
 
 
 def _quoted(text: bytes, match: re.Match[bytes], stop: int, whole: Name) -> Spans:
@@ -266,6 +275,8 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, whole: Name) -> Span
         promised = min(promised, Promise.KEY)
     is_vague = sign.is_vague_before_string or (sign.may_be_choice and is_one_of_several(text, match, name))
     spans = _judge(text, first, end, promised, Notation.BARE if is_vague else Notation.QUOTED, stop, name)
+    is_said = promised is Promise.PASSWORD and separator.strip() == b"is" and _said.fullmatch(text, first, end)
+    spans = spans or ([(first, end)] if is_said else [])
     if change := _changed.match(text, end, stop):  # "old" -> "new", as plans of changes print it
         last = quoted_end(text, change.end(), stop, quote)
         is_near = 0 <= last <= first + WIDEST_VALUE
@@ -274,29 +285,12 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, whole: Name) -> Span
         return []
     if b"\n" in separator and _key_follows.match(text, end, stop):
         return []
-    if is_vague and _stands_for_itself(text[first:end], name, promised):
+    if is_vague and not is_said and stands_for_itself(text[first:end], name, promised):
         return []
     if b"[" in separator:
         for further, last in listed(text, end, stop, quote):
             spans += _judge(text, further, last, promised, Notation.QUOTED)
     return spans + _below(text, end, stop, whole, promised) if sign.is_list else spans
-
-
-def _stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
-    """Whether the string that follows a telling one in a list is just another name, or code."""
-    decoded = value.decode("latin-1")
-    if is_salt(decoded):
-        return False
-    if is_camel(decoded) or decoded.isdigit():
-        return True
-    if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
-        return not has_random_part(decoded)
-    is_label = decoded.islower() and is_joined(decoded) and "@" not in decoded
-    if promised <= Promise.OWNED or name.lower() == "pass" or is_label:
-        return True
-    if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
-        return True
-    return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)
 
 
 def _judge(
@@ -311,7 +305,9 @@ def _judge(
     if scheme and scheme.end() < end:
         first, promised = scheme.end(), max(promised, Promise.KEY)
     value = text[first:end].decode("latin-1")
-    if not is_secret(value, promised, notation) or is_shielded(text, first, end) or is_its_own_name(value, name):
+    is_one = is_secret(value, promised, notation)
+    is_one = is_one or (promised is Promise.PASSWORD and is_worded(value, notation, name))
+    if not is_one or is_shielded(text, first, end) or is_its_own_name(value, name):
         return []
     if is_translated(value, split_name(name)):
         return []

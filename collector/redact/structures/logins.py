@@ -41,6 +41,7 @@ _PROGRAMS: tuple[tuple[str, str, str], ...] = (
     ("ldap(?:search|add|modify|whoami|passwd|delete)", "-w", _EITHER),
     ("keytool|jarsigner", r"-(?:src|dest)?storepass|-(?:dest)?keypass|-new", _APART),
     ("smbclient", "-p", _APART),
+    ("ncftp(?:put|get|ls)?", "-p", _EITHER),
     (r"snmp(?:walk|get|set|bulkwalk|bulkget|getnext|table|trap|inform)", "-[AX]", _EITHER),
     ("zip|unzip", "-P|--password", _APART),
     ("7z[az]?|rar|unrar", "-h?p", _GLUED),

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 
-from collector.redact.words.code import is_code_word
+from collector.redact.words.code import is_code_word, is_name_in_code
+from collector.redact.words.labels import is_camel, is_joined
 from collector.redact.words.letter_pairs import reads_like_words
-from collector.redact.words.names import split_name
-from collector.redact.words.values import Notation
+from collector.redact.words.names import Promise, split_name
+from collector.redact.words.values import Notation, has_random_part, is_salt
 
 _commit = re.compile(rb"(?:feat|fix|chore|docs?|refactor|tests?|perf|build|ci|style|revert)\([\w/, .-]{0,24}$")
 _diff_line = re.compile(rb"(?:\A|[\n\x90\x91]|\\n)-$")
@@ -29,6 +30,8 @@ _directive = re.compile(rb"(?i)(?:env|arg)[ \t]")
 _line_begins = re.compile(rb"(?:\A|[\n\r\x90\x91+>|`\"']|\\n)[ \t0-9]{0,24}\Z")
 _directory_or_word = re.compile(rb"/|[a-z]+ ")
 _login_line = re.compile(rb"(?i)(?:user|login|host|e-?mail|name|server|port)[\w ]{0,12}[:=][^\n]{0,80}\n\Z")
+_in_list = re.compile(rb"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|.*[\s(){}].*|\\.*", re.DOTALL)  # another name, or code
+_hash_or_uuid = re.compile(r"[0-9a-fA-F-]+")
 _pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
 
 
@@ -173,3 +176,20 @@ def closes_a_string(text: bytes, match: re.Match[bytes], stop: int) -> bool:
         return False
     line = text[max(0, match.start() - 120) : match.start("open")]
     return line[line.rfind(b"\n") + 1 :].count(quote) % 2 == 1
+
+
+def stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
+    """Whether the string that follows a telling one in a list is just another name, or code."""
+    decoded = value.decode("latin-1")
+    if is_salt(decoded):
+        return False
+    if is_camel(decoded) or decoded.isdigit():
+        return True
+    if promised is Promise.OWNED and len(value) >= 24 and not _hash_or_uuid.fullmatch(decoded):
+        return not has_random_part(decoded)
+    is_label = decoded.islower() and is_joined(decoded) and "@" not in decoded
+    if promised <= Promise.OWNED or name.lower() == "pass" or is_label:
+        return True
+    if decoded.isalpha() and (is_name_in_code(decoded) or reads_like_words(decoded, in_five=2)):
+        return True
+    return bool(_in_list.fullmatch(value)) and not has_random_part(decoded)

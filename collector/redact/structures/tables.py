@@ -1,7 +1,8 @@
 """The rules for tables: a column headed by a telling name, and lists of names and values in two columns.
 
-Boxes of mysql and of Unicode, psql's bars, CSV and tabs, and columns held apart by blanks; `password    X` as vault and
-bao print it. The header tells; each cell must still look like what the header says. Bounded: at most MOST_ROWS rows.
+Boxes of mysql and of Unicode, psql's bars, CSV and tabs, and columns held apart by blanks, also all of it quoted
+(`> `) or in a remark (`# `); `password    X` as vault and bao print it. The header tells; each cell must still look
+like what the header says. Bounded: at most MOST_ROWS rows.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _rule_line = re.compile(rb"[\s+|=?:-]{3,}")
 _apart = {sign: re.compile(re.escape(sign)) for sign in (b"|", b",", b"\t", b";")}
 _apart |= {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # boxes of Unicode are question marks here
+_opening = re.compile(rb"\\{0,7}\":\s?\\{0,7}\"")  # of a string in JSON
+_quote = re.compile(rb"(?:> ?){1,3}|# ?")  # before every line of a table in a mail or a remark
 _AROUND_A_CELL = b' "`*'
 _cell_text = re.compile(r"[\w .-]{1,60}")
 _in_no_heading = re.compile(rb"[(){}\[\]<>=:/\\'$@&!+%#^~]")  # neither in its cells nor around them
@@ -67,6 +70,10 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
     head = _line_begin(text, max(start, match.start() - WIDEST_LINE), match.start() + 2)
     lines = _lines(text, head, min(stop, match.start() + AROUND))
     heading = next(lines, None)
+    quote = _quote.match(text, *heading) if heading else None
+    if heading and quote:
+        heading = (quote.end(), heading[1])
+        lines = _unquoted(text, lines, quote[0].rstrip())
     if not heading or _in_no_heading.search(text, *heading):
         return []
     headings = _cells(text, *heading, delimiter)
@@ -90,9 +97,20 @@ def _column(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans
     return [*spans, (at, at)] if spans else []
 
 
+def _unquoted(text: bytes, lines: Iterator[tuple[int, int]], quote: bytes) -> Iterator[tuple[int, int]]:
+    """The lines that begin with the same quote, without it."""
+    for first, last in lines:
+        if not text.startswith(quote, first, last):
+            return
+        at = first + len(quote)
+        yield at + (text[at : at + 1] == b" " and at < last), last
+
+
 def _line_begin(text: bytes, start: int, stop: int) -> int:
     """Where the last line begins that begins before `stop`."""
     start = max(start, text.rfind(b"\n", start, stop) + 1)
+    if text.find(b'":', start, stop) >= 0:
+        start = max((found.end() for found in _opening.finditer(text, start, stop)), default=start)
     if text.find(b"\\", start, stop) < 0:  # no escaped break, as nearly everywhere
         return start
     return max((found.end() for found in _break.finditer(text, start, stop)), default=start)
@@ -147,10 +165,14 @@ TABLE_RULES = (
             "NAME    TOKEN         AGE\nx    {A-Za-z0-9:24}   3d\n",
             '"name","password","url"\n"Bob","{A-Za-z0-9:14}7","x"\n',
             "| Login | Pass |\n|---|---|\n| bob | `{A-Za-z0-9:14}7` |\n",
+            "> | Login | Password |\n> |---|---|\n> | bob | {A-Za-z0-9:14}7 |\n",
+            "# user,password\n# bob,{A-Za-z0-9:14}7\n",
         ),
         near_misses=(
             "| id | login | password |\n| 29 | bob | varchar |\n",
             "name,type,secret\nx,string,required\n",
+            "> | Login | Password |\n|---|---|\n| bob | {A-Za-z0-9:14}7 |\n",
+            "# name, password\n# varchar(40), varchar(64)\n",
             "NAME      TOKENS\nx      4096\n",
             "pbkdf2(\n  secret,\n  salt,\n  {A-Z:8}{0-9:1}_{A-Z:8},\n",
         ),

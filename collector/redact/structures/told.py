@@ -24,6 +24,13 @@ _dashed_words = re.compile(r"(?:[A-Za-z]{2,12}[-_.]){2,6}\d{2,4}")
 _strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(?=.*[A-Z]).*\d.*\d")
 _FROM = (b" from ", b" from `", b' from "', b" from '")
 _changed_to = re.compile(rb"[`\"']? to [`\"']?(?P<new>[^\s\"'`<>\\\x90\x91]{5,99}[^\s\"'`<>\\\x90\x91,;.:!?)])")
+_OPENING, _CLOSING = b"\xab\"'`*", b",;.)]}:\xbb"
+# As in English, where `assigned` does the same: `das Passwort lautet X`, `le mot de passe est X`
+_says = re.compile(
+    rb"(?i)(?:passwor[dt]|passe|mdp|pwd?|contrase\S{1,2}a|senha|wachtwoord|kennwort).{0,80}"
+    rb"[ ](?:ist|(?:c')?est|es|lautet|\xe8|\xe9)[ ][\\\"'`*\xab ]{0,5}\Z"
+)
+_asked = re.compile(r"[a-z]{4,20}[!#$%&*?]\d{1,4}[!?]?")
 _joined = re.compile(rb" (?:and|und) [\"'`]?\Z")  # `log in with bob and X`
 _humps = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _weak = re.compile(
@@ -71,15 +78,34 @@ def _told_by_a_verb(text: bytes, match: re.Match[bytes], start: int, stop: int) 
     return [span for span in spans if is_pair or looks_strong(text[slice(*span)].decode("latin-1"))]
 
 
+def _labelled(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """Behind a label, what looks chosen will do, as beside an English one."""
+    value = match["secret"].rstrip(_CLOSING)
+    first = match.start("secret")
+    is_chosen = len(value) >= 6 and is_secret(value.decode("latin-1"), Promise.PASSWORD, Notation.BARE)
+    return [(first, first + len(value))] if is_chosen else _told(text, match, start, stop)
+
+
+def _when_asked(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
+    """The same behind a question for a password, where a word and a number are enough."""
+    found = _asked.fullmatch(match["secret"].decode("latin-1").rstrip(".,;:)"))
+    first = match.start("secret")
+    return [(first, first + len(found[0]))] if found else _told_by_a_verb(text, match, start, stop)
+
+
 def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     first, last = match.span("secret")
     if text[first - 2 : first] == b"| ":  # a filter of a template, or the next cell
         return []
     if text[first - 1 : first] == b"\n" and text.count(b"\n", match.start(), first) < 2:  # each has a line, or none
         return []
-    while last > first and text[last - 1] in b",;.)]}:":
+    while first < last and text[first] in _OPENING:
+        first += 1
+    while last > first and text[last - 1] in _CLOSING:
         last -= 1
-    if last - first < 6 or not looks_told(text[first:last].decode("latin-1")):
+    value = text[first:last].decode("latin-1")
+    is_said = _says.search(text, match.start(), first) and is_secret(value, Promise.PASSWORD, Notation.BARE)
+    if last - first < 6 or not (is_said or looks_told(value)):
         return []
     changed = _changed_to.match(text, last) if text.endswith(_FROM, 0, first) else None
     return [(first, last), *([changed.span("new")] if changed else [])]
@@ -120,17 +146,17 @@ _WHEN_ASKED = (
 _CALLED_ELSEWHERE = (
     r"(?i:lozinka|(?:kata )?sandi|katalaluan|m\S{1,2}t kh\S{1,2}u|parola|passord|geslo|jelsz\S{1,2}|l\S{1,2}senord"
     r"|jeton|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2}(?: d')? api|chave(?: d[ea])? (?:api|acesso)|chiave api"
-    r"|api[- ]schl\S{1,2}ssel)"
+    r"|mdp(?: [a-z]{2,12})?|mot de passe(?: [a-z]{2,12}){0,3}|api[- ]schl\S{1,2}ssel)"
 )
 _CALLED = (
     r"(?i:passwords?|passwd|passwort|passphrase|pwd?|contrase\S{1,2}a|senha|l\S{1,2}senord(?:et)?|has\S{1,2}o"
-    r"|mot de passe|wachtwoord|kennwort)"
+    r"|mot de passe|mdp|wachtwoord|kennwort)"
 )
-_ON_WHAT = r"(?i:for|of|on|to|f\S{1,2}r|vo[nm]|pour|para|voor|d[eo]l?)[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
+_ON_WHAT = r"(?i:for|of|on|to|f\S{1,2}r|vo[nm]|pour|para|voor|du|des|d[eo]l?)[ ](?:[^\s:]{1,40}[ ]){0,2}[^\s:]{1,40}"
 _OF_WHOM = rf"{_ON_WHAT}[ ]"
 _OF_ME = r"(?i:that[ ])?(?i:I|we|you|they)(?:[ ][a-z]{1,12}){1,3}(?::|[ ](?:is|was)(?:[ ]now)?:?)[ ]"  # I generated:
 _IS = (
-    r"(?i:ist|est|es|\S{1,2}|is(?:[ ](?:now|still|currently|again))?|now|of|lautet|from(?:[ ][a-z]{3,5}[ ]to)?"
+    r"(?i:ist|(?:c')?est|es|\S{1,2}|is(?:[ ](?:now|still|currently|again))?|now|of|lautet|from(?:[ ][a-z]{3,5}[ ]to)?"
     r"|(?:should|will|must)[ ]be|(?:has[ ]been|was|is|got)?[ ]?(?:re)?set[ ]to"
     r"|changed[ ]to)"
 )
@@ -212,8 +238,8 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-label",
-        rf"{_CALLED_ELSEWHERE}[ ]?[:=][ ]?[\"'`]?{_TOLD}",
-        locate=_told,
+        rf"{_CALLED_ELSEWHERE}[ ]?[:=][ ]?[\"'`]?(?:\xab[ ]?)?{_TOLD}",
+        locate=_labelled,
         around=2,
         before="0-9A-Za-z_",
         after="",
@@ -230,7 +256,7 @@ TOLD_RULES = (
         "told-when-asked",
         rf"{_WHEN_ASKED}{_TOLD}",
         trigger=_WHEN_ASKED,
-        locate=_told_by_a_verb,
+        locate=_when_asked,
         around=(200, 2),
         after="",
         about="what is to be typed when a password is asked for",
@@ -265,8 +291,9 @@ TOLD_RULES = (
     Rule(
         "structure",
         "told-password",
-        rf"{_CALLED}[ ](?:{_OF_ME}|(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?|{_OF_WHOM}{_IS}[ ]|{_ON_WHAT}:[ ])"
-        rf"(?:\S[ ])?{_TOLD}",
+        rf"{_CALLED}[ ](?:{_OF_ME}|{_OF_WHOM}(?:ist|est|es|lautet):?[ ]"
+        rf"|(?:(?i:for|of|on)[ ]\S{{1,60}}[ ])?(?:{_IS}[ ])?"
+        rf"|{_OF_WHOM}{_IS}:?[ ]|{_ON_WHAT}:[ ])(?:\S[ ])?(?:\\{{0,3}}[\"'`*]){{0,2}}{_TOLD}",
         locate=_told,
         around=0,
         before="0-9A-Za-z$",

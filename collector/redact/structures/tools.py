@@ -23,8 +23,9 @@ _QUOTE = r"\\{0,7}[\"']"
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
 _BREAK = r"(?:\r?\n|\\{1,3}n)"
+_FRAME = rf"[ \t*#|]{{0,12}}{_BREAK}{{1,2}}(?:[ \t*#|]{{0,40}}{_BREAK}){{0,2}}[ \t*#|]{{0,8}}"  # of a banner
 _BLANKS = r"(?:\s|\\{1,3}[nrt]){0,24}"
-_line_end = re.compile(rb"[ \t]{0,8}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
+_line_end = re.compile(rb"[ \t*#|]{0,40}(?:[\r\n\x90\x91]|\\+[nr\"']|\"|\Z)")
 
 
 def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
@@ -119,7 +120,7 @@ TOOL_RULES = (
             r"(?:requirepass|masterauth|bindpw|olcRootPW|rootpw|http-basic\.[^\s]{1,40}\s[^\s]{1,60}"
             r"|net user [^\s]{1,40}|wpa_passphrase [^\s]{1,40}|nmcli\s[^\n\x91\x90]{1,100}\spassword"
             r"|htpasswd\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}(?:\s-[a-zA-Z]{1,4}){0,3}\s[^\s]{1,100}\s[^\s]{1,60})"
-            r"\s{1,8}(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
+            r"\s{1,8}\\{0,3}[\"']?(?P<secret>[^\s\"'\\\x91\x90]{4,200})"
         ),
         locate=chosen,
         around=0,
@@ -131,15 +132,19 @@ TOOL_RULES = (
     Rule(
         "structure",
         "announced-password",
-        rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}(?P<secret>{_VALUE}{{10,64}})",
-        trigger=rf"password{_SENTENCE}:[ \t]{{0,4}}{_BREAK}{{1,2}}[ \t*]{{0,8}}[a-z0-9]",
+        rf"password{_SENTENCE}:{_FRAME}(?P<secret>{_VALUE}{{10,64}})",
+        trigger=rf"password{_SENTENCE}:[ \t*#|]{{0,12}}{_BREAK}",
         locate=_alone_on_its_line,
         around=110,
         folds=True,
         before="",
         after="",
         about="a password alone on the line after the sentence that announces it",
-        examples=("Use the following password to proceed:\n\n{0-9a-f:32}\n", "The password is:\n  {A-Za-z0-9:20}"),
+        examples=(
+            "Use the following password to proceed:\n\n{0-9a-f:32}\n",
+            "* the following password: *\n*\n*  {0-9a-f:32}\n*\n",
+            "The password is:\n  {A-Za-z0-9:20}",
+        ),
         near_misses=("password:\n  description: {0-9a-f:32}", "Enter the password:\nPermission denied"),
     ),
     Rule(

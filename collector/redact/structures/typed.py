@@ -51,6 +51,7 @@ _field = re.compile(
 )
 _is_secret_field = re.compile(rb"(?i)type\s{0,3}=\s{0,3}\\{0,3}[\"']?password|ispassword\s?=|passwordbox")
 _type = re.compile(r"\b(?:const|unsigned|struct|u?int\d+_t|char)\b")  # of the type 'const uint8_t[64]'
+_of_code = re.compile(r"(?i)pass|user|test|secret|token|key|value|text|field|input|name|login|new|old|valid|wrong")
 _sign = re.compile(r"[!#$%^&*+=~?@]")
 _name = re.compile(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.:\[\]-]{1,80})")
 
@@ -58,14 +59,17 @@ _name = re.compile(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.
 def _typed(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
     """What is typed, if nobody would write it for anything but a secret."""
     first, last = match.span("secret")
-    return [(first, last)] if is_typed(text[first:last].decode("latin-1")) else []
+    is_given = b"(" in text[first - 6 : first]
+    return [(first, last)] if is_typed(text[first:last].decode("latin-1"), is_given=is_given) else []
 
 
-def is_typed(value: str) -> bool:
-    """Whether a text typed into a secret's field is one: no placeholder, no word, no code."""
+def is_typed(value: str, *, is_given: bool = False) -> bool:
+    """Whether a text typed into a secret's field is one: no placeholder, no word, no code. What a call is given may be
+    of words and a number."""
     if value.isalpha() and (len(value) < 10 or reads_like_words(value)):
         return False
-    if is_numbered_name(value) or _type.search(value):
+    is_name = not is_given or value[0].islower() or bool(_of_code.search(value))
+    if (is_name and is_numbered_name(value)) or _type.search(value):
         return False
     is_odd = any(map(str.isdigit, value)) and not value.isdigit()
     return is_odd and is_secret(value, Promise.PASSWORD, Notation.QUOTED)

@@ -73,9 +73,11 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
             last = whole.end() if whole else end
             cut = _bare_end.search(text, end, last + 1)
             end = cut.start() if cut else last
+    elif (changed := text.find(b"-]{+", first, end)) > first and opening != b"-":  # by `git diff --word-diff`
+        end = changed
     if opening == b"-" and text[end - 1 : end] == b"}":
         return first + 1, end - 1  # ${NAME:-default}
-    while end > first and text[end - 1] in b",;.)]}:|?\\":
+    while end > first and text[end - 1] in b",;.)]}:|?\\\xbb":
         end -= 1
     if text.endswith(b"{{", first, end):  # what a template adds
         end -= 2

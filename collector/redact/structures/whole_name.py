@@ -17,7 +17,9 @@ _OPENING = b"?&\"'(,/ \n"  # what the telling words of some names begin with, an
 _IN_FRONT = tuple(b"api access secret auth private account client bot master encryption signing".split())
 _SPACED = tuple(word + b" " for word in _IN_FRONT)
 _WIDEST_SPACED = max(map(len, _SPACED))
-_word_before = re.compile(rb"([A-Za-z]{2,20})[ \t]$")
+_word_before = re.compile(
+    rb"([A-Za-z]{2,20})(?:[ \t]|\](?:\r?\n|\\{1,3}n))$"
+)  # `cache key`, or `key` in the section [api]
 _compound = re.compile("[A-Za-z][_.-][A-Za-z]")
 
 

@@ -246,6 +246,7 @@ DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTE
     [
         ("queue_enqueue", {"content": DONE}, "answers"),
         ("queue_enqueue", {"content": DONE}, "tool_output"),
+        ("frame_link", {"title": PLANTED}, "answers"),
         ("tool_result_bash", {"message": {"role": "user", "content": FORKED}}, "tool_input"),
     ],
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from collector.redact.session.commands import prints_a_secret, shows_a_secret
+from collector.redact.session.commands import prints_a_secret
 from collector.redact.session.printed import secret_spans
+from collector.redact.words.secret_files import holds_a_secret
 from tests.redact.secrets import secret
 
 PRINTING = [
@@ -137,7 +138,7 @@ def test_what_prints_a_secret_is_known_and_what_sends_it_elsewhere_too() -> None
 
 
 def test_a_file_that_holds_nothing_but_a_secret_is_known_by_its_name() -> None:
-    assert [shows_a_secret(path) for path in ("/run/secrets/db", "/home/me/.vault-token", "src/token.py")] == [
+    assert [holds_a_secret(path) for path in ("/run/secrets/db", "/home/me/.vault-token", "src/token.py")] == [
         True,
         True,
         False,

@@ -122,6 +122,79 @@ def test_the_memory_is_bounded(fresh: Redactor) -> None:
     assert len(fresh._sessions._sessions) == SESSIONS
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"file_path": "/srv/shop/config/master.key", "content": VALUE + "\n"},
+        {"file_path": "/home/me/.vault_pass", "content": "Birnbaum"},
+        {"file_path": "/home/me/.config/sync/pass.txt", "old_string": "Birnbaum", "new_string": VALUE},
+        {"file_path": "/run/secrets/db", "edits": [{"old_string": "Birnbaum", "new_string": VALUE}]},
+    ],
+)
+def test_what_is_written_to_a_file_that_holds_one_is_a_secret(fresh: Redactor, given: dict[str, Any]) -> None:
+    block = {"type": "tool_call", "call_id": "w", "name": "Write", "input": given}
+    after = redacted(fresh, event("s", kind="tool_call", blocks=[block]))
+    assert (VALUE in after, "Birnbaum" in after) == (False, False)
+    assert str(given["file_path"]) in after
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"file_path": "/srv/shop/.env.production", "old_string": "Birnbaum7", "new_string": VALUE},
+    {"file_path": "/srv/shop/.env", "edits": [{"old_string": "Birnbaum7", "new_string": VALUE}]},
+    {"file_path": "/srv/My Shop/prod.env", "old_string": VALUE, "new_string": ""},
+]
+OF_SETTINGS: list[dict[str, Any]] = [
+    {"file_path": "/srv/shop/.env", "old_string": "PORT=8080", "new_string": "LOG_FORMAT=json2"},
+    {"file_path": "/srv/shop/.env", "old_string": "gpt-4o-mini-2024-07-18", "new_string": "claude-sonnet-4-5-20250929"},
+    {"file_path": "/srv/shop/.env", "old_string": "https://a2.acme.test/v1", "new_string": "registry.acme.test:5000"},
+    {"file_path": "/srv/shop/.env", "old_string": "i-0abcd1234ef567890", "new_string": "eu-central-1"},
+    {"file_path": "/srv/shop/.env", "old_string": "en-US,de-DE,fr-FR,es-419", "new_string": "/var/lib/shop2/data"},
+    {"file_path": "/srv/shop/.env", "old_string": "# the port of 2024", "new_string": ""},
+    {"file_path": "/srv/shop/.env.example", "old_string": "change-me", "new_string": VALUE},
+    {"file_path": "/srv/shop/src/env.py", "old_string": "Birnbaum7", "new_string": VALUE},
+]
+
+
+@pytest.mark.parametrize("given", SETTINGS)
+def test_a_random_value_that_an_edit_of_settings_replaces_is_a_secret(fresh: Redactor, given: dict[str, Any]) -> None:
+    block = {"type": "tool_call", "call_id": "w", "name": "Edit", "input": json.loads(json.dumps(given))}
+    after = redacted(fresh, event("s", kind="tool_call", blocks=[block]))
+    assert (VALUE in after, "Birnbaum" in after) == (False, False)
+    assert str(given["file_path"]) in after
+    assert "TLS_MIN=1.2" in redacted(fresh, result("s", "w", "updated:\n1 TLS_MIN=1.2"))
+
+
+def test_padding_makes_no_name_of_a_value(fresh: Redactor) -> None:
+    value = secret("drawn", 5)[:22] + "=="
+    fresh.event(call("s", "a", "openssl rand -base64 16"))
+    assert value not in redacted(fresh, result("s", "a", value))
+    given = {"file_path": "/srv/.env", "old_string": value, "new_string": "Birnbaum7"}
+    block = {"type": "tool_call", "call_id": "w", "name": "Edit", "input": given}
+    assert value not in redacted(fresh, event("other", kind="tool_call", blocks=[block]))
+
+
+@pytest.mark.parametrize("given", OF_SETTINGS)
+def test_other_edits_of_settings_stay(fresh: Redactor, given: dict[str, Any]) -> None:
+    block = {"type": "tool_call", "call_id": "w", "name": "Edit", "input": json.loads(json.dumps(given))}
+    fresh.event(event("s", kind="tool_call", blocks=[block]))
+    assert block["input"] == given
+
+
+def test_what_is_written_to_other_files_stays(fresh: Redactor) -> None:
+    given = {"file_path": "/srv/shop/src/token.py", "content": "Birnbaum"}
+    block = {"type": "tool_call", "call_id": "w", "name": "Write", "input": given}
+    assert "Birnbaum" in redacted(fresh, event("s", kind="tool_call", blocks=[block]))
+
+
+def test_an_answer_under_its_question_is_a_secret(fresh: Redactor) -> None:
+    def answered(question: str, answer: str) -> str:
+        return redacted(fresh, event("s", kind="tool_result", tool={"details": {"answers": {question: answer}}}))
+
+    assert "Birnbaum-7x" not in answered("What is the password of the database?", "Birnbaum-7x")
+    assert "Birnbaum-7x" in answered("Which branch should be built?", "Birnbaum-7x")
+    assert "I will set it" in answered("What is the password of the database?", "I will set it")
+
+
 def test_a_rule_that_is_switched_off_leaves_answers_alone() -> None:
     off = Redactor(
         Options(key=KEY, engine="python", disabled=frozenset({"printed-secret"}), cache_dir=CACHE / "collector")

@@ -1,6 +1,6 @@
 """A secret that a person is asked for, and answers with nothing else: `What is the password of the database?`, `X`.
 
-In: what the model said last, and what was typed then. Out: whether the one asks for a secret, and the other is one.
+In: a question, and what was answered. Out: whether the one asks for a secret, and the other is one.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from collector.redact.words.values import Notation, is_secret
 _END = 240  # of a text: there the question stands
 SHORTEST, LONGEST = 6, 400
 _NAMES = ("pass", "token", "key", "secret", "credential")  # most texts have none of them
+_NOUN = r"(?:password|passphrase|passcode|token|(?:api|access|secret|license)[ -]?key|secret|credentials?)"
 _asks = re.compile(
-    r"(?i)\b(?:what(?:'s| is| are)|paste|provide|give me|send(?: me)?|share|enter|type(?: in)?|tell me|need)\s+"
+    r"(?i)\b(?:(?:what(?:'s| is| are)|paste|provide|give me|send(?: me)?|share|enter|type(?: in)?|tell me|need)\s+"
     r"(?:me\s+)?(?:the|your|a|an|that|its|their)\s+(?:[\w-]+\s+){0,4}?"
-    r"(?:password|passphrase|passcode|token|(?:api|access|secret|license)[ -]?key|secret|credentials?)"
-    r"(?:\s(?:for|of|to|from|in|on|at|here|below|so|again|please|that|which|you|we|used|now)\b[^.?!\n]{0,80}|,[^.?!\n]{0,60})?"
+    rf"{_NOUN}|(?:what|which)\s+(?:[\w-]+\s+){{0,3}}?{_NOUN}(?=\s(?:should|do|does|did|shall|would|can|to)\b))"
+    r"(?:\s(?:should|do|does|did|shall|would|can|for|of|to|from|in|on|at|here|below|so|again|please|that|which|you|we|used|now)\b[^.?!\n]{0,80}|,[^.?!\n]{0,60})?"
     r"[.?!:]?\W{0,4}\Z"
 )
 _name_or_place = re.compile(
-    r"[\w.-]+\.[a-z]{2,4}|.*/.*\.\w+|https?://.*|v?\d+(?:\.\d+)+|[a-z]+[-_]?\d{1,2}", re.IGNORECASE
+    r"[\w.-]+\.[a-z]{2,4}|.*/.*\.\w+|https?://.*|v?\d+(?:\.\d+)+|(?-i:[a-z]+|[A-Z]+)[-_]?\d{1,2}", re.IGNORECASE
 )
 
 

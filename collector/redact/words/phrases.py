@@ -1,0 +1,90 @@
+"""Passwords that are words: a name that can mean nothing else makes one of `otter-und-heron`.
+
+Beside most names such a value is prose, a class or the name of something. Beside `BORG_PASSPHRASE=` it is the password.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from collector.redact.words.names import Promise, split_name, word_set
+from collector.redact.words.placeholders import is_placeholder
+from collector.redact.words.values import Notation, is_secret
+
+_sure = re.compile(
+    r"(?:[A-Z][A-Z0-9]{0,24}_){0,6}(?:PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PASS|PWD)|ansible_(?:[a-z]{2,12}_){0,3}pass(?:word)?"
+)
+# What an interface, an error or a program does with a password, or calls it.
+_ABOUT = word_set(
+    """
+    forgot forgotten reset change changed update set new old invalid wrong incorrect missing error err msg message text
+    label title hint help enter confirm show hide toggle require required min max weak strong type kind name mode field
+    input form page view route url path screen button icon class test scan skip fail first second last num state status
+    check verify validate event action on is has no with without ask prompt lost recover create generate empty bad
+    """
+)
+_joined = re.compile(r"[^\W\d_]{2,16}(?:-[^\W\d_]{2,16}){1,7}(?:-?\d{1,4})?[!?]?")
+_with_number = re.compile(r"[A-Z][a-z]{3,15}(?:[-_][A-Za-z]{2,15}){0,4}[-_]\d{1,4}[!?]?")
+_piece = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+){1,4}")
+_spaced = re.compile(r"[^\W\d_]{2,16}(?: [^\W\d_]{1,16}){1,11}[!?.]?")
+_linked = re.compile(
+    r"(?!(?:self|os|config|settings|env|process|this|cfg|args|options|opts|data|params|ctx)[._])"
+    r"[a-zA-Z]{3,16}(?:[._][a-zA-Z]{3,16}){1,4}\d{0,3}"
+)
+_tells = re.compile(
+    r"(?i)pass|pwd|secret|token|credential|kennwort"
+    r"|(?<![^\W_])(?:keys?|creds?|auth|codes?|phrase|value|string|here|default|login|user|account|vault|file|name)(?![^\W_])"
+)
+# Of sentences in the languages that people write most.
+_OF_SENTENCES = word_set(
+    """
+    the is are was a an of to for in on at by with from and or not no be must should will can your you it its this that
+    if as when use using please enter required der die das ist und oder nicht mit von le la les de des du est et ou pour
+    el los las es y o para con il di e per un une een het en van set get
+    """
+)
+
+
+@lru_cache(maxsize=2_000)
+def is_sure(name: str) -> bool:
+    """Whether a name can mean nothing but a password: a variable's, or Ansible's own."""
+    return _sure.fullmatch(name) is not None and _ABOUT.isdisjoint(split_name(name))
+
+
+def is_chosen_words(value: str, *, is_quoted: bool, is_setting: bool = False, is_assigned: bool = False) -> bool:
+    """Whether words are a password somebody chose, beside such a name: joined by dashes, with a number, or in quotes.
+    `is_setting`: nothing but passwords stands there, no types; `is_assigned`: NAME=value, no part of a program."""
+    if says_what_it_is(value) or is_placeholder(value):
+        return False
+    if " " in value:
+        words = value.lower().split()
+        is_one = _spaced.fullmatch(value) and (len(words) > 2 or is_setting) and _OF_SENTENCES.isdisjoint(words)
+        return is_quoted and bool(is_one)
+    if _joined.fullmatch(value) or _with_number.fullmatch(value):
+        return True
+    return (is_setting and value.isalpha() and len(value) >= 5) or (is_assigned and bool(_linked.fullmatch(value)))
+
+
+def is_in_place(value: str) -> bool:
+    """Whether a text where nothing but a password stands is one: a word will do, what stands for another will not."""
+    if is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT) or is_chosen_words(value, is_quoted=True):
+        return True
+    return bool(_piece.fullmatch(value)) and not is_placeholder(value) and not says_what_it_is(value)
+
+
+def says_what_it_is(value: str) -> bool:
+    """Whether a value names what stands there: `db-password`, `from_vault`."""
+    return _tells.search(value) is not None
+
+
+def is_worded(value: str, notation: Notation, name: str) -> bool:
+    """Whether words are a password, as they are beside a name that can mean nothing else."""
+    if notation is Notation.BARE or not is_sure(name):
+        return False
+    return is_chosen_words(
+        value,
+        is_quoted=notation is Notation.QUOTED,
+        is_setting=name.startswith("ansible"),
+        is_assigned=notation is Notation.ENVIRONMENT,
+    )

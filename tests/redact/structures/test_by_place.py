@@ -1,0 +1,93 @@
+"""Where a name, a call or a command leaves no doubt, a word is a password; what only looks alike stays."""
+
+from __future__ import annotations
+
+import json
+
+from collector.redact import Redactor
+from collector.redact.rule import sample
+
+SEEDS = range(5)
+# The secret stands between the marks.
+WRITTEN = {
+    "words joined, beside a name that means nothing else": "KOPIA_PASSWORD=¤dachs-und-{a-z:6}¤ kopia list",
+    "words in quotes, beside such a name": "BACKUP_PASSPHRASE='¤violet donkey {a-z:6} ladder¤' run-backup",
+    "words with an underscore, in an environment": "      - MARIADB_ROOT_PASSWORD=¤gelbe_{a-z:6}¤",
+    "a word with a number": "    ansible_become_pass: ¤{A-Z:1}{a-z:7}_7¤\n",
+    "a word, of Ansible": "ansible_ssh_pass: ¤{A-Z:1}{a-z:7}¤\n",
+    "a remark behind the name": "- **Password (staging)**: ¤{a-z:7}42¤\n",
+    "dots up to the value": "smtp.password ......... ¤{A-Za-z0-9:12}7¤",
+    "dots up to the value, quoted": 'PoolConfig - password................."¤{A-Z:1}{a-z:7}42¤"',
+    "the key of a section": "[api]\nkey: ¤{0-9a-f:32}¤",
+    "marks of France": "mot de passe : \xab ¤{a-z:7}42¤ \xbb",
+    "the short word of France": "user root, mdp : ¤{a-z:7}42¤",
+    "is, in French": "Le mot de passe du serveur est ¤{a-z:7}9¤, merci",
+    "is, in German, quoted": 'Das Passwort ist "¤{A-Z:1}{a-z:7}9¤"',
+    "a call in a stack trace": "#3 /srv/x.php(4): mysqli->__construct('db', 'shop', '¤{A-Z:1}{a-z:7}!4¤', 'shop')",
+    "a word as the third of a call": 'pymysql.connect("db", "shop", "¤{A-Z:1}{a-z:7}-{a-z:5}¤", "shop")',
+    "the fourth of a call": 'ssh.connect("10.0.0.7", 22, "ops", "¤{A-Z:1}{a-z:7}_{0-9:2}¤")',
+    "users of a machine that starts": "chpasswd:\n  expire: false\n  list:\n    - ops:¤{A-Z:1}{a-z:8}¤\n",
+    "a user of a machine that starts": "chpasswd:\n  users:\n    - name: ops\n      password: ¤{A-Z:1}{a-z:8}¤\n",
+    "a password of lftp, quoted": "lftp -e 'mirror; quit' -u 'ops','¤{A-Z:1}{a-z:8}¤' sftp://files.internal",
+    "a directive with quotes": 'requirepass "¤{a-z:12}¤"',
+    "a key of a network manager": 'nmcli connection modify home wifi-sec.psk "¤{a-z:12}¤"',
+    "the next line of a banner": "#  your root password is:  #\n#\n#    ¤{A-Za-z0-9:12}7¤  #\n",
+    "a word and a number, typed": 'page.getByLabel("Password").fill("¤{A-Z:1}{a-z:6}Tag5¤")',
+    "a licence handed to a call": "registerLicense('¤{A-Za-z0-9+/:72}¤')",
+    "an authenticator on a command line": "oathtool --totp -b ¤{A-Z2-7:14}K7¤",
+    "an account in a document": "- Login: `ops@acme.internal` / `¤{a-z:6}-{a-z:5}-4¤`",
+    "a table in a mail": "> | Host | Login | Password |\n> |---|---|---|\n> | db2 | ops | ¤{A-Za-z0-9:11}7¤ |\n",
+    "a table in a mail that was answered twice": "> > | Login | Password |\n> > | ops | ¤{A-Za-z0-9:11}7¤ |\n",
+    "a list in a remark": "\n# login,password\n# ops,¤{A-Za-z0-9:11}7¤\n",
+    "a login of SQL Server": "CREATE LOGIN ops WITH PASSWORD = N'¤{A-Z:1}{a-z:7}!4¤', CHECK_POLICY = ON;",
+    "a procedure of SQL Server": "EXEC sp_addlogin @loginame = N'ops', @passwd = N'¤{A-Z:1}{a-z:7}!4¤'",
+    "a salt of WordPress": "define( 'SECURE_AUTH_SALT', '¤{A-Za-z0-9:64}¤' );",
+    "a salt of its cache, of all signs": "define('WP_CACHE_KEY_SALT', '¤{#-&:6}{*-Z:26} {^-~:28}7a4¤');",
+    "a key of WordPress, in an environment": "LOGGED_IN_KEY='¤{0-9a-f:64}¤'",
+    "the old value in a diff of words": "[-DB_PASSWORD=¤{A-Z:1}{a-z:7}!4¤-]{+DB_PASSWORD=$DB_PASS+}",
+    "a recovery code": "Recovery codes:\n\n  1. 4k{a-f:2}8-{2-9:4}z\n  2. ¤{g-m:2}{2-9:3}-{2-9:2}{a-f:3}¤\n",
+    "one of two columns": "Backup codes\n\n{5-9:2}{1-4:2}8133  {1-2:2}{5-9:6}\n37{4-8:6}  ¤48{1-3:2}{6-9:4}¤\n",
+    "a recovery code in German": "Deine Wiederherstellungscodes:\n- 7q{a-f:2}-{2-9:4}\n- ¤{g-m:2}{2-9:2}-{2-9:4}¤\n",
+    "a recovery code in French": "Vos codes de récupération :\n7q{a-f:2}-{2-9:4}\n¤{g-m:2}{2-9:2}-{2-9:4}¤\n",
+    "recovery codes in a table": "## Recovery codes\n| 7q{a-f:3}-{2-9:5} | ¤{g-m:2}{2-9:3}-{2-9:5}¤ |\n",
+    "an edit of settings": '{"file_path": ".env", "old_string": "¤{A-Za-z0-9:22}7x¤", "new_string": "{0-9a-f:48}"}',
+    "behind a question for it": "you are asked for a password, it's ¤{a-z:8}!23¤",
+    "a passphrase told in quotes": "the passphrase is '¤{a-z:8}-88¤', keep it",
+}
+HARMLESS = {
+    "numbered names below the word": "Recovery codes are hashed:\nuser-0001\nuser-0002\nuser-0003\n",
+    "days below the word": "backup codes rotated on\n20240311\n20240512\n20250101\n",
+    "commits below the word": "Add recovery codes\n\n{0-9a-f:8} Add a page\n{0-9a-f:8} Add a test\n",
+    "places for codes": "Recovery codes:\nxxxx-xxxx\nxxxx-xxxx\n\nABCD-EFGH\nIJKL-MNOP\n",
+    "what to do with codes": "Backup codes:\n1. download them\n2. keep them\n3. never share them\n",
+    "a table of columns in a remark": "# | Column | Password |\n# |---|---|\n# | type | varchar |\n",
+    "a quoted table that ends": "> | Login | Password |\n\n| db | v{0-9:3}a{0-9:3} |\n",
+    "a variable of sqlcmd": "CREATE LOGIN ops WITH PASSWORD = N'$(OpsPassword)';",
+    "a salt to be filled in": "define( 'AUTH_SALT', 'put your unique phrase here, of sixty letters' );",
+    "a salt from elsewhere": "define( 'NONCE_SALT', getenv( 'NONCE_SALT_OF_THE_SITE_IN_PRODUCTION' ) );",
+    "numbers in a diff of words": "[-max_tokens=4096-]{+max_tokens=8192+} [-token=$OLD-]{+token=$NEW+}",
+    "other edits of settings": '{"file_path": ".env", "old_string": "gpt-4o-mini-2024-07-18", "new_string": "eu-2"}',
+    "an edit of a sample": '{"file_path": "/srv/.env.example", "old_string": "{0-9a-f:48}", "new_string": "x"}',
+}
+
+
+def test_a_secret_is_found_where_its_place_tells(redactor: Redactor) -> None:
+    survived = []
+    for name, template in WRITTEN.items():
+        for seed in SEEDS:
+            before, value, after = sample(template, seed).split("¤")
+            text = before + value + after
+            for written in (text, json.dumps({"output": text}, ensure_ascii=False)):
+                survived += [f"{name}: {written}"] if value in redactor.text(written) else []
+    assert survived == []
+
+
+def test_what_only_looks_alike_stays(redactor: Redactor) -> None:
+    texts = [sample(template, seed) for template in HARMLESS.values() for seed in SEEDS]
+    texts += [json.dumps({"output": text}) for text in texts]
+    assert [text for text in texts if redactor.text(text) != text] == []
+
+
+def test_both_engines_agree_on_them(redactor: Redactor, python_redactor: Redactor) -> None:
+    texts = [sample(template, 3).replace("¤", "") for template in (*WRITTEN.values(), *HARMLESS.values())]
+    assert [text for text in texts if redactor.value(text) != python_redactor.value(text)] == []
