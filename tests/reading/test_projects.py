@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import pwd
@@ -271,23 +270,6 @@ def test_what_names_no_directory_goes_with_the_files_beside_it_where_the_name_is
     beside.cwd = "/work/app/secret"
     beside.user("hello")
     assert taken(home, "/work/app/secret", kind="journal") == [False, False]
-
-
-def test_a_session_that_cannot_be_looked_at_may_have_been_anywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = Home(tmp_path)
-    home.history("x", project="/work/app", session_id=session(home, "/work/app").session_id)
-    pread = os.pread
-
-    def failing(descriptor: int, size: int, offset: int) -> bytes:
-        if "/projects/" in os.readlink(f"/proc/self/fd/{descriptor}"):
-            raise OSError(errno.EIO, "Input/output error")
-        return pread(descriptor, size, offset)
-
-    assert taken(home, "/work/secret", kind="history") == [True]
-    monkeypatch.setattr(os, "pread", failing)
-    assert taken(home, "/work/secret", kind="history") == [False]
 
 
 def test_an_index_goes_with_the_sessions_of_its_project(tmp_path: Path) -> None:
