@@ -16,6 +16,7 @@ from collector.delivery.transport import Transport
 from collector.delivery.window import Deliverer
 from collector.errors import SinkHalted, SinkUnavailable
 from collector.flow.batch import Batch
+from collector.flow.observer import UNOBSERVED, Observer, Unobserved
 from collector.flow.outcome import Sealed
 from collector.settings.options import RetrySettings, SinkSettings
 
@@ -30,10 +31,16 @@ def batches(count: int) -> Iterator[Batch]:
         yield Batch(events=[event], places=[("s", number)])
 
 
-def deliverer(answer: Callable[[httpx.Request], httpx.Response], *, window: int = 1, max_wait: float = 60) -> Deliverer:
+def deliverer(
+    answer: Callable[[httpx.Request], httpx.Response],
+    *,
+    window: int = 1,
+    max_wait: float = 60,
+    observer: Observer = UNOBSERVED,
+) -> Deliverer:
     transport = Transport(SinkSettings(compression="none"), "http://localhost/in", None, httpx.MockTransport(answer))
     policy = Policy(QUICK, window=window, max_wait=max_wait)
-    return Deliverer(Channel(HttpSink(), transport), policy, poll=NEVER)
+    return Deliverer(Channel(HttpSink(), transport), policy, observer=observer, poll=NEVER)
 
 
 class Told:
@@ -130,3 +137,20 @@ def test_without_anybody_to_tell_it_delivers_as_ever() -> None:
     assert len(list(deliverer(lambda _: httpx.Response(next(answers))).deliver(batches(1)))) == 1
     with pytest.raises(SinkUnavailable):
         list(deliverer(lambda _: httpx.Response(503), max_wait=0.0).deliver(batches(1)))
+
+
+def test_the_thread_that_waits_is_woken_once_however_long_it_goes_on_waiting() -> None:
+    looks, answers = [], iter([503])
+
+    class Counter(Unobserved):
+        def waiting(self) -> None:
+            looks.append(1)
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        if status := next(answers, 0):
+            return httpx.Response(status)
+        threading.Event().wait(0.1)  # time for ten thousand looks
+        return httpx.Response(200)
+
+    assert len(list(deliverer(answer, observer=Counter()).deliver(batches(1), Told()))) == 1
+    assert len(looks) <= 2

@@ -84,6 +84,7 @@ def test_a_second_scan_sends_nothing(home: Home, sink: Sink, agent: Agent) -> No
     assert second.ledger["lines"] == 0
     assert second.ledger["files"]["read"] == 0
     assert second.ledger["files"]["unchanged"] == first["files"]["read"]
+    assert second.ledger["files"]["seen"] == first["files"]["seen"]
 
 
 def test_one_appended_line_sends_one_event(home: Home, sink: Sink, agent: Agent) -> None:

@@ -186,6 +186,12 @@ def test_of_a_list_what_may_leave_is_kept() -> None:
     assert [each.partition("-")[0] for each in kept["tools"]] == ["Bash", "tool"]
 
 
+def test_sizes_keep_the_names_that_are_the_programs_own() -> None:
+    event = {"kind": "system", "omitted": {"patch": 1, "text": 2, PLANTED: 4, f"{PLANTED}s": 8}}
+    kept = captured(event, VOCABULARY, Capture("metadata", key=KEY))["omitted"]
+    assert kept == {"patch": 1, "text": 2, "other": 12}
+
+
 def test_own_totals_of_claude_code_are_kept() -> None:
     made = normalized(ALL_RECORDS["cost_state"], context(level="metadata"))
     assert made["attributes"]["model_usage"]["claude-opus-5-5"]["output_tokens"] == 495
