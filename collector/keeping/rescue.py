@@ -89,7 +89,7 @@ class HeldFiles:
         """What to read in place of a source that was held in this very pass, and then deleted."""
         for file in reversed(self.held.files):
             original = self._read_as.get(file.number)
-            if original is not None and original.key == source.key and not self.held.has(original):
+            if original is not None and original.key == source.key:
                 return self.held.as_source(file, source)
         return None
 
