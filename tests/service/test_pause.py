@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from collector.keeping.pause import Standstill, ask_to_leave_out, pause, pause_path, read_pause, resume
+from collector.errors import StateError
+from collector.keeping.pause import Standstill, ask_to_leave_out, pause, pause_path, paused_since, read_pause, resume
 from tests.build import Home
 from tests.service.steps import Clock, Steps
 from tests.sink import Answer, Sink
@@ -82,6 +83,20 @@ def test_a_pause_that_leads_nowhere_or_is_a_directory_has_no_end(tmp_path: Path)
     path.unlink()
     path.mkdir()
     assert read_pause(tmp_path / "state.json", 1000.0) is not None
+
+
+def test_a_pause_that_is_over_leaves_nothing_out_any_more(tmp_path: Path) -> None:
+    pause(tmp_path / "state.json", 1000.0, 8200.0)
+    assert paused_since(tmp_path / "state.json", 8199.0) == 1000.0
+    assert paused_since(tmp_path / "state.json", 8200.0) is None
+
+
+def test_what_cannot_be_written_or_removed_is_said(tmp_path: Path) -> None:
+    pause_path(tmp_path / "state.json").mkdir()
+    with pytest.raises(StateError, match="The pause goes on"):
+        resume(tmp_path / "state.json")
+    with pytest.raises(StateError, match="stop the service if it must not send"):
+        pause(tmp_path / "state.json", 1000.0, None)
 
 
 @pytest.mark.parametrize("said", ["pause", "resume --from-now"])
