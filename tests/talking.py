@@ -18,7 +18,6 @@ Talk = Callable[[socket.socket, threading.Event], None]
 def talking(talk: Talk) -> Iterator[str]:
     """A server that reads a request and then does what `talk` does; gives its URL."""
     closing = threading.Event()
-    threads: list[threading.Thread] = []
 
     def serve(connection: socket.socket) -> None:
         with connection, suppress(OSError):
@@ -28,6 +27,18 @@ def talking(talk: Talk) -> Iterator[str]:
             while connection.recv(65536):  # closing with bytes unread would reset the connection
                 pass
 
+    with serving(serve) as port:
+        try:
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            closing.set()
+
+
+@contextmanager
+def serving(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A port where each connection gets a thread that serves it. At the end, all of them are waited for."""
+    threads: list[threading.Thread] = []
+
     def accept() -> None:
         with suppress(OSError):
             while True:
@@ -35,14 +46,13 @@ def talking(talk: Talk) -> Iterator[str]:
                 threads[-1].start()
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listening = threading.Thread(target=accept)
-        listening.start()
+        accepting = threading.Thread(target=accept)
+        accepting.start()
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+            yield listener.getsockname()[1]
         finally:
-            closing.set()
             listener.shutdown(socket.SHUT_RDWR)
-            listening.join()
+            accepting.join()
             for thread in threads:
                 thread.join()
 

@@ -23,6 +23,7 @@ from collector.settings.options import SinkSettings
 from tests.agent import Agent, Result
 from tests.build import Home
 from tests.sink import Sink
+from tests.talking import serving
 from tests.tls import Authority
 
 UNREACHABLE, MISCONFIGURED = 75, 78
@@ -157,7 +158,6 @@ def test_the_systems_authorities_may_be_replaced_while_the_agent_runs(
 def proxy(sink: Sink, tls: ssl.SSLContext | None = None, posing: ssl.SSLContext | None = None) -> Iterator[str]:
     """A proxy that leads to this sink whatever it is asked for; `posing` opens the TLS that goes through it."""
     target = int(sink.url.rpartition(":")[2].partition("/")[0])
-    threads: list[threading.Thread] = []
 
     def copy(source: socket.socket, goal: socket.socket) -> None:
         with suppress(OSError):
@@ -188,22 +188,8 @@ def proxy(sink: Sink, tls: ssl.SSLContext | None = None, posing: ssl.SSLContext 
                 copy(client, server)
                 back.join()
 
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threads.append(threading.Thread(target=serve, args=(listener.accept()[0],)))
-                threads[-1].start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        accepting = threading.Thread(target=accept)
-        accepting.start()
-        try:
-            yield f"http{'s' if tls else ''}://me:{PASSPHRASE}@127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
-            accepting.join()
-            for thread in threads:
-                thread.join()
+    with serving(serve) as port:
+        yield f"http{'s' if tls else ''}://me:{PASSPHRASE}@127.0.0.1:{port}"
 
 
 URL = "https://sink.test/events"
