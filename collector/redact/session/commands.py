@@ -11,7 +11,7 @@ import re
 
 from collector.redact.session.picked import PICKING, may_pick, picks_a_secret
 from collector.redact.words.names import Promise, promise
-from collector.redact.words.secret_files import NAMES
+from collector.redact.words.secret_files import NAMES, may_name_one
 
 LONGEST = 4_000
 _OTHER_ACTIONS = (
@@ -92,6 +92,7 @@ _reads = re.compile(rf"(?<![\w.-])(?:{_joined})")
 _draws = re.compile(
     r"secrets\.token_(?:hex|urlsafe|bytes)|randomBytes\(\d|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64)"
 )
+_SIGNS_OF_DRAWING = ("andom", "token_", "generate_key")  # one stands wherever `_draws` matches
 # A file that holds nothing but a secret, or a variable of a telling name.
 _shown_file = re.compile(
     r"(?:cat|head|tail|less|more|bat|type|gc|Get-Content|xxd|strings)\s+(?:-\S+\s+(?:\d+\s+)?){0,3}[\"']?"
@@ -140,7 +141,8 @@ def _may_print(command: str) -> bool:
     reads = _names_a_program(command, words) and _reads.search(command)
     picks = not PICKING.isdisjoint(words) and may_pick(command)
     shows = ("$" in command or "%" in command or "printenv" in command) and _shown_variable.search(command)
-    return bool(reads or shows or picks or _draws.search(command) or _shown_file.search(command))
+    draws = any(map(command.__contains__, _SIGNS_OF_DRAWING)) and _draws.search(command)
+    return bool(reads or shows or picks or draws or (may_name_one(command) and _shown_file.search(command)))
 
 
 def _names_a_program(command: str, words: list[bytes]) -> bool:

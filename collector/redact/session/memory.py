@@ -26,7 +26,7 @@ from collector.redact.words.values import Notation, is_secret
 SESSIONS, SOURCES = 128, 4096
 CALLS, VALUES = 256, 32
 SHORTEST, LONGEST = 8, 300
-COMMANDS = ("command", "cmd", "script", "commandLine", "code", "input")
+COMMANDS = frozenset({"command", "cmd", "script", "commandLine", "code", "input"})
 PATHS = ("file_path", "path")
 WRITTEN = ("content", "file_text", "new_string", "old_string")
 NAMED = frozenset({"named-secret", "telling-key", "secret-argument"})
@@ -168,14 +168,20 @@ def _is_telling(before: str) -> bool:
 
 
 def _asks_for_a_secret(block: dict[str, Any]) -> bool:
+    """Whether the answer to a call will hold a secret: by the file that it reads, or by a command."""
     given = block.get("input")
-    texts = [given] if isinstance(given, str) else []
-    if isinstance(given, dict):
-        texts += [text for key in COMMANDS if isinstance(text := given.get(key), str)]
-        if any(_holds_one(given.get(key)) for key in PATHS):
+    if isinstance(given, str):
+        return prints_a_secret(given)
+    if not isinstance(given, dict):
+        return False
+    for key, value in given.items():
+        if key in PATHS and isinstance(value, str) and holds_a_secret(value):
             return True
-        texts += [" ".join(map(str, words)) for key in COMMANDS if isinstance(words := given.get(key), list)]
-    return any(map(prints_a_secret, texts))
+        if key in COMMANDS:
+            line = " ".join(map(str, value)) if isinstance(value, list) else value
+            if isinstance(line, str) and prints_a_secret(line):
+                return True
+    return False
 
 
 def _written(given: Any) -> list[dict[str, Any]]:
@@ -195,10 +201,6 @@ def _replaces_a_token(part: dict[str, Any]) -> bool:
     texts = [text for key in WRITTEN if isinstance(text := part.get(key), str) and text]
     is_bare = not any("=" in text.strip().rstrip("=") or len(text.split()) != 1 for text in texts)
     return is_bare and any(map(is_lone_token, texts))
-
-
-def _holds_one(path: Any) -> bool:
-    return isinstance(path, str) and holds_a_secret(path)
 
 
 def _blocks(event: dict[str, Any]) -> list[dict[str, Any]]:
