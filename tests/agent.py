@@ -6,8 +6,8 @@
         sink.wait_for(lambda: sink.ids())
         running.stop()
 
-A real process with a scratch HOME and nothing of the caller's environment but PATH. What runs to its end is forked from
-one that has the modules loaded (warm.py); a service is started as anybody would.
+Each command is a real process with a scratch HOME and nothing of the caller's environment but PATH. Commands that run
+to their end are forked from a process that already has the modules loaded (warm.py); a service is started normally.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tests.sink import Sink
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COLLECTOR = warm.COLLECTOR
-# Short enough that no test waits, long enough that backing off is seen; durations in seconds. It does not step back: a
-# busy machine would then keep every test waiting for it.
+# Durations in seconds: short enough that no test waits, long enough that backing off shows. The agent keeps its normal
+# priority (nice 0); otherwise a busy machine would keep every test waiting for it.
 QUICK = {
     "COLLECTOR_RETRY__INITIAL_INTERVAL": "0.02",
     "COLLECTOR_RETRY__MAX_INTERVAL": "0.05",
@@ -65,7 +65,7 @@ class Result:
 class Agent:
     """The command, bound to a home, a sink and a state of its own; `environment` adds COLLECTOR_* and the like."""
 
-    patience = 120.0  # seconds that a command may take on a machine that is busy with other things
+    patience = 120.0  # seconds a command may take on a busy machine
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Agent:
         }
 
     def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
-        """Any command, to its end."""
+        """Runs any command to its end."""
         finished = warm.run(
             [*self.program, *arguments],
             input=given,
@@ -105,7 +105,7 @@ class Agent:
         return Result(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
 
     def scan(self, *flags: str, **environment: str) -> Result:
-        """One pass over the home's root, with the ledger on stdout."""
+        """Runs one pass over the home's root, with the ledger on stdout."""
         arguments = ["scan", "--json", *self.places(), *flags]
         if "--max-wait" not in flags:
             arguments += ["--max-wait", "10"]
@@ -118,16 +118,16 @@ class Agent:
         return [*root, "--state", str(self.state), *sink]
 
     def start(self, *flags: str, command: str = "run", **environment: str) -> Running:
-        """The service (or another command) in the background; stopped when the `with` block ends."""
+        """Starts the service (or another command) in the background; it is stopped when the `with` block ends."""
         return Running([*self.program, command, *self.places(), *flags], self.environment | environment, self.directory)
 
     def offsets(self) -> dict[str, int]:
-        """What the state file says: source key -> offset."""
+        """The offsets in the state file: source key -> offset."""
         files = json.loads(self.state.read_bytes())["claude_code"]["files"]
         return {key: entry["offset"] for key, entry in files.items()}
 
     def kept(self) -> dict[Path, bytes]:
-        """Everything the agent has written outside the root, by path: the place to search for leaks."""
+        """Every file outside the root, by path: the place to search for leaks."""
         found: dict[Path, bytes] = {}
         for top in (self.directory, self.home.path):
             for path in top.rglob("*"):
@@ -161,11 +161,11 @@ class Running:
 
     @property
     def stderr(self) -> str:
-        """What it has logged so far."""
+        """What the service has logged so far."""
         return self.log.read_text(errors="replace")
 
     def stop(self, how: signal.Signals = signal.SIGTERM, timeout: float = 20) -> int:
-        """Asks it to stop; returns its exit code."""
+        """Asks the service to stop; returns its exit code."""
         self.process.send_signal(how)
         return self.process.wait(timeout)
 
@@ -175,7 +175,7 @@ class Running:
         self.process.wait(20)
 
 
-# Between this process and the scan, because Linux hands the peak of the one on to what it starts.
+# Runs between this process and the scan: on Linux a child inherits its parent's peak RSS.
 BETWEEN = """
 import resource, subprocess, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
@@ -186,7 +186,7 @@ sys.exit(code)
 
 
 def scan_with(address_space: int, agent: Agent) -> tuple[int, int, str]:
-    """A scan that may not have more memory than this; its exit code, its peak RSS and what it said."""
+    """Scans with this limit on memory; returns the exit code, the peak RSS and the output."""
     scan = [sys.executable, "-m", "collector", "scan", "--max-wait", "10", *agent.places()]
     command = [sys.executable, "-S", "-c", BETWEEN, str(address_space), *scan]
     done = subprocess.run(command, env=agent.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

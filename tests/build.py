@@ -26,10 +26,10 @@ __all__ = ["Home", "Record", "Session", "Transcript", "call_of", "encode", "ever
 
 
 class Session(Transcript):
-    """A main transcript, and where its subagents live."""
+    """A main transcript, with methods that write its subagents' files."""
 
     def subagent(self, agent_id: str = "", layout: Layout = "subagents", meta: Record | None = None) -> Transcript:
-        """The transcript of a subagent, in one of the places where Claude Code has put it over time."""
+        """A subagent's transcript, in one of the places where Claude Code has kept it over time."""
         agent = agent_id or "a" + self.pen.hex(16)
         project, own = self.path.parent, self.path.with_suffix("")
         directory = {
@@ -45,7 +45,7 @@ class Session(Transcript):
         return transcript
 
     def warmup(self, layout: Layout = "flat") -> Transcript:
-        """A subagent that was started ahead of need: one line that says Warmup."""
+        """A subagent started before it was needed: a single line that says Warmup."""
         stub = self.subagent(self.pen.hex(7), layout)
         stub.user("Warmup")
         return stub
@@ -72,7 +72,7 @@ class Session(Transcript):
         return other
 
     def collect_garbage(self) -> None:
-        """Takes out what stands before a compaction, as Claude Code does with CLAUDE_CODE_TRANSCRIPT_LOCAL_GC."""
+        """Drops what precedes a compaction, as Claude Code does with CLAUDE_CODE_TRANSCRIPT_LOCAL_GC."""
         lines, new = self.lines, self.path.with_suffix(".compact")
         kept = next(number for number, line in enumerate(lines) if b"compact_boundary" in line)
         new.write_bytes(b"".join(lines[kept:]))
@@ -112,7 +112,7 @@ class Home:
         return Session(self.pen, self.project(project) / f"{name}.jsonl", name, project.replace("-", "/"))
 
     def history(self, *prompts: str, project: str = "/work/app", session_id: str = "") -> Transcript:
-        """The prompt history, with these prompts appended."""
+        """Appends these prompts to the prompt history."""
         history = Transcript(self.pen, self.root / "history.jsonl", session_id, project)
         for text in prompts:
             self.pen.timestamp()
@@ -126,7 +126,7 @@ class Home:
         return history
 
     def index(self, *sessions: Session, **keys: Any) -> Path:
-        """The session index of a project, with one entry a session."""
+        """The session index of a project, with one entry per session."""
         path = sessions[0].path.parent / "sessions-index.json"
         entries = [
             {
@@ -165,7 +165,7 @@ class Home:
         return path
 
     def with_everything(self) -> Session:
-        """Every source and every record type, and beside them what is never read; gives the main session."""
+        """Writes every source and record type, and files that are never read; returns the main session."""
         session = self.session(session_id=SESSION)
         session.records(every_record())
         for layout in ("flat", "session", "subagents", "workflow"):
@@ -191,5 +191,5 @@ class Home:
 
 
 def every_record() -> Iterator[Record]:
-    """One record of each type that Claude Code is known to write, the newest writer's included."""
+    """One record of each type that Claude Code is known to write, up to its newest version."""
     yield from (json.loads(json.dumps(record)) for record in samples.ALL_RECORDS.values())

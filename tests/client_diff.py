@@ -1,11 +1,11 @@
-"""What the real Claude Code's program writes that our tables do not name: `make client-diff VERSION=2.1.326,2.1.327`.
+"""Finds what the real Claude Code writes that our tables do not name: `make client-diff VERSION=2.1.326,2.1.327`.
 
-In: versions of its npm package (the two newest, without any named) or files. Out: for each vocabulary, the words in the
-program that no table of ours names; exit code 1 where there are any, or where a vocabulary is no longer found.
+In: versions of its npm package (by default the two newest) or files. Out: for each vocabulary, the words in the program
+that none of our tables names; the exit code is 1 if there are any, or if a vocabulary can no longer be found.
 
-The program is one minified script inside of a binary. Names in it change with every version, but the words that it
-writes into records do not. So each vocabulary has a few anchors, and every list, table, switch or comparison that holds
-at least two of them is taken to be about that vocabulary. Nothing of the program is kept.
+The program is one minified script inside a binary. Its identifiers change with every version, but the words it writes
+into records do not. So each vocabulary has a few anchors, and every list, table, switch or comparison that holds at
+least two of them is taken to be about that vocabulary. Nothing of the program is kept.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from typing import NamedTuple
 from collector.agents.claude_code import attachment, bookkeeping, dispatch, origin, vocabulary
 
 PACKAGE = "@anthropic-ai/claude-code-linux-x64"
-LEAST_SCRIPT = 4_096  # bytes without a NUL: shorter ones are no program text
+LEAST_SCRIPT = 4_096  # bytes without a NUL: a shorter run is not program text
 FURTHEST = 12_000  # characters from an anchor to the beginning of its table
 LEAST_ANCHORS = 2
-MOST_PLACES = 1_500  # of one anchor: a word that stands everywhere is about nothing
+MOST_PLACES = 1_500  # where one anchor is looked at: a word found everywhere says nothing
 
 WORD = re.compile(r"[a-z][A-Za-z0-9_-]{1,40}")
 TOOL = re.compile(r"[A-Z][a-z]+(?:[A-Z][A-Za-z]*)*|[A-Z]{2,4}")
@@ -40,20 +40,20 @@ STRING = re.compile(r'"([^"\\]+)"')
 
 
 class Vocabulary(NamedTuple):
-    """Words of one place in a record: what to look for, what we name, what was looked at and is none of them."""
+    """The words of one place in a record: what to look for, what we name, and what was found to be something else."""
 
     name: str
     anchors: tuple[str, ...]
     known: Collection[str]
     mentions: tuple[str, ...] = ()
-    """Patterns of places that name one such word on their own."""
+    """Patterns that each capture one such word on its own."""
     others: Collection[str] = ()
     is_called: bool = False
-    """Whether the words are given to one function, as `note("enqueue")`, and stand in no table."""
+    """Whether the words are arguments of one function, as in `note("enqueue")`, rather than in a table."""
     shape: re.Pattern[str] = WORD
 
 
-# Notices that become `system` with all their fields, and messages to a host that stand in no transcript.
+# Notices that become `system` with all their fields, and messages to a host that no transcript contains.
 SYSTEM_NOTICES = frozenset(
     {
         "agents_killed", "background_tasks_changed", "bridge_state", "bridge_status", "checkpoint_done",
@@ -74,7 +74,7 @@ SYSTEM_NOTICES = frozenset(
     }
 )  # fmt: skip
 
-# Kept among the attributes, and read for nothing else; figures of a load report, which stand in no transcript.
+# Kept among the attributes and not otherwise read; figures of a load report, which no transcript contains.
 MESSAGE_KEYS = frozenset(
     {
         "abandonedByStreamRetry", "carriesOnTurnOf", "context_management", "resumable", "stop_details",
@@ -105,11 +105,11 @@ VOCABULARIES = (
             "establishedAt",
             "own",
             "peerInstance",
-            "sidB64",  # of the handshake between two sessions
+            "sidB64",  # these four: the handshake between two sessions
             "auto-continuation",
             "plugin",
             "unclassified",
-            "voice-call",  # nobody in particular: meta
+            "voice-call",  # these four: nobody in particular, so meta
         },
     ),
     Vocabulary(
@@ -144,7 +144,7 @@ VOCABULARIES = (
         "tools",
         ("ExitPlanMode", "NotebookEdit", "TaskStop", "ToolSearch", "AskUserQuestion", "CronCreate", "SendMessage"),
         vocabulary.TOOLS,
-        others={"JavaScript"},  # what REPL is called to a person
+        others={"JavaScript"},  # the name people see for REPL
         shape=TOOL,
     ),
     Vocabulary(
@@ -164,13 +164,13 @@ VOCABULARIES = (
 
 
 def scripts(binary: bytes) -> str:
-    """The program text inside of a binary."""
+    """The program text inside a binary."""
     runs = (match[0] for match in re.finditer(rb"[^\x00]{%d,}" % LEAST_SCRIPT, binary))
     return "\n".join(run.decode("utf-8", "replace") for run in runs if b"function" in run)
 
 
 def words_of(sought: Vocabulary, text: str) -> set[str]:
-    """Every word of the program that stands where words of this vocabulary stand."""
+    """Every word of the program found where words of this vocabulary occur."""
     found: set[str] = set()
     for word in map(re.escape, sought.anchors):
         places = re.finditer(rf'"{word}"|(?<![\w"-]){word}(?![\w"-])', text)
@@ -199,7 +199,7 @@ def groups_around(text: str, at: int) -> Iterator[set[str]]:
 
 
 def beginnings(text: str, at: int, opening: str) -> Iterator[int]:
-    """Where something may begin that holds this place, the nearest first."""
+    """Where something that holds this place may begin, nearest first."""
     start = at
     while (start := text.rfind(opening, max(0, at - FURTHEST), start)) >= 0:
         yield start
@@ -215,7 +215,7 @@ def table_around(text: str, at: int) -> set[str]:
 
 
 def keys_of(text: str, at: int, least: int) -> dict[int, str]:
-    """The keys of an object, with their places; nothing where this is none, or where it ends before `least`."""
+    """The keys of an object, with their places; empty if this is not an object or it ends before `least`."""
     keys: dict[int, str] = {}
     depth, is_start = 0, True
     while match := TOKEN.match(text, at):
@@ -265,7 +265,7 @@ def list_around(text: str, at: int) -> set[str]:
 
 
 def chain_around(text: str, at: int) -> set[str]:
-    """The words that one comparison compares with."""
+    """The words of the chain of comparisons around this place."""
     for match in CHAIN.finditer(text, max(0, at - 400), at + 400):
         if match.start() < at < match.end():
             return set(STRING.findall(match[0]))
@@ -273,7 +273,7 @@ def chain_around(text: str, at: int) -> set[str]:
 
 
 def calls_around(text: str, at: int) -> set[str]:
-    """What the function that is given this word is given elsewhere nearby."""
+    """The words that the function called with this word is called with nearby."""
     before = re.search(r"[\w$]+\($", text[max(0, at - 20) : at])
     if before is None:
         return set()
@@ -282,7 +282,7 @@ def calls_around(text: str, at: int) -> set[str]:
 
 
 def differences(text: str) -> Iterator[tuple[Vocabulary, set[str]]]:
-    """Every vocabulary with the words found."""
+    """Every vocabulary, with the words found for it."""
     for each in VOCABULARIES:
         yield each, words_of(each, text)
 
@@ -297,7 +297,7 @@ def binary_of(version: str, scratch: Path) -> Path:
 
 
 def newest() -> list[str]:
-    """The two newest versions that npm has."""
+    """The two newest versions on npm."""
     command = ["npm", "view", PACKAGE, "versions", "--json"]
     versions: list[str] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return versions[-2:]

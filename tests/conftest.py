@@ -1,8 +1,8 @@
-"""What every test gets: a scratch home, a clean environment, a guard on the real machine; and what many ask for.
+"""Gives every test a scratch home, a clean environment and a guard on the real machine; defines the shared fixtures.
 
-The guard is an audit hook, so it sees what any library does in this process: touching the real user's Claude
-or collector files, or speaking to anything but loopback, fails the test that did it - also when the code under
-test swallows the exception, because the test is failed again at its end.
+The guard is an audit hook, so it sees whatever any library does in this process. Touching the real user's Claude or
+collector files, or speaking to anything but loopback, fails the test that did it, even if the code under test swallows
+the exception: the test is failed again at its end.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from tests.build import Home
 from tests.sink import Sink
 from tests.tls import Authority
 
-# The same examples every time: a change that fails here is the change's doing. The long runs of `make soak` draw anew.
-# How long an example takes tells only how busy the machine is.
+# The same examples every time, so that a failure is the doing of the change at hand; the long runs of `make soak` draw
+# new ones. There is no deadline, because how long an example takes only shows how busy the machine is.
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
-# A suite that was started in the background ignores SIGINT, and so would every process that it starts.
+# A suite started in the background ignores SIGINT, and so would every process that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CLEARED = {
@@ -70,7 +70,7 @@ REAL_HOMES = {
     os.path.realpath(os.environ.get("HOME", "/")),
 }
 FORBIDDEN = tuple(f"{home.rstrip('/')}/{name}" for home in REAL_HOMES for name in PRIVATE)
-# A resolver may ask a server outside; these names never resolve (RFC 6761), so a test may ask for them.
+# Looking a name up may reach a server outside. These names never resolve (RFC 6761), so a test may look them up.
 UNRESOLVABLE = (".invalid", ".test")
 
 PATH_EVENTS = {
@@ -88,7 +88,7 @@ NOWHERE = os.path.join(tempfile.gettempdir(), f"collector-tests-no-home-{os.getp
 
 
 class Trespass(BaseException):
-    """A test reached for the real home or the network; no `except Exception` hides it."""
+    """A test reached for the real home or the network. A BaseException, so that no `except Exception` hides it."""
 
 
 def is_loopback(host: object) -> bool:
@@ -111,8 +111,8 @@ def refuse(what: str) -> None:
 
 
 def guard(event: str, arguments: tuple[Any, ...], is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-    """The audit hook; it runs on every audited call, so the common ones leave at the first test."""
-    if is_ending():  # nothing is left of this module
+    """The audit hook. It runs on every audited call, so it returns early for the common ones."""
+    if is_ending():  # this module's globals may be gone
         return
     if event in PATH_EVENTS:
         path = arguments[0]
@@ -129,7 +129,7 @@ def guard(event: str, arguments: tuple[Any, ...], is_ending: Callable[[], bool] 
             refuse(f"name lookup of {arguments[0]}: tests speak to loopback only")
     elif event == "subprocess.Popen":
         command, environment = arguments[1], arguments[3]
-        # Without HOME a process asks the password file, and finds the real one.
+        # Without HOME, a process looks in the password file and finds the real home.
         home = "/" if environment is None else environment.get("HOME", "")
         is_ours = any("collector" in str(part) for part in command) if isinstance(command, list | tuple) else True
         if (not home and is_ours) or os.path.realpath(home or "/") in REAL_HOMES - {"/"}:
@@ -140,19 +140,19 @@ sys.addaudithook(guard)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test comes first: at the end, all other workers would wait for it."""
+    """Puts the longest test first: at the end, all other workers would wait for it."""
     items.sort(key=lambda item: item.name != "runTest")
 
 
 def pytest_collection_finish() -> None:
-    """The tests themselves are no garbage: looked through at every collection, they would cost a quarter of all CPU."""
+    """Keeps the tests themselves out of garbage collection: scanning them each time would cost a quarter of all CPU."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def scratch_home(tmp_path: Path) -> Path:
-    """The folder that HOME names."""
+    """The folder HOME points to."""
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     return home
@@ -166,7 +166,7 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    """A sink that takes everything until it is told otherwise."""
+    """A sink that accepts everything until told otherwise."""
     with Sink() as sink:
         yield sink
 
@@ -179,21 +179,21 @@ def agent(home: Home, sink: Sink) -> Agent:
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """Who signs certificates."""
+    """The authority that signs certificates."""
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """Another one, whom nobody trusts."""
+    """Another authority, which nobody trusts."""
     return Authority(tmp_path_factory.mktemp("stranger"))
 
 
 @pytest.fixture(autouse=True)
 def clean_environment(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """HOME is a fresh folder and nothing of the caller's environment reaches the code under test.
+    """Points HOME at a fresh folder and keeps the caller's environment from the code under test.
 
-    Most tests use no file: for them HOME is nowhere, since a folder for each would take longer than the tests do.
+    Most tests use no file. Their HOME does not exist, since making a folder for each would take longer than the tests.
     """
     for name in list(os.environ):
         if name in CLEARED or name.startswith(CLEARED_PREFIXES) or name.upper().endswith(CLEARED_SUFFIXES):

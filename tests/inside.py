@@ -1,8 +1,8 @@
-"""The command in this very process: for stories of many commands, which take half of what they take as processes.
+"""Runs the command in this process, for tests of many commands: they take half the time they would as processes.
 
-    agent = Inside(home, sink)          # as tests.agent.Agent, but `run` takes what the work takes
+    agent = Inside(home, sink)          # like tests.agent.Agent, but `run` starts no process
 
-What needs a process of its own (signals, kill -9, memory, exit) is tested with Agent.
+Whatever needs a process of its own (signals, kill -9, memory, exit) is tested with Agent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Inside(Agent):
     """The command, bound to a home, a sink and a state of its own."""
 
     def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
-        """Any command, to its end."""
+        """Runs any command to its end."""
         out, err = io.BytesIO(), io.BytesIO()
         before = {name: os.environ[name] for name in ("TMPDIR",) if name in os.environ}
         with (

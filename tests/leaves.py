@@ -1,8 +1,8 @@
-"""What of each record type reaches no event, leaf by leaf: `python -m tests.leaves [ROOT]`.
+"""Prints which parts of each record type reach no event, leaf by leaf: `python -m tests.leaves [ROOT]`.
 
-In: the records below a Claude config directory; without one, the samples. Out: for every record type, each path whose
-value stands in no event, how often, and what the event counts as left out. A value that is false, null or empty says
-nothing, and is passed over. Words are never printed, only where they stood. Nothing is sent or changed.
+In: the records below a Claude config directory, or the samples if none is given. Out: for every record type, each path
+whose value appears in no event, how often, and what the event counts as left out. Values that are false, null or empty
+say nothing and are ignored. Values are never printed, only their paths. Nothing is sent or changed.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Record = dict[str, Any]
 Report = dict[str, Counter[str]]
 
 FORM = ClaudeCode()
-# Said by another field, by the kind, or on each record of everybody.
+# Implied by another field or by the kind, or the same on every record.
 IMPLIED = {"external", "message", "text", "user", "base64", "error", *FRAME}
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value that holds nothing else, with its path; the places of a list are one place."""
+    """Every value that is not a container, with its path; all items of a list share one path."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from leaves(part, f"{path}.{key}" if path else key)
@@ -43,7 +43,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def missing(record: Record, made: Record | Skip) -> Iterator[str]:
-    """The paths of a record's leaves that the event says nowhere."""
+    """The paths of a record's leaves that appear nowhere in the event."""
     if isinstance(made, Skip):
         yield "(everything)"
         return
@@ -60,7 +60,7 @@ def missing(record: Record, made: Record | Skip) -> Iterator[str]:
 
 
 def type_of(record: Record, kind: str) -> str:
-    """What the report calls a record: its type and subtype, or the source it stands in."""
+    """What the report calls a record: its type and subtype, or the kind of source it is in."""
     if kind not in ("session", "subagent"):
         return f"{kind}: {record.get('type', 'whole')}"
     inner = record.get("attachment") or record.get("data")
@@ -93,7 +93,7 @@ def sources(root: Path) -> Iterator[tuple[Source, list[Record], Record]]:
 
 
 def samples() -> Iterator[tuple[Source, list[Record], Record]]:
-    """The samples of the tests, each as a file of its own."""
+    """The tests' samples, each as a file of its own."""
     from tests.agents.claude_code import samples as known
 
     for kind, records in (
@@ -110,7 +110,7 @@ def samples() -> Iterator[tuple[Source, list[Record], Record]]:
 
 
 def report(found: Iterator[tuple[Source, list[Record], Record]]) -> tuple[Report, Counter[str], Report]:
-    """What is missing, how many records there were, and what their events count as left out, by record type."""
+    """By record type: what is missing, how many records there were, and what their events count as left out."""
     lost: Report = {}
     seen: Counter[str] = Counter()
     counted: Report = {}

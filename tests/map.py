@@ -1,7 +1,7 @@
 """Prints who imports whom, room by room: `make map`, or module by module: `make map MODULES=yes`.
 
-In: the code, read by ast; nothing of it is run. Out: text. Imports for types only and imports inside of functions count
-as well. What the table of rooms (test_rooms.py) does not allow is listed at the end, and the exit code is 1 then.
+In: the code, parsed with ast and never run. Out: text. Imports for types only and imports inside functions count as
+well. Imports that the table of rooms (test_rooms.py) does not allow are listed at the end, and make the exit code 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def edges() -> list[Edge]:
 
 
 def by_room(graph: Iterable[Edge], modules: Iterable[str]) -> list[str]:
-    """A line for each room: how many modules it has, and which rooms these import, how many times."""
+    """One line per room: how many modules it has, which rooms they import, and how many times."""
     sizes = counted(room_of(module) for module in modules)
     lines = [f"{'room':12} {'modules':>7}  imports (from how many pairs of modules)"]
     for room in sorted(sizes, key=list(ROOMS).index):
@@ -53,7 +53,7 @@ def by_room(graph: Iterable[Edge], modules: Iterable[str]) -> list[str]:
 
 
 def by_module(graph: Iterable[Edge], modules: Iterable[str]) -> list[str]:
-    """A line for each module: what it imports."""
+    """One line per module: what it imports."""
     imported: dict[str, list[str]] = {module: [] for module in modules}
     for edge in graph:
         imported[edge.importer].append(edge.imported)

@@ -1,4 +1,4 @@
-"""The redactor with every rule, made once: compiling takes two seconds, loading what was compiled a few milliseconds.
+"""Makes the redactor with every rule once: compiling takes two seconds, loading compiled rules a few milliseconds.
 
 CACHE is also where the commands under test find the compiled rules (agent.py).
 """
@@ -20,5 +20,5 @@ atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
 @functools.cache
 def every_rule(engine: str = "auto") -> Redactor:
-    """The one redactor with this engine, and time enough for a machine under load."""
+    """The one redactor with this engine, with enough time for a machine under load."""
     return Redactor(Options(key=KEY, engine=engine, cache_dir=CACHE / "collector", seconds=120))

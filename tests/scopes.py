@@ -1,4 +1,4 @@
-"""Scopes for tests that read without a configuration, and a format that does something else whenever it is asked."""
+"""Scopes for tests that read without a configuration, and a format that calls back while it is being used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scope(
 
 
 class Asking(ClaudeCode):
-    """Claude Code's format, but for what happens when a directory or a record is looked at."""
+    """Claude Code's format, with callbacks for when a directory is entered or a record's directory is asked for."""
 
     def __init__(self, entering: Callable[[], object] = int, recording: Callable[[], object] = int) -> None:
         self._entering, self._recording = entering, recording
@@ -43,7 +43,7 @@ class Asking(ClaudeCode):
 
 
 def asking(flow: Flow, entering: Callable[[], object]) -> None:
-    """From here on this happens whenever the walk of a pass comes to a directory."""
+    """Calls `entering` from now on, whenever a pass walks into a directory."""
     before = flow.scope
     flow.scope = Scope(before.roots, {FORM.name: Asking(entering)}, before.home, before.include, before.exclude)
 

@@ -1,10 +1,10 @@
 """A real HTTP receiver on loopback that answers a script and remembers everything it was sent.
 
     with Sink(Answer(503, {"Retry-After": "0"}), then=poison(lambda event: event["id"] == bad)) as sink:
-        ...                                 # the first request gets 503, all later ones are judged by `poison`
+        ...                                 # the first request gets 503; `poison` answers all later ones
         sink.wait_for(lambda: len(sink.ids()) == 3)
 
-Requests are recorded when their body has arrived; an event counts as stored when its request was answered 2xx.
+Requests are recorded once their body has arrived; an event counts as stored once its request was answered with 2xx.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Request:
 
     @cached_property
     def events(self) -> list[Event]:
-        """The events of our own contract: one a line, or a JSON array; empty for anything else."""
+        """The events of our own contract, one per line or in a JSON array; empty for anything else."""
         if "json" not in self.headers.get("content-type", ""):
             return []
         if self.body.lstrip().startswith(b"["):
@@ -74,11 +74,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the sink says to one request.
+    """The sink's answer to one request.
 
-    `held` delays the answer until the event is set. `ending` closed: the connection is closed without an answer;
-    cut: it is closed in the middle of the body; silence: nothing is said until the sink closes.
-    `pause` is the wait between the pieces of a body given as several pieces (slow-loris).
+    `held` delays the answer until that event is set. `ending` says how the answer ends: "closed" closes the connection
+    without an answer, "cut" closes it in the middle of the body, "silence" says nothing until the sink closes.
+    `pause` is the wait between the pieces of a body given in several pieces (slow-loris).
     """
 
     status: int = 200
@@ -101,17 +101,17 @@ Rule = Answer | Callable[[Request], Answer]
 
 
 def is_poison(event: Event) -> bool:
-    """Whether it is the event that a picky sink dislikes."""
+    """Whether this is the event that a picky sink refuses."""
     return event.get("text") == "poison"
 
 
 def poison(is_bad: Callable[[Event], bool], status: int = 400) -> Callable[[Request], Answer]:
-    """Refuses every batch that holds a bad event, and stores the others."""
+    """Refuses every batch with a bad event in it, and stores the others."""
     return lambda request: Answer(status) if any(map(is_bad, request.events)) else Answer()
 
 
 def at_most(size: int, status: int = 413) -> Callable[[Request], Answer]:
-    """Refuses bodies of more than so many (decompressed) bytes."""
+    """Refuses bodies larger than `size` bytes, decompressed."""
     return lambda request: Answer(status) if len(request.body) > size else Answer()
 
 
@@ -129,12 +129,12 @@ def rejecting(is_bad: Callable[[Event], bool], reason: str = "not wanted") -> Ca
 
 
 def only_with_token(token: str, status: int = 401) -> Callable[[Request], Answer]:
-    """Lets nobody in without the bearer token."""
+    """Rejects requests without the bearer token."""
     return only_with("authorization", f"Bearer {token}", status)
 
 
 def only_with(header: str, value: str, status: int = 401) -> Callable[[Request], Answer]:
-    """Lets nobody in without this header, named in lower case."""
+    """Rejects requests without this header; its name must be in lower case."""
     return lambda request: Answer(200 if request.headers.get(header) == value else status)
 
 
@@ -144,7 +144,7 @@ def redirect(target: str, status: int = 307) -> Answer:
 
 
 def flood(size: int, status: int = 200) -> Answer:
-    """A body of so many bytes; `sink.answered_bytes` tells how many the client took."""
+    """A body of `size` bytes; `sink.answered_bytes` tells how many the client read."""
     piece = b"x" * 65536
     return Answer(status, {"Content-Length": str(size)}, (piece for _ in range(size // len(piece))))
 
@@ -183,7 +183,7 @@ class Sink:
             raise AssertionError(f"the scripted sink failed: {self.failures!r}") from self.failures[0]
 
     def up(self) -> None:
-        """Listens, on the port it had before when it was down."""
+        """Starts listening; after `down`, on the same port as before."""
         self._closing.clear()
         self._server = Server(("127.0.0.1", self._port), self, self._tls)
         self._port = int(self._server.server_address[1])
@@ -216,7 +216,7 @@ class Sink:
             self._script.extend(answers)
 
     def clear_script(self, then: Rule | None = None) -> None:
-        """Forgets what is left of the script; from now on every request gets `then` (200 when not given)."""
+        """Forgets the rest of the script; from now on every request gets `then` (200 by default)."""
         with self._changed:
             self._script.clear()
             self.then = then or Answer()
@@ -225,7 +225,7 @@ class Sink:
 
     @property
     def posts(self) -> list[Request]:
-        """The requests that brought something, in order of arrival."""
+        """The POST and PUT requests, in order of arrival."""
         with self._changed:
             return [request for request in self.requests if request.method in ("POST", "PUT")]
 
@@ -244,7 +244,7 @@ class Sink:
 
     @property
     def seen(self) -> list[Event]:
-        """The events of every request, whatever it was answered."""
+        """The events of every request, whatever the answer was."""
         return [event for request in self.posts for event in request.events]
 
     def ids(self) -> list[str]:
@@ -260,7 +260,7 @@ class Sink:
         return b"\n".join(parts)
 
     def wait_for(self, condition: Callable[[], object], timeout: float = 60.0) -> None:
-        """Waits until the condition holds; it is looked at again after every request and answer."""
+        """Waits until the condition holds, checking it again after every request and answer."""
         deadline = time.monotonic() + timeout
         with self._changed:
             while not condition():
@@ -318,12 +318,12 @@ class Server(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """A connection that has ended."""
+        """Forgets a connection that has ended."""
         self.connections.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is part of the game; anything else fails the test."""
+        """Tolerates a client that goes away; anything else fails the test."""
         failure = sys.exc_info()[1]
         if failure is not None and not isinstance(failure, OSError):
             self.sink.failures.append(failure)
@@ -338,14 +338,14 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads a request, asks the sink, says its answer."""
+    """Reads a request, asks the sink for its answer, and sends it."""
 
     protocol_version = "HTTP/1.1"
     server: Server
     disable_nagle_algorithm = True
 
     def answer(self) -> None:
-        """One request."""
+        """Answers one request."""
         headers = {name.lower(): value for name, value in self.headers.items()}
         raw = self.read_body()
         request = Request(self.command, self.path, headers, raw, time.monotonic())
@@ -367,7 +367,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = answer  # noqa: N815
 
     def read_body(self) -> bytes:
-        """The body, by length or in chunks."""
+        """Reads the body, by length or in chunks."""
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
             length = int(self.headers.get("Content-Length", "0"))
             body = self.rfile.read(length)

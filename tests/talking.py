@@ -1,4 +1,4 @@
-"""Servers that speak bytes, not HTTP: for what no HTTP server would ever say.
+"""Servers that speak raw bytes, for answers that no HTTP server would ever give.
 
 with talking(dribble(b"HTTP/1.1 200 OK\\r\\nX-Slow: ", b"a")) as url:
     ...
@@ -16,7 +16,7 @@ Talk = Callable[[socket.socket, threading.Event], None]
 
 @contextmanager
 def talking(talk: Talk) -> Iterator[str]:
-    """A server that reads a request and then does what `talk` does; gives its URL."""
+    """Runs a server that reads a request and then calls `talk`; yields its URL."""
     closing = threading.Event()
 
     def serve(connection: socket.socket) -> None:
@@ -36,7 +36,7 @@ def talking(talk: Talk) -> Iterator[str]:
 
 @contextmanager
 def serving(serve: Callable[[socket.socket], None]) -> Iterator[int]:
-    """A port where each connection gets a thread that serves it. At the end, all of them are waited for."""
+    """Yields a port where each connection is served by its own thread; joins all of them at the end."""
     threads: list[threading.Thread] = []
 
     def accept() -> None:
@@ -58,7 +58,7 @@ def serving(serve: Callable[[socket.socket], None]) -> Iterator[int]:
 
 
 def dribble(start: bytes, piece: bytes) -> Talk:
-    """Says `start`, then `piece` again and again, always in time for a time-out that begins anew with every byte."""
+    """Sends `start`, then `piece` over and over, often enough that a timeout restarted by every byte never expires."""
 
     def talk(connection: socket.socket, closing: threading.Event) -> None:
         connection.sendall(start)

@@ -1,4 +1,4 @@
-"""What the next version writes is found in its program, here a made-up one, by the words that stay the same."""
+"""New words are found in the program of the next version (here a made-up one) by the words that stay the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.client_diff import VOCABULARIES, main, scripts, words_of
 
-# Minified as a bundler would: the names of variables tell nothing, braces stand in strings, and functions in tables.
+# Minified as a bundler would do it: variable names say nothing, strings contain braces, and tables contain functions.
 PROGRAM = (
     'function a(b){return b}var c={user:"x","file-history-snapshot":"y","custom-title":"z {",'
     '"last-prompt":d(e=>{return"}"}),'
@@ -40,7 +40,7 @@ PROGRAM = (
         ("keys put on a message", {"moons"}),
     ],
 )
-def test_a_new_word_is_found_among_those_that_are_known(name: str, new: set[str]) -> None:
+def test_a_new_word_is_found_next_to_known_ones(name: str, new: set[str]) -> None:
     vocabulary = next(each for each in VOCABULARIES if each.name == name)
     assert words_of(vocabulary, PROGRAM) - set(vocabulary.known) == new
 
@@ -51,7 +51,7 @@ def test_only_program_text_is_read() -> None:
     assert scripts(binary) == program
 
 
-def test_what_is_new_is_printed_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_words_are_printed_and_fail_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "program"
     path.write_text(PROGRAM * 8)
     assert main([str(path)]) == 1

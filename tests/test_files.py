@@ -1,4 +1,4 @@
-"""What the agent writes is for this user's eyes only, whatever the umask is and whatever lay there before."""
+"""Only this user can read what the agent writes, whatever the umask is and whatever was there before."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_file_that_others_hold_open_is_not_written_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["state.json.lock", "state.json.new"])
-def test_a_link_beside_the_state_costs_its_target_nothing(tmp_path: Path, name: str) -> None:
+def test_a_symlink_beside_the_state_leaves_its_target_untouched(tmp_path: Path, name: str) -> None:
     victim = tmp_path / "victim"
     victim.write_text("dear")
     (tmp_path / name).symlink_to(victim)
@@ -47,7 +47,7 @@ def test_a_link_beside_the_state_costs_its_target_nothing(tmp_path: Path, name: 
     assert victim.read_text() == "dear"
 
 
-def test_a_state_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
+def test_a_state_that_is_not_a_regular_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with pytest.raises(StateError, match="is not a file"):
@@ -73,7 +73,7 @@ OURS = {
 
 
 @pytest.mark.parametrize(("name", "code"), OURS.items())
-def test_a_pipe_that_has_the_name_of_our_file_keeps_nobody_waiting(tmp_path: Path, name: str, code: int) -> None:
+def test_a_pipe_in_place_of_one_of_our_files_blocks_no_command(tmp_path: Path, name: str, code: int) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     with Sink() as sink:
@@ -94,7 +94,7 @@ def test_a_pipe_that_has_the_name_of_our_file_keeps_nobody_waiting(tmp_path: Pat
         assert name in scan.stderr or "beside the state" in scan.stderr or "state.held" in scan.stderr
 
 
-def test_a_request_that_cannot_be_taken_back_is_named(tmp_path: Path) -> None:
+def test_a_leave_out_request_that_cannot_be_withdrawn_is_named(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     with Sink() as sink:
@@ -106,7 +106,7 @@ def test_a_request_that_cannot_be_taken_back_is_named(tmp_path: Path) -> None:
     assert sink.posts == []
 
 
-def test_a_quarantine_from_a_backup_is_closed_to_others(tmp_path: Path) -> None:
+def test_a_restored_quarantine_is_made_private_again(tmp_path: Path) -> None:
     path = tmp_path / "state.quarantine.jsonl"
     path.touch()
     path.chmod(0o644)
@@ -115,7 +115,7 @@ def test_a_quarantine_from_a_backup_is_closed_to_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "00" * 15, "no key"])
-def test_a_key_that_can_be_guessed_is_made_anew(tmp_path: Path, key: str) -> None:
+def test_a_missing_or_short_key_is_replaced(tmp_path: Path, key: str) -> None:
     path = tmp_path / "installation.json"
     path.write_text(f'{{"id": "a", "key": "{key}"}}')
     made = load_installation(path, may_write=True)
@@ -124,7 +124,7 @@ def test_a_key_that_can_be_guessed_is_made_anew(tmp_path: Path, key: str) -> Non
 
 
 @pytest.mark.parametrize("answer", [Answer(), Answer(503)])
-def test_under_no_umask_may_others_write_or_look_inside(tmp_path: Path, answer: Answer) -> None:
+def test_no_umask_lets_others_write_or_read_our_files(tmp_path: Path, answer: Answer) -> None:
     home = Home(tmp_path)
     session = home.session()
     session.prompt("one")
@@ -145,8 +145,8 @@ def test_under_no_umask_may_others_write_or_look_inside(tmp_path: Path, answer: 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to others")
-def test_what_root_makes_in_the_home_of_a_user_belongs_to_that_user(tmp_path: Path) -> None:
-    """Or that user's own agent could not read its state after a `sudo collector`."""
+def test_files_that_root_makes_in_a_users_home_belong_to_that_user(tmp_path: Path) -> None:
+    """Otherwise that user's own agent could not read its state after a `sudo collector`."""
     home, nobody = Home(tmp_path), 65534
     session = home.session()
     session.prompt("hello")
@@ -168,7 +168,7 @@ def test_what_root_makes_in_the_home_of_a_user_belongs_to_that_user(tmp_path: Pa
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to others")
-def test_root_gives_away_no_file_that_has_a_name_elsewhere(tmp_path: Path) -> None:
+def test_root_does_not_chown_a_file_that_is_hard_linked_elsewhere(tmp_path: Path) -> None:
     victim, place = tmp_path / "victim", tmp_path / "place"
     victim.touch()
     place.mkdir()

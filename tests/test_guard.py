@@ -16,7 +16,7 @@ from tests import conftest
 
 @pytest.fixture
 def expected_trespass() -> Iterator[None]:
-    """The test means to trespass: what it caused is taken off the list again."""
+    """For a test that trespasses on purpose: takes its violations off the list again."""
     before = len(conftest.violations)
     yield
     assert conftest.violations[before:], "the guard noticed nothing"
@@ -48,7 +48,7 @@ def test_a_name_lookup_that_leaves_the_machine_is_stopped() -> None:
 
 
 @pytest.mark.usefixtures("expected_trespass")
-def test_an_agent_that_would_look_up_the_real_home_is_not_started() -> None:
+def test_starting_an_agent_without_a_scratch_home_is_stopped() -> None:
     with pytest.raises(conftest.Trespass):
         subprocess.run([sys.executable, "-m", "collector", "--version"], env={"PATH": os.defpath}, check=False)
 

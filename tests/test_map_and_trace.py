@@ -1,4 +1,4 @@
-"""`make map` counts imports, and `make trace` shows that a line passes through the rooms of the flow only."""
+"""`make map` counts imports, and `make trace` shows that a line passes only through the rooms of the flow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into the packages beside the agent: man page, completions, pinned dependencies, scripts, the formula."""
+"""What the packages contain besides the agent: man page, completions, pinned dependencies, scripts, the formula."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGING = TREE / "packaging"
 
 
 def command_paths(command: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every command a person can type, groups left out."""
+    """Every command a person can type, without the groups."""
     command = command or get_command(app)
     if not hasattr(command, "commands"):
         yield path
@@ -117,7 +117,7 @@ def test_the_scripts_of_the_package_start_and_enable_nothing(script: Path) -> No
 
 @pytest.fixture(scope="module")
 def build() -> dict[str, Any]:
-    """The names in packaging/build, which is a program."""
+    """The names defined by packaging/build, which is a program and not a module."""
     names: dict[str, Any] = {"__name__": "build", "__file__": str(PACKAGING / "build")}
     exec(compile((PACKAGING / "build").read_text(), "build", "exec"), names)
     return names
@@ -126,11 +126,11 @@ def build() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("words", "wanted"), [([], ["deb", "rpm"]), (["rpm"], ["rpm"]), (["formula", "--url", "https://x"], ["formula"])]
 )
-def test_without_words_both_packages_are_built(words: list[str], wanted: list[str], build: dict[str, Any]) -> None:
+def test_both_packages_are_built_by_default(words: list[str], wanted: list[str], build: dict[str, Any]) -> None:
     assert build["_options"](words).what == wanted
 
 
-def test_every_file_that_the_package_names_is_laid_out_for_it(tmp_path: Path, build: dict[str, Any]) -> None:
+def test_every_file_the_package_lists_is_laid_out_for_it(tmp_path: Path, build: dict[str, Any]) -> None:
     build["_lay_out"](tmp_path)
     listed = (PACKAGING / "nfpm.yaml").read_text()
     named = set(re.findall(r"src: ([^,}]+)", listed)) | set(re.findall(r"^  \w+: (scripts/.+)$", listed, re.MULTILINE))
@@ -141,7 +141,7 @@ def test_every_file_that_the_package_names_is_laid_out_for_it(tmp_path: Path, bu
     assert build["_version"]() == __version__
 
 
-def test_the_package_holds_what_the_units_and_this_manual_name() -> None:
+def test_the_package_contains_what_the_units_and_the_manual_name() -> None:
     listed = (PACKAGING / "nfpm.yaml").read_text()
     for path in (
         "/usr/lib/collector",
@@ -167,7 +167,7 @@ def test_the_formula_is_filled_in_for_one_release(tmp_path: Path, build: dict[st
         assert subprocess.run(["ruby", "-c"], input=text, text=True, capture_output=True, check=False).returncode == 0
 
 
-def test_the_repository_holds_no_built_thing() -> None:
+def test_the_repository_contains_no_build_output() -> None:
     git = shutil.which("git")
     if git is None or not (TREE / ".git").exists():
         pytest.skip("not a clone")

@@ -1,4 +1,4 @@
-"""What the papers for contributors name exists: files, targets, and the tools of the hooks."""
+"""Whatever the documents for contributors name exists: files, make targets, modules, and what the hooks run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAKEFILE = (TREE / "Makefile").read_text()
 
 
 def named(pattern: str) -> set[tuple[str, str]]:
-    """What the papers name: the paper, and the name."""
+    """Every match of the pattern in the papers, as (paper, name)."""
     return {(paper, name) for paper in PAPERS for name in re.findall(pattern, (TREE / paper).read_text())}
 
 
@@ -37,7 +37,7 @@ def test_every_module_that_a_paper_runs_exists() -> None:
     } == set()
 
 
-def test_every_message_that_is_explained_is_one_that_is_said() -> None:
+def test_every_message_in_the_troubleshooting_table_exists_in_the_code() -> None:
     table = (TREE / "docs/troubleshooting.md").read_text().partition("## By message")[2].partition("\n## ")[0]
     rows = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `")]
     parts = {part for row in rows for said in re.findall("`([^`]+)`", row) for part in re.split("[….:()]", said)}
@@ -55,7 +55,7 @@ def test_the_hooks_run_what_make_test_runs() -> None:
     assert [entry for entry in entries if entry not in recipes and "pytest" not in entry] == []
 
 
-def test_what_is_deleted_by_hand_is_deleted_from_a_table_and_not_from_a_view() -> None:
+def test_documented_deletions_name_tables_not_views() -> None:
     named = re.findall(r"ALTER TABLE (\w+) DELETE", (TREE / "docs/privacy.md").read_text())
     tables = re.findall(r"CREATE TABLE (\w+)", (TREE / "config/clickhouse.sql").read_text())
     assert named

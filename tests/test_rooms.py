@@ -1,6 +1,6 @@
 """The rooms: what may be where, and what may import what. The table is the architecture; docs/architecture.md shows it.
 
-One test a law; each lists all offenders at once.
+One test per law; each lists all offenders at once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ ALL = OURS + sorted(path for path in (REPOSITORY / "tests").rglob("*.py") if "__
 EVERYBODY = {"collector", "errors", "log", "files"}  # `collector` itself is the version, nothing else
 FLOW = {"flow"}
 WORKING = FLOW | {"agents", "reading", "redact", "settings", "delivery", "keeping", "store"}
-# A room, and what may be imported there besides itself and what everybody may: rooms, or single modules of them.
-# A room that is not on this list does not exist.
+# Each room, and the rooms or single modules that it may import besides itself and what everybody may import.
+# A room that is not in this table does not exist.
 ROOMS: dict[str, set[str]] = {
     "collector": set(),
     "errors": set(),
@@ -45,18 +45,18 @@ ROOMS: dict[str, set[str]] = {
 }
 READS_THE_ENVIRONMENT = {"settings"}
 PRINTS_OR_EXITS = {"cli", "__main__"}
-PROGRAMS = {  # run by their path in a process of their own, where exiting and printing is what they are for
+PROGRAMS = {  # run by path as processes of their own, whose job is to print and exit
     "collector/redact/scan/compiling.py",
     "collector/redact/own_rules/trial.py",
 }
-# What changes what is remembered of a source: the methods of State, and its entries themselves.
+# What changes the state of a source: these methods of State, and any change to its entries.
 STATE, COMMITTER = "collector/keeping/state.py", "collector/keeping/commit.py"
 MOVES_OFFSETS = {
     *("advance_offsets", "set_offset", "mark_skipped", "rename_entry", "mark_missing", "drop_entries"),
     "reset_entries",
 }
 CHANGES_A_DICTIONARY = {"clear", "pop", "popitem", "setdefault", "update"}
-# Tables are data, not code: they are read by looking one row up, so they have no cap.
+# Tables are data, not code: one looks up a single row, so they may be any length.
 TABLES = {
     *("collector/redact/formats/providers.py", "collector/flow/event.py", "tests/redact/harmless/causes.py"),
     *("tests/redact/blind/harmless.py", "tests/redact/blind/told.py", "tests/redact/harmless/outputs.py"),
@@ -64,12 +64,12 @@ TABLES = {
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "core", "base", "manager", "misc", "types"}
-# Where this checkout and this interpreter happen to lie; on the author's machine these are what would slip in.
+# Where this checkout and this interpreter happen to be: the paths that would slip into a file by accident.
 MACHINE_PATHS = {str(REPOSITORY), sys.prefix, sys.base_prefix} - {"/usr", "/usr/local", "/"}
 
 
 def name_of(path: Path) -> str:
-    """The path as it is said in messages."""
+    """The path as messages show it."""
     return path.relative_to(REPOSITORY).as_posix()
 
 
@@ -90,13 +90,13 @@ def agent_of(module: str) -> str:
 
 
 def is_module(name: str) -> bool:
-    """Whether this is a module of ours, and not a name inside of one."""
+    """Whether this is one of our modules rather than a name inside one."""
     place = PACKAGE.joinpath(*name.split("."))
     return place.is_dir() or place.with_suffix(".py").is_file()
 
 
 def imports_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Every module of ours that a file imports, at any depth of its code and for types only too."""
+    """Every one of our modules that a file imports, at any depth of its code, imports for types only included."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -106,7 +106,7 @@ def imports_of(path: Path) -> Iterator[tuple[int, str]]:
             continue
         for name in names:
             if name.startswith("."):
-                yield node.lineno, name  # is in no room, so it is refused: write the full name
+                yield node.lineno, name  # a relative import is in no room, so it is refused: write the full name
             elif name == "collector" or name.startswith("collector."):
                 inner = name.removeprefix("collector").removeprefix(".")
                 while inner and not is_module(inner):
@@ -130,7 +130,7 @@ def calls_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def uses(pattern: str, *, allowed_in: set[str]) -> list[str]:
-    """Where a call or attribute like this stands in another room than those."""
+    """Where a call or attribute that matches is used outside the rooms it is allowed in."""
     return [
         f"{name_of(path)}:{line} {text}"
         for path in OURS
@@ -192,7 +192,7 @@ def moves_of(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, ast.unparse(node)
 
 
-def test_whoever_keeps_our_files_reads_them_without_waiting_for_a_pipe() -> None:
+def test_keeping_reads_files_in_a_way_that_never_blocks_on_a_pipe() -> None:
     found = [
         f"{name_of(path)}:{line} {call}"
         for path in (PACKAGE / "keeping").glob("*.py")
@@ -211,8 +211,8 @@ def test_offsets_move_in_the_committer_only() -> None:
     ] == []
 
 
-def test_the_committer_is_asked_for_every_kind_of_move() -> None:
-    """Else a method that was renamed would be forbidden to nobody."""
+def test_every_offset_moving_method_exists_and_is_used_by_the_committer() -> None:
+    """Otherwise renaming a method would quietly lift the ban on it."""
     assert {text.rpartition(".")[2] for _, text in moves_of(REPOSITORY / COMMITTER)} == MOVES_OFFSETS
     methods = {node.name for node in ast.walk(ast.parse((REPOSITORY / STATE).read_text())) if hasattr(node, "name")}
     assert methods >= MOVES_OFFSETS
@@ -244,7 +244,7 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 
 
 def test_recipes_are_not_importable() -> None:
-    """A package of such a name would shadow a real one."""
+    """A package with such a name would shadow a real one."""
     recipes = ("packaging", "systemd", "launchd", "config")
     assert [name_of(path) for name in recipes for path in (REPOSITORY / name).rglob("__init__.py")] == []
 

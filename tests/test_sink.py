@@ -35,7 +35,7 @@ def test_a_compressed_body_is_read_and_searchable(sink: Sink) -> None:
     assert b"needle" in sink.raw_bytes
 
 
-def test_the_script_is_answered_first_and_then_the_rule() -> None:
+def test_the_script_comes_first_and_then_the_rule() -> None:
     with Sink(Answer(503, {"Retry-After": "7"}), Answer(429)) as sink:
         answers = [post(sink, "a") for _ in range(3)]
     assert [answer.status_code for answer in answers] == [503, 429, 200]
@@ -63,13 +63,13 @@ def test_a_broken_answer_is_a_protocol_error(sink: Sink, ending: str) -> None:
         post(sink, "a")
 
 
-def test_silence_runs_into_the_time_out(sink: Sink) -> None:
+def test_silence_runs_into_the_clients_timeout(sink: Sink) -> None:
     sink.answer(Answer(ending="silence"))
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(sink.url, content=b"", timeout=0.05, trust_env=False)
 
 
-def test_the_rules_judge_by_what_the_request_holds() -> None:
+def test_rules_answer_according_to_the_request() -> None:
     with Sink() as sink:
         sink.answer(poison(lambda event: event["id"] == "bad", 422))
         assert post(sink, "good", "bad").status_code == 422

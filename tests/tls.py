@@ -1,6 +1,6 @@
-"""Throwaway certificates for the TLS variant of the sink: an own authority, and what can be wrong with a certificate.
+"""Makes throwaway certificates for the sink over TLS: a private authority, and certificates with something wrong.
 
-Made with the openssl command (part of every distribution's ca-certificates; LibreSSL on macOS does as well).
+Uses the openssl command (every distribution's ca-certificates brings it along; LibreSSL on macOS works as well).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIGNS = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
 
 class Authority:
-    """A certificate authority in a scratch folder; `certificate` is what a client has to trust."""
+    """A certificate authority in a scratch folder; clients have to trust its `certificate`."""
 
     def __init__(self, directory: Path, extensions: Sequence[str] = SIGNS) -> None:
         if shutil.which("openssl") is None:
@@ -32,7 +32,7 @@ class Authority:
         self._openssl(["req", "-x509", *KEY, "-days", "2", *subject, *output])
 
     def below(self) -> Authority:
-        """An authority whose certificate this one has signed."""
+        """An intermediate authority, whose certificate this one has signed."""
         lower = Authority(self.directory / "below")
         request, extensions = (lower.directory / f"authority.{end}" for end in ("csr", "ext"))
         extensions.write_text(
@@ -59,12 +59,12 @@ class Authority:
         signing = ["x509", "-req", "-in", request, *signer, "-out", certificate]
         try:
             self._openssl([*signing, "-days", str(days)])
-        except subprocess.CalledProcessError:  # OpenSSL from 3.4 on wants the dates of what has expired
+        except subprocess.CalledProcessError:  # since 3.4, OpenSSL wants explicit dates for an expired one
             self._openssl([*signing, "-not_before", "20200101000000Z", "-not_after", "20200102000000Z"])
         return certificate, key
 
     def server(self, name: str = "127.0.0.1", days: int = 2, *, asks_client: bool = False) -> ssl.SSLContext:
-        """What `Sink(tls=...)` takes."""
+        """The context to pass to `Sink(tls=...)`."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*self.issue(name, days))
         if asks_client:

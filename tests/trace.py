@@ -1,12 +1,12 @@
 """Prints which of our functions one line passes through on its way out: `make trace`.
 
-A scratch home holds one session of one line with one secret in it; `collector scan` reads it and posts it to a sink on
-loopback, once with hyperscan and once with the Python engine.
+A scratch home holds one session with one line that contains one secret; `collector scan` reads it and posts it to a
+sink on loopback, once with hyperscan and once with the Python engine.
 
-What is counted: every function and method of ours that is entered, in any thread, between the entry of `run_pass` and
-its return; each once, however often it is called. The second figure adds the comprehensions and lambdas in them. Not
-counted: importing, reading the settings, assembling the parts and printing the ledger, which happen once however many
-lines there are; and what libraries do.
+Counted is every function and method of ours that is entered, in any thread, between the entry of `run_pass` and its
+return; each counts once, however often it is called. The second figure adds their comprehensions and lambdas. Not
+counted are importing, reading the settings, assembling the parts and printing the ledger, which happen once however
+many lines there are, and whatever libraries do.
 
     python -m tests.trace                    # this checkout
     python -m tests.trace --tree OTHER       # another checkout, whatever its modules are called
@@ -46,14 +46,14 @@ TOP = "run_pass"
 
 
 class Step(NamedTuple):
-    """What was entered: the file below collector/, and the function's name with its class."""
+    """A function that was entered: its file below collector/, and its name with its class."""
 
     file: str
     name: str
 
     @property
     def is_function(self) -> bool:
-        """Whether it has a name, which `<lambda>` and `<listcomp>` are not."""
+        """Whether it has a name of its own, unlike `<lambda>` and `<listcomp>`."""
         return not self.name.endswith(">")
 
     @property
@@ -63,7 +63,7 @@ class Step(NamedTuple):
 
 
 class Sink(ThreadingHTTPServer):
-    """Takes everything, and remembers what it was sent."""
+    """Accepts everything, and remembers what it was sent."""
 
     daemon_threads = True
 
@@ -88,7 +88,7 @@ class _Taking(BaseHTTPRequestHandler):
 
 @contextmanager
 def listening() -> Iterator[Sink]:
-    """A sink for as long as the block lasts."""
+    """Runs a sink for the duration of the block."""
     with Sink() as sink:
         thread = threading.Thread(target=sink.serve_forever)
         thread.start()
@@ -100,7 +100,7 @@ def listening() -> Iterator[Sink]:
 
 
 def traced(engine: str, tree: Path = REPOSITORY, sink: str = "http") -> list[Step]:
-    """What the line passes through, in the order in which it gets there first."""
+    """The functions the line passes through, in order of first entry."""
     with tempfile.TemporaryDirectory(prefix="collector-trace-") as scratch, listening() as receiver:
         home = Path(scratch)
         session = home / ".claude" / "projects" / "-work-app" / "session.jsonl"
@@ -113,7 +113,7 @@ def traced(engine: str, tree: Path = REPOSITORY, sink: str = "http") -> list[Ste
             "COLLECTOR_SINK__FORMAT": "ndjson",
         }
         flags = ["--sink-url", receiver.url] if sink == "http" else ["--sink-type", "store"]
-        # -P: this script's own directory must not come before the tree, where packages of other names may be.
+        # -P keeps this script's own directory from coming before the tree on the path.
         command = [sys.executable, "-P", __file__, "--inside", str(tree), "--", "scan", "--json", *flags]
         done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -125,7 +125,7 @@ def traced(engine: str, tree: Path = REPOSITORY, sink: str = "http") -> list[Ste
 
 
 def inside(tree: str, arguments: list[str]) -> None:
-    """In a process of its own: runs the command, and prints what it entered."""
+    """Runs the command in a process of its own, and prints the functions it entered."""
     sys.path.insert(0, tree)
     package = os.path.join(tree, "collector", "")
     entered: dict[tuple[str, str], None] = {}
@@ -152,7 +152,7 @@ def inside(tree: str, arguments: list[str]) -> None:
 
 
 def outline(steps: list[Step]) -> list[str]:
-    """The steps by room and file, all in the order in which the line gets there first."""
+    """The steps by room and file, all in order of first entry."""
     rooms: dict[str, dict[str, list[str]]] = {}
     for step in filter(lambda step: step.is_function, steps):
         rooms.setdefault(step.room, {}).setdefault(step.file, []).append(step.name)
@@ -170,7 +170,7 @@ def outline(steps: list[Step]) -> list[str]:
 
 
 def told(functions: int, files: int) -> str:
-    """Both figures in words."""
+    """Puts both figures into words."""
     return f"{functions} function{'s' * (functions != 1)} in {files} file{'s' * (files != 1)}"
 
 

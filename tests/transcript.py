@@ -1,4 +1,4 @@
-"""Writes one JSONL file of records as Claude Code does; `build` puts such files into a home.
+"""Writes one JSONL file of records as Claude Code does; build.py puts such files into a home.
 
 Everything is seeded: the same calls give the same bytes. Methods that write a record return it.
 """
@@ -25,7 +25,7 @@ PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4).decode()
 
 
 class Pen:
-    """The source of everything that differs from record to record: a seeded generator and a clock of its own."""
+    """Supplies everything that differs from record to record, from a seeded generator and its own clock."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -45,13 +45,13 @@ class Pen:
         return f"{self.random.getrandbits(4 * length):0{length}x}"
 
     def timestamp(self) -> str:
-        """The next moment, a second after the one before."""
+        """The next moment, one second after the last."""
         self.now += timedelta(seconds=1)
         return self.now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.now.microsecond // 1000:03d}Z"
 
 
 def encode(record: Record) -> bytes:
-    """A record as the line that Claude Code writes: compact JSON, UTF-8."""
+    """A record as the line Claude Code writes for it: compact JSON in UTF-8."""
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
 
 
@@ -99,7 +99,7 @@ class Transcript:
         model: str = MODEL,
         **keys: Any,
     ) -> Record:
-        """One row of the model's answer: a text, or the given content blocks."""
+        """One row of the model's reply: a text, or the given content blocks."""
         blocks = [{"type": "text", "text": text}] if isinstance(text, str) else text
         calls = any(block.get("type") == "tool_use" for block in blocks)
         message = {
@@ -117,7 +117,7 @@ class Transcript:
         return self.common("assistant", message=message, **more, **keys)
 
     def rows(self, *blocks: Record, tokens: int = 30, **keys: Any) -> list[Record]:
-        """One API message written as one row a block: equal ids, output growing to `tokens`."""
+        """One API message written as one row per block: the same ids, with output growing to `tokens`."""
         message_id = keys.pop("message_id", "") or self.pen.token("msg_01")
         request = self.pen.token("req_01")
         share = max(1, tokens // len(blocks))
@@ -128,11 +128,11 @@ class Transcript:
         ]
 
     def thinking(self, text: str, **keys: Any) -> Record:
-        """A row that thinks."""
+        """A row with a thinking block."""
         return self.reply([{"type": "thinking", "thinking": text, "signature": PNG[:200]}], **keys)
 
     def tool_call(self, name: str = "Bash", given: Record | None = None, **keys: Any) -> Record:
-        """A row that calls a tool; `call_of` gives the id of the call."""
+        """A row that calls a tool; `call_of` returns the call's id."""
         block = {
             "type": "tool_use",
             "id": self.pen.token("toolu_01"),
@@ -150,7 +150,7 @@ class Transcript:
         is_error: bool = False,
         **keys: Any,
     ) -> Record:
-        """The answer of a tool, with the structured copy that Claude Code keeps beside it."""
+        """A tool's result, with the structured copy that Claude Code keeps beside it."""
         block = {
             "tool_use_id": call_of(call) if call else self.pen.token("toolu_01"),
             "type": "tool_result",
@@ -170,11 +170,11 @@ class Transcript:
         return self.common("system", subtype=subtype, level="info", isMeta=False, **extra, **keys)
 
     def common(self, kind: str, **keys: Any) -> Record:
-        """A record with the keys that conversation records share."""
+        """Writes a record with the keys that conversation records share."""
         return self.record(self.unwritten(kind, **keys))
 
     def unwritten(self, kind: str, **keys: Any) -> Record:
-        """Such a record, not written to the file."""
+        """A record with the keys that conversation records share, not written to the file."""
         record: Record = {
             "parentUuid": self.last_uuid,
             "isSidechain": bool(self.agent_id),
@@ -196,22 +196,22 @@ class Transcript:
     # Bytes
 
     def record(self, record: Record) -> Record:
-        """Exactly this record."""
+        """Appends exactly this record."""
         self.raw(encode(record))
         return record
 
     def records(self, records: Iterable[Record]) -> list[Record]:
-        """Exactly these records."""
+        """Appends exactly these records."""
         return [self.record(record) for record in records]
 
     def raw(self, data: bytes) -> bytes:
-        """Exactly these bytes, as one append."""
+        """Appends exactly these bytes, in one write."""
         with self.path.open("ab") as file:
             file.write(data)
         return data
 
     def half(self, record: Record | None = None) -> bytes:
-        """The first half of a line; returns the bytes that are missing (`raw(rest)` completes it)."""
+        """Appends the first half of a line; returns the missing bytes (`raw(rest)` completes it)."""
         if record is None:
             message = {"role": "user", "content": "Half a line now, the rest later"}
             record = self.unwritten("user", message=message)
@@ -222,7 +222,7 @@ class Transcript:
 
     @property
     def lines(self) -> list[bytes]:
-        """The lines of the file, with their ends."""
+        """The lines of the file, with their line endings."""
         return self.path.read_bytes().splitlines(keepends=True)
 
     @property
@@ -231,13 +231,13 @@ class Transcript:
         return self.path.stat().st_size
 
     def clear(self) -> None:
-        """Back to an empty file."""
+        """Empties the file."""
         self.path.write_bytes(b"")
 
     # What happens to files
 
     def dated(self, seconds: float) -> Transcript:
-        """Sets the file's mtime to so many seconds after the start of the clock."""
+        """Sets the file's mtime to `seconds` after the start of the clock."""
         moment = START.timestamp() + seconds
         os.utime(self.path, (moment, moment))
         return self
@@ -247,7 +247,7 @@ class Transcript:
         os.truncate(self.path, size)
 
     def rewrite(self, records: Iterable[Record] | None = None) -> None:
-        """Replaces the file atomically (a new inode): with the same bytes, or with other records."""
+        """Replaces the file atomically, so that it has a new inode, with the same bytes or with other records."""
         data = self.path.read_bytes() if records is None else b"".join(map(encode, records))
         temporary = self.path.with_name(f"{self.path.name}.tmp")
         temporary.write_bytes(data)
@@ -259,7 +259,7 @@ class Transcript:
         self.path = Path(shutil.move(self.path, directory / self.path.name))
 
     def delete(self) -> None:
-        """What the 30-day sweep does."""
+        """Deletes the file, as the 30-day sweep does."""
         self.path.unlink()
 
 

@@ -1,11 +1,11 @@
-"""Starts the command without loading its modules anew: a process that has them loaded forks for every start.
+"""Starts the command without loading its modules again, by forking a process that already has them loaded.
 
-    done = warm.run([*COLLECTOR, "scan"], env=..., cwd=..., input=b"")     # as subprocess.run
+    done = warm.run([*COLLECTOR, "scan"], env=..., cwd=..., input=b"")     # like subprocess.run
 
-What it starts is a process of its own, with streams, environment, directory, signals and an exit code. Loading was two
-thirds of what most commands of the suite cost. It differs from a start by a person in this: modules are there already,
-and all of one worker have one seed for hashes. So a service (Agent.start), and whatever tests the start itself, is
-started by subprocess; and so is every command on a system other than Linux, or with variables that Python reads.
+The result is a real process with its own streams, environment, directory, signals and exit code. Loading modules made
+up two thirds of the cost of most commands in the suite. Two things differ from a normal start: the modules are already
+loaded, and all commands of a worker share one hash seed. So subprocess still starts services (Agent.start), whatever
+tests starting itself, any command on a system other than Linux, and any command with variables that Python reads.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _one_at_a_time = threading.Lock()
 
 
 def run(command: list[str], *, env: dict[str, str], input: bytes, timeout: float, cwd: Any) -> Any:  # noqa: A002
-    """Runs a command to its end; one that cannot be started like this, by subprocess."""
+    """Runs a command to its end, falling back to subprocess for one that cannot be started by forking."""
     start = _Warm if _can(command, env) else subprocess.Popen
     with start(
         command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -60,10 +60,10 @@ def _can(command: list[str], env: dict[str, str]) -> bool:
 
 
 class _Warm(subprocess.Popen[bytes]):
-    """A process that the loaded one has forked. Everything else about it is as subprocess has it."""
+    """A process forked from the loaded one. In everything else it behaves like any Popen."""
 
     def _execute_child(self, args: Any, *rest: Any) -> None:
-        cwd, env, ends = rest[4], rest[5], rest[9:15]  # of the pipes: the child's and ours, in turn
+        cwd, env, ends = rest[4], rest[5], rest[9:15]  # the pipes' ends, the child's and ours in turn
         sys.audit("subprocess.Popen", args[0], args, cwd, env)
         said = {"arguments": args[3:], "cwd": os.fspath(cwd), "env": env, "umask": os.umask(0)}
         os.umask(said["umask"])
@@ -77,8 +77,8 @@ class _Warm(subprocess.Popen[bytes]):
 
 @functools.cache
 def _loaded() -> socket.socket:
-    """The way to the loaded process of this worker."""
-    # What it forks is handed on to this process once the one in between has ended, so that it can be waited for here.
+    """The channel to this worker's loaded process."""
+    # Once the process in between has ended, this process adopts what was forked, and can wait for it.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with there, open(os.devnull, "r+b") as nothing:
@@ -116,7 +116,7 @@ def _serve(channel: socket.socket) -> None:
                 sys.exit(collector.__main__.main())  # type: ignore[func-returns-value]
             os.write(tells, str(child).encode())
             os._exit(0)
-        os.waitpid(between, 0)  # or nobody could wait yet for what it has forked
+        os.waitpid(between, 0)  # only once it has ended can the tests wait for the process it forked
         channel.send(os.read(told, 32))
         for end in (told, tells, *ends):
             os.close(end)
@@ -136,5 +136,5 @@ def _become(said: dict[str, Any], ends: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests; they end this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the tests, which end this process
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,8 +1,8 @@
-"""Writes what is made from the definition of the event: the JSON Schemas in the package, and docs/events.md.
+"""Writes what is generated from the definition of the event: the JSON Schemas in the package, and docs/events.md.
 
     python -m tests.flow.event_pages
 
-The tables come from collector.events, the mapping and the example from normalizing the samples, so neither can be
+The tables come from collector.flow.event, the mapping and the example from normalizing the samples, so neither can be
 wrong without a test failing.
 """
 
@@ -38,7 +38,7 @@ PARTS = ("usage", "usage.iterations", "tool", "blocks", "source", "client", "hos
 
 
 def schema_text(schema: dict[str, Any]) -> str:
-    """A JSON Schema as a file."""
+    """A JSON Schema as the text of its file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -67,7 +67,7 @@ def table(head: tuple[str, ...], rows: Any) -> Iterator[str]:
 
 
 def kinds_table() -> Iterator[str]:
-    """Every kind with its sentence."""
+    """Every kind, with its description."""
     return table(("kind", "what happened"), KINDS.items())
 
 
@@ -102,7 +102,7 @@ def type_of(part: dict[str, Any]) -> str:
 
 
 def records_table() -> Iterator[str]:
-    """Which records become which kinds."""
+    """Which records become which kind."""
     names: dict[str, dict[str, None]] = {}
     where = context()
     for name, record in ALL_RECORDS.items():
@@ -126,7 +126,7 @@ def records_table() -> Iterator[str]:
 
 
 def versions_table() -> Iterator[str]:
-    """Which versions write which record types, and what becomes of each: from what the samples became."""
+    """Which versions write which record types, and what each becomes, judging by the samples."""
     kinds: dict[str, dict[str, None]] = {}
     where = context()
     for record in ALL_RECORDS.values():
@@ -139,7 +139,7 @@ def versions_table() -> Iterator[str]:
 
 
 def name_of(record: dict[str, Any]) -> str:
-    """How the table calls a record: its type, and the subtype where that decides."""
+    """What the table calls a record: its type, with the subtype where that decides the kind."""
     kind = record.get("type")
     inner = record.get("attachment") or record.get("data")
     subtype = inner.get("type") if isinstance(inner, dict) else record.get("subtype")

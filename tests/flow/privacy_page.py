@@ -1,4 +1,4 @@
-"""Writes docs/privacy.md: what leaves at which level, field by field, from the rows by which it is decided.
+"""Writes docs/privacy.md: what leaves at which level, field by field, from the same rows that decide it.
 
 python -m tests.flow.privacy_page
 """
@@ -46,7 +46,7 @@ def page_text() -> str:
 
 
 def fields_table() -> Iterator[str]:
-    """Every field, except those that only hold others."""
+    """Every field, except those that only contain others."""
     rows = (
         (path, at_metadata(path, field), needed(field)) for path, field in FIELDS.items() if field.action != "parts"
     )
@@ -54,7 +54,7 @@ def fields_table() -> Iterator[str]:
 
 
 def at_metadata(path: str, field: Field) -> str:
-    """What becomes of a field where words may not leave."""
+    """What happens to a field at the level metadata, where words may not leave."""
     pseudonym = f"pseudonym `{field.kind}-…`"
     match field.action:
         case "kept":
@@ -81,23 +81,23 @@ def at_metadata(path: str, field: Field) -> str:
 
 
 def needed(field: Field) -> str:
-    """The switches that decide at the level content."""
+    """The switches that decide about a field at the level content."""
     words = {"kind": "by kind, below", "block": "by block, below"}
     return ", ".join(words.get(name, f"`{name}`") for name in field.needs)
 
 
 def kinds_table() -> Iterator[str]:
-    """Which switches the words of each kind need."""
+    """The switches that each kind's words need."""
     return table(("kind", "switches"), ((kind, listed(needs_of_kind(kind))) for kind in KINDS))
 
 
 def listed(needs: tuple[str, ...]) -> str:
-    """Switches, or what it means that there are none, or all."""
+    """The switches as a list, or in words if there are none or all of them."""
     return "all of them" if needs == SWITCHES else ", ".join(f"`{name}`" for name in needs) or "none: it holds no words"
 
 
 def attributes() -> set[str]:
-    """The attributes that stay at the level metadata, of every agent."""
+    """Every agent's attributes that are kept at the level metadata."""
     return {name for form in AGENTS.values() for name in (*form.vocabulary.attributes, *form.vocabulary.names)}
 
 

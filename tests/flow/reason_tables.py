@@ -1,4 +1,4 @@
-"""Writes the table of reasons in docs/troubleshooting.md, which is made from collector/flow/reasons.py.
+"""Writes the table of reasons in docs/troubleshooting.md from collector/flow/reasons.py.
 
 python -m tests.flow.reason_tables
 """
@@ -17,7 +17,7 @@ HEAD = "| what becomes of it | reason | what it means | looked at again | `scan`
 
 
 def page_text() -> str:
-    """The page with its table as it should be."""
+    """The page with its table up to date."""
     before, _, rest = PAGE.read_text().partition(BEGINNING)
     _, _, after = rest.partition(END)
     return f"{before}{BEGINNING}{table()}{END}{after}"

@@ -1,4 +1,4 @@
-"""The definition of the event and the two files made from it."""
+"""The definition of the event, and the files and pages made from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_schemas_in_the_package_are_current() -> None:
     assert OPEN_PATH.read_text() == schema_text(open_schema()), "run: python -m tests.flow.event_pages"
 
 
-def test_the_open_schema_takes_what_later_versions_add_and_nothing_that_is_wrong() -> None:
+def test_the_open_schema_accepts_later_additions_and_nothing_wrong() -> None:
     today = normalized(ALL_RECORDS["assistant_tool_call"])
     tomorrow = today | {"kind": "dream", "origin": "moon", "mood": {"is": "new"}, "quality": ["imagined"]}
     tomorrow |= {"usage": today["usage"] | {"dreamt_tokens": 7}, "host": today["host"] | {"os": "linux"}}
@@ -56,7 +56,7 @@ def test_every_field_has_a_description() -> None:
         assert not missing, missing
 
 
-def test_every_object_is_closed_and_says_what_is_always_there() -> None:
+def test_every_object_is_closed_and_lists_its_required_fields() -> None:
     schema = json_schema()
     assert all(part["additionalProperties"] is False for part in objects(schema))
     always = {"id", "schema", "kind", "priority", "time", "host", "client", "source"}
@@ -64,7 +64,7 @@ def test_every_object_is_closed_and_says_what_is_always_there() -> None:
     assert schema["properties"]["host"]["required"] == ["id", "name"]
 
 
-def test_the_version_stands_in_every_event() -> None:
+def test_every_event_names_its_schema_version() -> None:
     properties = json_schema()["properties"]
     assert properties["schema"]["enum"] == [SCHEMA]
     assert properties["kind"]["enum"] == list(KINDS)

@@ -1,4 +1,4 @@
-"""The interrupt: what is asked for stays asked for until it is taken back, and nobody waits for anybody."""
+"""The interrupt: a request to stop lasts until it is cleared, and neither side ever waits for a lock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def state(interrupt: Interrupt) -> tuple[bool, bool]:
     return interrupt.is_set, interrupt.is_urgent
 
 
-def test_a_stop_is_asked_for_then_urgent_then_taken_back() -> None:
+def test_a_stop_can_become_urgent_and_be_cleared() -> None:
     interrupt = Interrupt()
     assert state(interrupt) == (False, False)
     interrupt.stop()
@@ -27,7 +27,7 @@ def test_a_stop_is_asked_for_then_urgent_then_taken_back() -> None:
     assert not interrupt.wait(0.0)
 
 
-def test_whoever_waits_is_woken() -> None:
+def test_a_waiting_thread_is_woken() -> None:
     interrupt = Interrupt()
     woken: list[bool] = []
     waiter = threading.Thread(target=lambda: woken.append(interrupt.wait(PATIENCE)))
@@ -37,7 +37,7 @@ def test_whoever_waits_is_woken() -> None:
     assert woken == [True]
 
 
-def test_taking_it_back_takes_no_lock_that_a_signal_handler_would_wait_for() -> None:
+def test_clearing_takes_no_lock_that_a_signal_handler_could_wait_for() -> None:
     class Locking(threading.Event):
         def clear(self) -> None:
             pytest.fail("a signal that comes now would wait for this thread, in this thread")

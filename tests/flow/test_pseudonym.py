@@ -1,4 +1,4 @@
-"""Pseudonyms: a later version gives the same ones, or the sums of a fleet would fall apart with every upgrade."""
+"""Pseudonyms stay the same in later versions; otherwise a fleet's totals would fall apart with every upgrade."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_the_same_key_gives_the_same_names_in_every_version() -> None:
     assert keyed_hash("0123456789abcdef", KEY) == "62c71336713878edb3335bfd9a7926d4"
 
 
-def test_what_is_called_alike_and_is_not_the_same_shares_nothing() -> None:
+def test_equal_names_of_different_things_get_different_pseudonyms() -> None:
     names = [
         pseudonym("project", "main", KEY),
         pseudonym("branch", "main", KEY),

@@ -1,4 +1,4 @@
-"""The table of reasons: it is complete, it is what the page shows, and nobody makes up a reason of their own."""
+"""The table of reasons is complete and is what the page shows, and no code makes up a reason of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_the_page_shows_the_table() -> None:
     assert PAGE.read_text() == page_text(), "run: python -m tests.flow.reason_tables"
 
 
-def test_a_reason_stands_in_its_table_once() -> None:
+def test_a_reason_is_in_its_table_only_once() -> None:
     for table in TABLES:
         names = [reason.name for reason in table]
         assert sorted(set(names)) == sorted(names)
@@ -52,14 +52,14 @@ def test_nothing_is_skipped_for_a_reason_that_has_no_row() -> None:
     ] == []
 
 
-def test_details_take_the_place_of_the_dots() -> None:
+def test_details_replace_the_ellipsis_of_a_reason() -> None:
     assert reasons.REFUSED.because("HTTP 400") == "refused by the sink (HTTP 400)"
     assert reasons.REJECTED.because("not wanted") == "rejected by the sink: not wanted"
 
 
-def test_what_is_left_behind_is_what_a_scan_ends_with_three_for() -> None:
+def test_exactly_these_reasons_make_a_scan_exit_with_three() -> None:
     assert {"unreadable", "unlisted", "read_error", "incomplete", "internal_error"} == reasons.LEFT_BEHIND
 
 
-def test_what_is_not_opened_again_before_it_changes() -> None:
+def test_exactly_these_sources_are_not_opened_again_until_they_change() -> None:
     assert {"warmup", "too_large"} == reasons.UNTIL_CHANGED

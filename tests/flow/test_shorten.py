@@ -1,4 +1,4 @@
-"""Any event fits into any size, says what went, and is never cut inside a character or a marker."""
+"""Any event can be made to fit any size; it says what was cut, and never inside a character or a marker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ events = st.dictionaries(
 )
 
 
-def test_what_stores_refuse_is_replaced_and_counted_at_every_level() -> None:
+def test_nul_characters_are_replaced_and_counted_at_every_level() -> None:
     inner = {"a\0": "x\0\0y", "a\ufffd": 1, "list": ["\0", ["\0", {"deep": "\0"}]], "escape": "\x1b[31m"}
     made = orjson.loads(shorten.fit({"id": "a", "text": "one\0two", "attributes": inner}, 1000))
     assert made == {
@@ -47,7 +47,7 @@ def test_what_stores_refuse_is_replaced_and_counted_at_every_level() -> None:
     }
 
 
-def test_text_that_merely_names_such_a_character_stays() -> None:
+def test_text_that_merely_spells_out_a_nul_escape_stays() -> None:
     event = {"id": "a", "text": "print('\\u0000')"}
     assert orjson.loads(shorten.fit(dict(event), 1000)) == event
 
@@ -69,7 +69,7 @@ def test_the_largest_string_is_cut_and_the_rest_stays() -> None:
     assert cut_event["note"] == "n" * 200
 
 
-def test_strings_of_one_size_are_cut_alike() -> None:
+def test_strings_of_equal_size_are_cut_equally() -> None:
     event = {"id": "a", "blocks": [{"text": "x" * 4000} for _ in range(5)]}
     cut_event = orjson.loads(shorten.fit(event, 6000))
     assert cut_event["truncated"] == {f"blocks.{index}.text": 4000 for index in range(5)}
@@ -77,25 +77,25 @@ def test_strings_of_one_size_are_cut_alike() -> None:
 
 
 @pytest.mark.parametrize("size", range(700, 760))
-def test_a_marker_is_whole_or_not_there(size: int) -> None:
+def test_a_redaction_marker_is_kept_whole_or_dropped(size: int) -> None:
     body = shorten.fit({"id": "a", "text": "x" * 500 + MARKER + "y" * 800}, size)
     text = orjson.loads(body)["text"]
     assert MARKER in text or "REDACTED" not in text
 
 
 @pytest.mark.parametrize("size", range(600, 616))
-def test_a_cut_falls_on_a_character(size: int) -> None:
+def test_a_cut_falls_between_characters(size: int) -> None:
     event = orjson.loads(shorten.fit({"id": "a", "text": "\u00e9\U0001f600\u20ac" * 900}, size))
     assert set(event["text"].partition("\u2026")[0]) <= set("\u00e9\U0001f600\u20ac")
     assert event["truncated"] == {"text": 900 * 9}
 
 
-def test_text_that_grows_as_json_still_fits() -> None:
+def test_text_that_grows_when_escaped_still_fits() -> None:
     event = orjson.loads(shorten.fit({"id": "a", "text": '\x01\n"' * 2000}, 1500))
     assert event["truncated"] == {"text": 6000}
 
 
-def test_many_small_strings_are_dropped_as_a_field_and_the_identity_stays() -> None:
+def test_many_small_strings_are_dropped_as_one_field_and_the_identity_stays() -> None:
     event = {
         "id": "a" * 32,
         "kind": "x",
@@ -111,14 +111,14 @@ def test_many_small_strings_are_dropped_as_a_field_and_the_identity_stays() -> N
     }
 
 
-def test_a_field_that_goes_keeps_the_notes_of_what_was_cut_before() -> None:
+def test_dropping_a_field_keeps_the_notes_of_earlier_cuts() -> None:
     event = {"id": "a", "text": "t" * 9000, "attributes": {str(n): n for n in range(2000)}}
     cut_event = orjson.loads(shorten.fit(event, 3000))
     assert set(cut_event["truncated"]) == {"text", "attributes"}
 
 
 @pytest.mark.parametrize("odd", ["\ud800", 2**64, -(2**63) - 1, {"\udfff": 1}, json.loads("[" * 600 + "]" * 600)])
-def test_what_orjson_refuses_is_written_all_the_same(odd: object) -> None:
+def test_values_that_orjson_refuses_are_still_written(odd: object) -> None:
     assert orjson.loads(shorten.fit({"id": "a", "x": odd}, 100_000))["id"] == "a"
 
 
@@ -131,7 +131,7 @@ def test_any_event_fits_any_size(event: dict[str, Any], size: int) -> None:
     assert isinstance(orjson.loads(body), dict)
 
 
-def test_a_giant_is_cut_before_it_is_serialized_and_says_its_true_size() -> None:
+def test_a_giant_event_is_cut_before_it_is_serialized_and_states_its_true_size() -> None:
     text, size = "\u00e9" * 9000, 18_000
     event = {"id": "a", "text": text, "blocks": [{"text": "b" * 9000}], "source": {"path": "p", "length": 30_000}}
     cut_event = orjson.loads(shorten.fit(event, 2000))
@@ -139,7 +139,7 @@ def test_a_giant_is_cut_before_it_is_serialized_and_says_its_true_size() -> None
     assert cut_event["truncated"] == {"text": size, "blocks.0.text": 9000}
 
 
-def test_a_giant_is_never_serialized_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_giant_event_is_never_serialized_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes] = []
     dump = shorten.dump
 
@@ -152,6 +152,6 @@ def test_a_giant_is_never_serialized_whole(monkeypatch: pytest.MonkeyPatch) -> N
     assert max(map(len, made)) < 2 * shorten.GIANT * 2000
 
 
-def test_notes_that_are_no_notes_are_cut_like_any_other_text() -> None:
+def test_a_truncated_field_of_the_wrong_type_is_cut_like_any_text() -> None:
     event = {"id": "a", "x" * 50: "t" * 5000, "truncated": "n" * 4000}
     assert len(shorten.fit(event, 1000)) <= 1000

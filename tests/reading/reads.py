@@ -1,4 +1,4 @@
-"""Reads single files the way a pass does; for the tests of everything that opens a source."""
+"""Reads single files the way a pass does, for the tests of whatever opens a source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.scopes import FORM, root_of
 
 
 def source_of(path: Path, kind: SourceKind = places.SESSION, root: Path | None = None) -> Source:
-    """The source as discovery would hand it on."""
+    """The source as discovery would return it."""
     try:
         status = path.stat()
         stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ino)

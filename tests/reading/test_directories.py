@@ -1,4 +1,4 @@
-"""What a source says of where it was is asked once, and again only when the source has changed."""
+"""The directories a source names are read once, and again only when the source has changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.scopes import scope
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[tuple[int, int]]]:
-    """Where files were read since it was last asked: offsets and sizes."""
+    """Returns the offset and size of every read since the last call."""
     seen: list[tuple[int, int]] = []
     pread = os.pread
 
@@ -40,7 +40,7 @@ def in_doubt(home: Home, *exclude: str) -> Scope:
     return scope(home.root, home=str(home.path), exclude=exclude)
 
 
-def test_what_has_not_changed_is_not_opened_again_whatever_was_decided(
+def test_unchanged_sources_are_not_opened_again_whatever_was_decided(
     tmp_path: Path, reads: Callable[[], list[tuple[int, int]]]
 ) -> None:
     home = Home(tmp_path)
@@ -57,7 +57,7 @@ def test_what_has_not_changed_is_not_opened_again_whatever_was_decided(
     assert reads() == []
 
 
-def test_what_has_named_no_directory_is_read_on_from_where_the_last_look_ended(
+def test_a_source_with_no_directory_yet_is_read_on_from_where_the_last_look_ended(
     tmp_path: Path, reads: Callable[[], list[tuple[int, int]]]
 ) -> None:
     home = Home(tmp_path)
@@ -72,7 +72,7 @@ def test_what_has_named_no_directory_is_read_on_from_where_the_last_look_ended(
     assert sum(length for offset, length in reads() if offset < size) <= 4 * 1024  # fingerprints
 
 
-def test_what_was_decided_once_is_decided_again_when_the_file_is_another(tmp_path: Path) -> None:
+def test_a_replaced_file_is_decided_again(tmp_path: Path) -> None:
     home = Home(tmp_path)
     taken, secret = home.session(project="-work-my-app"), home.session(project="-work-my-app")
     for session, directory in ((taken, "/work/my-app"), (secret, "/work/my.app")):
@@ -87,7 +87,7 @@ def test_what_was_decided_once_is_decided_again_when_the_file_is_another(tmp_pat
     assert discover(what).files == []
 
 
-def test_nothing_is_remembered_of_what_is_gone(tmp_path: Path) -> None:
+def test_nothing_is_remembered_about_files_that_are_gone(tmp_path: Path) -> None:
     home = Home(tmp_path)
     what = in_doubt(home, "/work/app")
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""The walk: which files are sources, what they are called, what is left alone and why."""
+"""The walk: which files are sources, what they are called, and which are left alone and why."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def keys(found: Findings) -> list[str]:
     return sorted(source.key for source in found.files)
 
 
-def test_every_kind_of_source_is_found_with_what_it_belongs_to(root: Path) -> None:
+def test_every_kind_of_source_is_found_with_its_project_session_and_agent(root: Path) -> None:
     for name in (
         "history.jsonl",
         "stats-cache.json",
@@ -87,7 +87,7 @@ def test_a_source_carries_the_path_that_opens_it_and_its_stamp(root: Path) -> No
     )
 
 
-def test_priorities_come_in_order_and_the_newest_first_within_each(root: Path) -> None:
+def test_sources_come_by_priority_and_newest_first_within_each(root: Path) -> None:
     for name, mtime in (("a.jsonl", 1), ("b.jsonl", 3), ("agent-c.jsonl", 9), ("agent-d.jsonl", 10), ("e.jsonl", 2)):
         write(root / "projects" / "-work" / name, mtime)
     write(root / "history.jsonl", 11)
@@ -106,7 +106,7 @@ def test_everything_that_claude_code_writes_is_found_without_the_parent_sessions
     assert len(walk(home.root).files) == 5
 
 
-def test_what_is_no_source_is_not_read_but_counted(root: Path) -> None:
+def test_files_that_are_not_sources_are_counted_but_not_read(root: Path) -> None:
     for name in (
         "settings.json",
         "file-history/s1/agent-a.jsonl",
@@ -145,7 +145,7 @@ def test_fifos_sockets_and_devices_are_skipped(root: Path, monkeypatch: pytest.M
     os.mkfifo(project / "a.jsonl")
     os.mkfifo(root / "history.jsonl")
     (project / "null.jsonl").symlink_to("/dev/null")
-    monkeypatch.chdir(project)  # the name of a socket is at most 107 bytes long
+    monkeypatch.chdir(project)  # a socket's path has at most 107 bytes
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("b.jsonl")
         found = walk(root)
@@ -158,7 +158,7 @@ def test_a_directory_with_the_name_of_a_transcript_is_walked(root: Path) -> None
     assert [(each.session_id, each.agent_id) for each in walk(root).files] == [("odd.jsonl", "a")]
 
 
-def test_links_are_followed_within_the_root_only(root: Path, tmp_path: Path) -> None:
+def test_links_are_followed_only_within_the_root(root: Path, tmp_path: Path) -> None:
     project = root / "projects" / "-work"
     outside = write(tmp_path / "outside" / "s.jsonl").parent
     write(root / "store" / "-linked" / "t.jsonl")
@@ -177,7 +177,7 @@ def test_links_are_followed_within_the_root_only(root: Path, tmp_path: Path) -> 
     assert found.skipped == {"outside_root": 2, "vanished": 1}
 
 
-def test_links_that_go_round_in_circles_end(root: Path) -> None:
+def test_circular_links_do_not_trap_the_walk(root: Path) -> None:
     project = root / "projects" / "-work"
     write(project / "s.jsonl")
     (project / "up").symlink_to(root / "projects")
@@ -229,7 +229,7 @@ def test_a_root_that_does_not_exist_is_named(root: Path, tmp_path: Path) -> None
     assert [missing.label for missing in found.missing_roots] == ["nowhere", "file"]
 
 
-def test_a_root_without_projects_is_no_error(tmp_path: Path) -> None:
+def test_a_root_without_projects_is_not_an_error(tmp_path: Path) -> None:
     found = walk(tmp_path)
     assert (found.files, found.errors, found.missing_roots) == ([], {}, [])
 
@@ -244,7 +244,7 @@ def test_a_directory_that_cannot_be_listed_is_named(root: Path, monkeypatch: pyt
             raise PermissionError(13, "Permission denied", path)
         return scandir(path)
 
-    monkeypatch.setattr(os, "scandir", refusing)  # the tests may run as root, whom nothing is refused
+    monkeypatch.setattr(os, "scandir", refusing)  # the tests may run as root, which may list anything
     found = walk(root)
     assert keys(found) == ["~/.claude/projects/-work/s.jsonl"]
     assert found.errors == {"~/.claude/projects/-locked": "Permission denied"}
@@ -276,7 +276,7 @@ def test_only_the_home_itself_is_shortened(home: str, tmp_path: Path) -> None:
     assert keys(found) == [f"{tmp_path}/home-me/history.jsonl"]
 
 
-def test_what_is_at_rest_is_counted_and_everything_else_is_named(root: Path) -> None:
+def test_sources_at_rest_are_counted_and_all_others_are_named(root: Path) -> None:
     directory = root / "projects" / "-work"
     for name in ("at-rest", "grown", "half-read", "left-alone", "missed", "new"):
         write(directory / f"{name}.jsonl")
@@ -301,7 +301,7 @@ def test_what_is_at_rest_is_counted_and_everything_else_is_named(root: Path) -> 
 
 
 def test_a_source_in_doubt_is_named_even_at_rest(root: Path) -> None:
-    """Its project is told by what it names, so it has to be asked in every process."""
+    """Only the directories it names tell its project, so every process has to look again."""
     path = write(root / "projects" / "-work-secret-app" / "s.jsonl")
     path.write_text('{"cwd": "/work/secret-app"}\n')
     known = Entries()

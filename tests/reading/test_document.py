@@ -1,4 +1,4 @@
-"""Whole-file sources: one line an entry, nothing lost in unknown shapes, nothing read while half written."""
+"""Whole-file sources: one line per entry, nothing lost in unknown shapes, nothing read while half written."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write(path: Path, document: Any) -> None:
     path.write_bytes(orjson.dumps(document))
 
 
-def test_every_entry_of_an_index_is_a_line_that_moves_no_offset(path: Path) -> None:
+def test_every_index_entry_is_a_line_that_moves_no_offset(path: Path) -> None:
     write(path, {"version": 1, "entries": [{"sessionId": "a"}, {"sessionId": "b"}], "originalPath": "/w"})
     lines, _ = read(path)
     assert [(line.offset, line.record, line.is_safe) for line in lines] == [
@@ -70,7 +70,7 @@ def test_an_empty_index_has_an_end_and_no_lines(path: Path) -> None:
     assert read(path)[0] == []
 
 
-def test_an_entry_that_is_no_object_is_a_problem_of_its_own(path: Path) -> None:
+def test_an_entry_that_is_not_an_object_is_a_problem_of_its_own(path: Path) -> None:
     write(path, {"version": 1, "entries": [7, {"sessionId": "a"}]})
     lines, _ = read(path)
     assert [(line.record, line.problem, line.raw) for line in lines] == [
@@ -89,7 +89,7 @@ def test_an_entry_that_is_no_object_is_a_problem_of_its_own(path: Path) -> None:
         ("x", [None]),
     ],
 )
-def test_nothing_is_lost_of_an_index_in_an_unknown_shape(path: Path, document: Any, records: list[Any]) -> None:
+def test_nothing_is_lost_from_an_index_of_unknown_shape(path: Path, document: Any, records: list[Any]) -> None:
     write(path, document)
     assert [line.record for line in read(path)[0]] == records
 
@@ -136,7 +136,7 @@ def test_a_document_of_absurd_size_is_not_read(path: Path) -> None:
         read(path)
 
 
-def test_hostile_content_comes_out_writable(path: Path) -> None:
+def test_hostile_content_comes_out_serializable(path: Path) -> None:
     path.write_bytes(b'\xef\xbb\xbf{"entries":[{"a":"\\ud800\xff","b":1e999,"c":' + b"[" * 300 + b"]" * 300 + b"}]}")
     (line,), _ = read(path)
     assert line.record is not None

@@ -1,4 +1,4 @@
-"""Where a source ends: from there on, what was written by now is left out, and what is written later is read."""
+"""The end of a source: reading from there leaves out what is already written and reads what is written later."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
     ],
     ids=len,
 )
-def test_everything_that_is_whole_is_before_the_end(path: Path, data: bytes) -> None:
+def test_whatever_is_complete_lies_before_the_end(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     end = position_at_end(source_of(path))
     assert (end.offset, end.stamp) == (len(data), source_of(path).stamp)
@@ -44,7 +44,7 @@ def test_everything_that_is_whole_is_before_the_end(path: Path, data: bytes) -> 
 
 @pytest.mark.parametrize("before", [b"", WHOLE, WHOLE * 20_000], ids=len)
 @pytest.mark.parametrize("cut", [1, 8, 100, len(LONG)])
-def test_what_is_half_written_is_read_whole_later(path: Path, before: bytes, cut: int) -> None:
+def test_a_half_written_line_is_read_whole_later(path: Path, before: bytes, cut: int) -> None:
     path.write_bytes(before + LONG[:cut])
     end = position_at_end(source_of(path))
     assert end.offset == len(before)
@@ -53,7 +53,7 @@ def test_what_is_half_written_is_read_whole_later(path: Path, before: bytes, cut
 
 
 @pytest.mark.parametrize("rest", [b"12", b'{"a":1', b'{"a":"' + b"x" * LARGEST_UNENDED + b'"}'], ids=len)
-def test_what_may_still_grow_is_after_the_end(path: Path, rest: bytes) -> None:
+def test_what_may_still_grow_lies_after_the_end(path: Path, rest: bytes) -> None:
     path.write_bytes(WHOLE + rest)
     assert position_at_end(source_of(path)).offset == len(WHOLE)
 
@@ -63,7 +63,7 @@ def test_a_document_ends_where_its_file_does(path: Path) -> None:
     assert position_at_end(source_of(path, places.STATS)).offset == path.stat().st_size
 
 
-def test_only_the_end_of_a_file_is_looked_at(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_end_of_a_file_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(WHOLE * 100_000)
     pread, looked_at = os.pread, []
 

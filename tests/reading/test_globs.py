@@ -1,4 +1,4 @@
-"""What a person wrote is understood as a person means it, or refused: never passed over."""
+"""A glob is understood the way the person who wrote it means it, or refused: it is never silently ignored."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ def excludes(directory: str, *texts: str, home: str = "/home/me", ignores_case: 
         ("~/**/keys", "/home/me/a/b/keys/c"),
     ],
 )
-def test_a_directory_is_excluded_as_it_is_called_whatever_a_glob_would_make_of_it(glob: str, directory: str) -> None:
+def test_a_directory_is_excluded_by_its_literal_name_even_if_that_has_glob_characters(
+    glob: str, directory: str
+) -> None:
     assert excludes(directory, glob)
 
 
-def test_a_set_of_characters_is_one_too() -> None:
+def test_a_character_set_in_brackets_works_as_one() -> None:
     assert [excludes(f"/work/{name}", "/work/[ab]x", "/work/[!a-y]") for name in ("ax", "z", "cx")] == [1, 1, 0]
 
 
@@ -59,7 +61,7 @@ def test_a_set_of_characters_is_one_too() -> None:
         ("secret", "/a\nb/secret"),
         ("/work/caf\u00e9", "/work/cafe\u0301"),
         ("/work/cafe\u0301", "/work/caf\u00e9"),
-        ("/work/caf\udce9", "/work/caf\ufffd"),  # bytes that are no text, as the environment and as a record give them
+        ("/work/caf\udce9", "/work/caf\ufffd"),  # bytes that are not text, as the environment and as a record give them
         ("C:\\Users\\me\\secret", "C:\\Users\\me\\secret\\x"),
         ("C:\\Users\\me\\", "c:\\users\\ME\\secret"),
         ("C:/Users/*/secret", "C:\\Users\\me\\secret"),
@@ -67,28 +69,28 @@ def test_a_set_of_characters_is_one_too() -> None:
         ("\\\\server\\share\\secret", "\\\\server\\share\\secret\\x"),
     ],
 )
-def test_two_spellings_of_a_directory_are_one(glob: str, directory: str) -> None:
+def test_spellings_of_one_directory_match_each_other(glob: str, directory: str) -> None:
     assert excludes(directory, glob)
 
 
 @pytest.mark.parametrize("glob", ["/", "~", "*", "**", "/**", "/.", "~/"])
-def test_everything_is_everything(glob: str) -> None:
+def test_a_glob_for_everything_excludes_everything(glob: str) -> None:
     home = "/" if glob.startswith("~") else "/home/me"
     assert all(excludes(directory, glob, home=home) for directory in ("/", "/work", "/home/me/x", "C:\\Users\\me"))
 
 
-def test_upper_and_lower_case_are_the_same_only_where_the_file_system_says_so() -> None:
+def test_case_is_ignored_only_where_the_file_system_ignores_it() -> None:
     assert [excludes("/work/Secret", "/work/secret", ignores_case=ignores) for ignores in (True, False)] == [
         True,
         False,
     ]
 
 
-def test_a_home_with_brackets_is_no_set_of_characters() -> None:
+def test_brackets_in_the_home_are_taken_literally() -> None:
     assert excludes("/home/me[1]/private", "~/private", home="/home/me[1]")
 
 
-def test_a_link_counts_by_where_it_leads_also_if_that_has_brackets(tmp_path: Path) -> None:
+def test_a_link_also_excludes_its_target_even_if_that_has_brackets(tmp_path: Path) -> None:
     (tmp_path / "real [1]").mkdir()
     (tmp_path / "link").symlink_to("real [1]")
     real = tmp_path.resolve()
@@ -96,28 +98,28 @@ def test_a_link_counts_by_where_it_leads_also_if_that_has_brackets(tmp_path: Pat
     assert made == [True, True, False]
 
 
-def test_below_what_is_excluded_there_is_no_exception() -> None:
+def test_there_are_no_exceptions_below_an_excluded_directory() -> None:
     assert excludes("/work/secret/public", "/work/secret", "!/work/secret/public")
 
 
-def test_the_last_glob_that_matches_decides_in_the_order_in_which_they_stand() -> None:
+def test_the_last_matching_glob_decides() -> None:
     order = ("/work/*", "!public", "/work/public/*")
     assert [excludes(path, *order) for path in ("/work/a", "/work/public", "/work/public/x")] == [True, False, True]
-    order = ("/x", "!public", "/work/*")  # one over names before one over paths
+    order = ("/x", "!public", "/work/*")  # a glob of names stands before a glob of paths
     assert excludes("/work/public", *order)
 
 
-def test_an_exception_over_names_holds_below_it() -> None:
+def test_an_exception_by_name_also_holds_below_it() -> None:
     made = [excludes(path, "-work-*", "!-work-public") for path in ("/work/a/b", "/work/public", "/work/public/x")]
     assert made == [True, False, False]
 
 
-def test_an_exception_in_doubt_leaves_the_name_of_a_project_in_doubt() -> None:
+def test_an_exception_that_may_apply_leaves_the_project_name_in_doubt() -> None:
     made = globs("-work-*", "!/work/public")
     assert [made.name(project) for project in ("-work-app", "-work-public-x")] == [True, False]
 
 
-def test_what_is_included_has_exceptions_below_it() -> None:
+def test_an_include_can_have_exceptions_below_it() -> None:
     made = Globs("projects.include", ["/work", "!/work/secret"], "/home/me", FORM)
     assert [made.match(*directories_of(path)) for path in ("/work/app", "/work/secret/x", "/tmp")] == [
         True,
@@ -126,7 +128,7 @@ def test_what_is_included_has_exceptions_below_it() -> None:
     ]
 
 
-def test_a_relative_directory_is_no_directory() -> None:
+def test_a_relative_directory_counts_as_none() -> None:
     assert [directories_of(told) for told in ("secret", "./secret", "../secret", "~/secret", "")] == [()] * 5
 
 
@@ -147,11 +149,11 @@ def test_a_relative_directory_is_no_directory() -> None:
         ),
     ],
 )
-def test_what_cannot_be_matched_is_an_error_that_names_the_key(glob: str) -> None:
+def test_a_glob_that_cannot_be_matched_is_an_error_that_names_the_key(glob: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^projects\.exclude: .* cannot be matched: "):
         globs("/work", glob)
 
 
-def test_an_exception_to_nothing_is_an_error() -> None:
+def test_an_exception_with_nothing_before_it_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match=r"^projects\.exclude: nothing stands before '!secret'"):
         globs("!secret", "/work/*")

@@ -1,4 +1,4 @@
-"""A file that moved is recognised by its bytes, and no other file is taken for it."""
+"""A file that moved is recognised by its bytes, and no other file is mistaken for it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def written(path: Path, data: bytes) -> Path:
     return path
 
 
-def test_a_file_that_moved_to_another_directory_is_recognised_although_it_grew(tmp_path: Path) -> None:
+def test_a_file_that_moved_to_another_directory_is_recognised_even_if_it_grew(tmp_path: Path) -> None:
     old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
     entries = {str(old): entry_of(old)}
     new = written(tmp_path / "b" / "s.jsonl", old.read_bytes() + b'{"more":1}\n')  # another inode
@@ -40,7 +40,7 @@ def test_a_renamed_file_is_recognised_by_its_inode(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [lines_of(50, "m"), lines_of(40), lines_of(45) + lines_of(5, "m"), b""])
-def test_another_file_of_the_same_name_is_not_taken_for_a_moved_one(tmp_path: Path, data: bytes) -> None:
+def test_another_file_of_the_same_name_is_not_mistaken_for_a_moved_one(tmp_path: Path, data: bytes) -> None:
     old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
     entries = {str(old): entry_of(old)}
     assert find_moved([source_of(written(tmp_path / "s.jsonl", data))], entries, entries) == {}
@@ -53,20 +53,20 @@ def test_only_a_file_that_is_gone_can_have_moved(tmp_path: Path) -> None:
     assert find_moved([source_of(copy)], [], {str(old): entry_of(old)}) == {}
 
 
-def test_a_file_that_goes_on_from_an_entry_of_its_own_has_not_moved(tmp_path: Path) -> None:
+def test_a_file_with_an_entry_of_its_own_has_not_moved(tmp_path: Path) -> None:
     old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
     new = written(tmp_path / "b" / "s.jsonl", lines_of(50))
     entries = {str(old): entry_of(old), str(new): entry_of(new)}
     assert find_moved([source_of(new)], [str(old)], entries) == {}
 
 
-def test_an_entry_at_offset_zero_says_nothing_of_any_file(tmp_path: Path) -> None:
+def test_an_entry_at_offset_zero_identifies_no_file(tmp_path: Path) -> None:
     source = source_of(written(tmp_path / "s.jsonl", b'{"a":1}\n'))
     entries = {"a/s.jsonl": Entry(Position(0, "", "", source.stamp))}
     assert find_moved([source], entries, entries) == {}
 
 
-def test_a_file_that_could_be_none_of_them_is_not_opened(tmp_path: Path) -> None:
+def test_a_file_that_matches_no_missing_entry_is_not_opened(tmp_path: Path) -> None:
     fifo = tmp_path / "s.jsonl"
     os.mkfifo(fifo)
     other_name = {"a/t.jsonl": Entry(Position(1, "", ""))}
@@ -75,7 +75,7 @@ def test_a_file_that_could_be_none_of_them_is_not_opened(tmp_path: Path) -> None
     assert find_moved([source_of(fifo)._replace(stamp=Stamp(9, 9, 9))], same_name, same_name) == {}
 
 
-def test_one_that_is_gone_has_moved_to_one_place_only(tmp_path: Path) -> None:
+def test_a_missing_file_has_moved_to_one_place_only(tmp_path: Path) -> None:
     old = written(tmp_path / "a" / "s.jsonl", lines_of(50))
     entries = {str(old): entry_of(old)}
     first = written(tmp_path / "s.jsonl", lines_of(50))

@@ -1,4 +1,4 @@
-"""Opening: what is never opened, never waited for, never followed; what lies beside a subagent."""
+"""Opening: what is never opened, waited for or followed, and the meta file beside a subagent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_fifo_is_neither_waited_for_nor_read(path: Path) -> None:
 
 
 def test_a_socket_is_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(path.parent)  # the name of a socket is at most 107 bytes long
+    monkeypatch.chdir(path.parent)  # a socket's path has at most 107 bytes
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path.name)
         assert skipped(source_of(path)) == "not_a_file"
@@ -79,7 +79,7 @@ def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
     assert len(list(tail.read(source_of(tmp_path / "root" / "s.jsonl"), None, FORM))) == 2
 
 
-def test_what_stands_beside_a_subagent_travels_with_its_lines(tmp_path: Path) -> None:
+def test_a_subagents_meta_file_travels_with_its_lines(tmp_path: Path) -> None:
     path = tmp_path / "agent-a.jsonl"
     path.write_bytes(b'{"a":1}\n')
     (tmp_path / "agent-a.meta.json").write_bytes(b'{"agentType":"Explore"}')
@@ -88,7 +88,7 @@ def test_what_stands_beside_a_subagent_travels_with_its_lines(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("meta", [b"", b"[1]", b"{", b"\xff", b'{"a":"' + b"x" * 100_000 + b'"}'])
-def test_meta_that_cannot_be_used_is_left_out(tmp_path: Path, meta: bytes) -> None:
+def test_an_unusable_meta_file_is_left_out(tmp_path: Path, meta: bytes) -> None:
     path = tmp_path / "agent-a.jsonl"
     path.write_bytes(b'{"a":1}\n')
     (tmp_path / "agent-a.meta.json").write_bytes(meta)

@@ -1,4 +1,4 @@
-"""Lenient JSON: what is repaired, what is folded, what is no JSON, and that nothing takes long."""
+"""Lenient JSON: what is repaired, what is folded, what is refused, and that nothing takes long."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ def depth_of(value: Any) -> int:
         (b'{"a":' + b"9" * 5000 + b"}", {"a": "9" * 5000}),
     ],
 )
-def test_what_is_strange_is_repaired(raw: bytes, expected: Any) -> None:
+def test_odd_values_are_repaired(raw: bytes, expected: Any) -> None:
     assert load(raw) == expected
 
 
 @pytest.mark.parametrize(
     "raw", [b"", b" ", b"{", b'{"a":', b"{'a':1}", b'{"a":1}x', b'{"a":1}{"b":2}', b"\x00", b'{"a":01}', b"[" * 9999]
 )
-def test_what_is_no_json_is_a_value_error(raw: bytes) -> None:
+def test_invalid_json_is_a_value_error(raw: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         load(raw)
 
 
 @pytest.mark.parametrize("depth", [101, 254, 255, 1024, 1025, 5000, 50_000])
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"k":', b"}"), (b'[{"k":"[","l":', b"}]")])
-def test_what_lies_too_deep_becomes_a_string_of_its_json(depth: int, opening: bytes, closing: bytes) -> None:
+def test_values_nested_too_deep_become_a_string_of_their_json(depth: int, opening: bytes, closing: bytes) -> None:
     count = depth // (opening.count(b"[") or 1)
     inner = opening * count + b'"leaf"' + closing * count
     value = load(b'{"before":1,"a":' + inner + b',"after":"x"}')
@@ -79,13 +79,13 @@ def test_the_folded_part_keeps_every_byte() -> None:
     assert json.loads(value[0]) == json.loads(deep[MAX_DEPTH - 1 : -(MAX_DEPTH - 1)])
 
 
-def test_many_brackets_that_are_not_deep_stay_as_they_are() -> None:
+def test_many_brackets_without_depth_stay_as_they_are() -> None:
     wide = {"text": "[{" * 500, "list": [{"a": [{}]} for _ in range(300)]}
     assert load(orjson.dumps(wide)) == wide
 
 
 @pytest.mark.parametrize("depth", [99, 100, 102, 103])
-def test_depth_is_told_within_one_level(depth: int) -> None:
+def test_depth_is_measured_to_within_one_level(depth: int) -> None:
     value: dict[str, Any] = {}
     for _ in range(depth - 1):
         value = {"a": value}
@@ -109,7 +109,7 @@ def test_depth_is_told_within_one_level(depth: int) -> None:
     ids=lambda raw: repr(raw[:12]),
 )
 def test_no_four_megabytes_take_long(raw: bytes) -> None:
-    """The bound is generous; what it catches is work that grows with the square of the line."""
+    """The bound is generous: it is there to catch work that grows with the square of the line."""
     started = time.process_time()
     with contextlib.suppress(ValueError):
         load(raw)
@@ -117,7 +117,7 @@ def test_no_four_megabytes_take_long(raw: bytes) -> None:
 
 
 @given(st.binary())
-def test_any_bytes_give_a_value_that_can_be_written_or_a_value_error(raw: bytes) -> None:
+def test_any_bytes_give_a_serializable_value_or_a_value_error(raw: bytes) -> None:
     try:
         value = load(raw)
     except ValueError:
@@ -132,12 +132,12 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_any_json_that_python_writes_is_read_and_can_be_written_again(value: Any) -> None:
+def test_any_json_that_python_writes_can_be_read_and_written_again(value: Any) -> None:
     orjson.dumps(load(json.dumps(value).encode()))
 
 
 @given(JSON.filter(lambda value: isinstance(value, dict)))
-def test_what_orjson_takes_is_taken_as_it_is(value: Any) -> None:
+def test_json_that_orjson_writes_is_read_unchanged(value: Any) -> None:
     try:
         raw = orjson.dumps(value)
     except TypeError:
@@ -145,7 +145,7 @@ def test_what_orjson_takes_is_taken_as_it_is(value: Any) -> None:
     assert load(raw) == orjson.loads(raw)
 
 
-def test_values_are_counted_and_signs_in_text_are_not() -> None:
+def test_values_are_counted_but_punctuation_inside_strings_is_not() -> None:
     signs = b'{"text":"' + b'{[,\\"' * MAX_VALUES + b'"}'
     assert not has_too_many_values(signs)
     values = b'{"x":[1' + b",1" * MAX_VALUES + b"]}"

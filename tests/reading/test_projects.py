@@ -1,4 +1,4 @@
-"""The project filter: a person said no, and nothing of it is read, whatever it is called and wherever it stands."""
+"""The project filter: once a person has excluded a project, nothing of it is read, under any name and in any place."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def projects(findings: Findings) -> set[str]:
 
 @pytest.mark.parametrize("glob", ["~no-such-user-here/x", "/work/\0", "/work/\ud800"])
 @pytest.mark.parametrize("key", ["include", "exclude"])
-def test_a_glob_that_nobody_understands_is_said_with_its_key(key: str, glob: str) -> None:
+def test_an_unusable_glob_is_reported_with_its_key(key: str, glob: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^projects.{key}: .* cannot be matched"):
         ProjectFilter(FORM, [glob] if key == "include" else [], [[glob] if key == "exclude" else []], "/home/me")
 
 
-def test_a_home_whose_user_is_not_found_any_more_stays_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory service may be out of reach for a while."""
+def test_a_home_stays_excluded_when_its_user_can_no_longer_be_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory service may be unreachable for a while."""
     filtered, known = filtering("~root/private"), pwd.getpwnam("root").pw_dir
     monkeypatch.setattr(pwd, "getpwnam", {}.__getitem__)
     filtered.keep_up()
     assert not filtered.takes(f"{known}/private/diary")
 
 
-def test_many_globs_cost_little_for_each_project() -> None:
-    """A pass asks about the name of every project; each glob below ~ stands for homes of other names, too."""
+def test_many_globs_cost_little_per_project() -> None:
+    """A pass checks every project's name, and each glob below ~ also stands for homes with other names."""
     filtered = filtering(*(f"~/work/client {number}/private" for number in range(200)))
     before = time.process_time()
     said = {filtered.verdict(f"-home-me-work-app-{number}") for number in range(100)}
@@ -90,21 +90,21 @@ def test_many_globs_cost_little_for_each_project() -> None:
         ("/work/\U0001f600", "/work/\U0001f600/x", True),
     ],
 )
-def test_an_excluded_directory_stands_for_all_that_is_below_it(glob: str, directory: str, is_left_out: bool) -> None:
+def test_excluding_a_directory_excludes_everything_below_it(glob: str, directory: str, is_left_out: bool) -> None:
     assert filtering(glob).takes(directory) is not is_left_out
 
 
-def test_what_an_exception_says_is_taken_again() -> None:
+def test_an_exception_is_collected_again() -> None:
     only = filtering("~/private/*", "!~/private/public")
     assert [only.takes(f"/home/me/private/{name}") for name in ("diary", "public")] == [False, True]
 
 
-def test_with_an_include_only_that_is_taken_and_exclude_still_wins() -> None:
+def test_with_an_include_only_it_is_collected_and_exclude_still_wins() -> None:
     only = filtering("/work/app/secret", include=("/work/app",))
     assert [only.takes(path) for path in ("/work/app/src", "/work/app/secret/x", "/tmp")] == [True, False, False]
 
 
-def test_a_link_in_a_glob_is_also_excluded_where_it_leads(tmp_path: Path) -> None:
+def test_a_link_in_a_glob_also_excludes_its_target(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     assert not filtering(f"{tmp_path}/link/*").takes(f"{tmp_path.resolve()}/real/project")
@@ -123,20 +123,20 @@ def test_a_link_in_a_glob_is_also_excluded_where_it_leads(tmp_path: Path) -> Non
         ("/elsewhere/*", HASHED, Verdict.TAKEN),
     ],
 )
-def test_a_name_of_a_project_is_rarely_certain(glob: str, project: str, verdict: Verdict) -> None:
+def test_a_project_name_rarely_decides_for_certain(glob: str, project: str, verdict: Verdict) -> None:
     assert filtering(glob).verdict(project) is verdict
 
 
-def test_a_name_that_no_include_can_mean_is_left_out_without_a_look() -> None:
+def test_a_project_name_that_no_include_can_match_is_left_out_without_reading() -> None:
     assert filtering(include=("/work/app",)).verdict("-home-me-notes") is Verdict.LEFT_OUT
 
 
-def test_every_directory_that_a_glob_matches_may_have_the_name_of_its_project() -> None:
+def test_a_glob_may_name_the_project_of_any_directory_it_matches() -> None:
     for glob, directory in (("/w/?x/*", "/w/\U0001f600x/y"), ("/w/[ab]c", "/w/ac"), ("/w/**/z", "/w/1/2/z/deep")):
         assert may_name(key_of(directory), glob), glob
 
 
-def test_what_the_name_leaves_in_doubt_the_session_itself_decides(tmp_path: Path) -> None:
+def test_where_the_name_leaves_doubt_the_session_itself_decides(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for directory in ("/work/secret", "/work/secret/below", "/work/secret-not", "/work/app"):
         session(home, directory)
@@ -145,7 +145,7 @@ def test_what_the_name_leaves_in_doubt_the_session_itself_decides(tmp_path: Path
     assert findings.skipped == {"project": 2}
 
 
-def test_two_directories_with_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_two_directories_with_the_same_project_name_are_told_apart(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session(home, "/work/my.app")
     session(home, "/work/my-app")
@@ -154,7 +154,7 @@ def test_two_directories_with_one_name_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("directory", [DEEP, f"{DEEP}/below"])
-def test_a_name_that_was_cut_and_hashed_is_no_way_out(tmp_path: Path, directory: str) -> None:
+def test_a_name_that_was_cut_and_hashed_does_not_escape_the_filter(tmp_path: Path, directory: str) -> None:
     home = Home(tmp_path)
     session(home, directory, project=HASHED)
     assert found(home, DEEP).files == []
@@ -164,7 +164,7 @@ def kinds(findings: Findings) -> list[str]:
     return sorted(source.kind.name for source in findings.files)
 
 
-def test_what_names_no_directory_goes_with_what_the_others_of_its_session_name(tmp_path: Path) -> None:
+def test_a_file_without_a_directory_goes_with_the_other_files_of_its_session(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for directory in ("/work/secret", "/work/secret-not"):
         session(home, directory).journal()
@@ -172,7 +172,7 @@ def test_what_names_no_directory_goes_with_what_the_others_of_its_session_name(t
     assert (projects(findings), kinds(findings)) == ({"-work-secret-not"}, ["journal", "session"])
 
 
-def test_what_names_no_directory_does_not_go_with_another_session_whose_project_has_the_same_name(
+def test_a_file_without_a_directory_does_not_go_with_another_session_of_the_same_project_name(
     tmp_path: Path,
 ) -> None:
     home = Home(tmp_path)
@@ -188,7 +188,7 @@ def test_what_names_no_directory_does_not_go_with_another_session_whose_project_
     assert kinds(found(home, "/work/my.app")) == ["session", "session"]
 
 
-def test_a_directory_that_comes_late_is_found(tmp_path: Path) -> None:
+def test_a_directory_named_late_in_the_file_is_found(tmp_path: Path) -> None:
     home = Home(tmp_path)
     made = home.session(project="-work-my-app")
     made.records({"type": "mode", "mode": "x" * 2_000} for _ in range(300))
@@ -197,7 +197,7 @@ def test_a_directory_that_comes_late_is_found(tmp_path: Path) -> None:
     assert kinds(found(home, "/work/my.app")) == ["session"]
 
 
-def test_a_directory_that_has_nothing_to_do_with_the_project_dispels_no_doubt(tmp_path: Path) -> None:
+def test_a_directory_unrelated_to_the_project_settles_no_doubt(tmp_path: Path) -> None:
     home = Home(tmp_path)
     main = session(home, "/work/secret")
     elsewhere = main.subagent()
@@ -208,7 +208,7 @@ def test_a_directory_that_has_nothing_to_do_with_the_project_dispels_no_doubt(tm
     assert found(home, "/work/secret").files == []
 
 
-def test_a_directory_below_that_of_the_project_dispels_it(tmp_path: Path) -> None:
+def test_a_directory_below_the_projects_settles_the_doubt(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session(home, "/work/app-two/src", project="-work-app-two")
     elsewhere = session(home, "/work/app-two").subagent()
@@ -217,14 +217,14 @@ def test_a_directory_below_that_of_the_project_dispels_it(tmp_path: Path) -> Non
     assert kinds(found(home, "/work/app")) == ["session", "session", "subagent"]
 
 
-def test_a_project_below_an_excluded_one_is_not_taken_for_an_exception(tmp_path: Path) -> None:
+def test_a_session_that_moved_into_an_exception_does_not_free_its_project(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session(home, "/work/secret/public", project="-work-secret")
     assert found(home, "/work/*", "!/work/secret/public").files == []
 
 
 @pytest.mark.parametrize("glob", ["/work/secret", "-work-secret"])
-def test_a_link_to_a_file_of_an_excluded_project_is_no_way_in(tmp_path: Path, glob: str) -> None:
+def test_a_link_to_a_file_of_an_excluded_project_is_not_read(tmp_path: Path, glob: str) -> None:
     home = Home(tmp_path)
     journal = session(home, "/work/secret").journal()
     inside = home.project("-work-app") / "s1"
@@ -233,7 +233,7 @@ def test_a_link_to_a_file_of_an_excluded_project_is_no_way_in(tmp_path: Path, gl
     assert found(home, glob).files == []
 
 
-def test_an_excluded_project_that_cannot_be_listed_is_not_spoken_of(
+def test_an_excluded_project_that_cannot_be_listed_is_not_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = Home(tmp_path)
@@ -245,12 +245,12 @@ def test_an_excluded_project_that_cannot_be_listed_is_not_spoken_of(
             raise PermissionError(13, "Permission denied")
         return scandir(path)
 
-    monkeypatch.setattr(os, "scandir", refusing)  # the tests may run as root, whom nothing is refused
+    monkeypatch.setattr(os, "scandir", refusing)  # the tests may run as root, which may list anything
     findings = found(home, "-work-secret")
     assert (findings.errors, findings.skipped) == ({}, {"project": 1})
 
 
-def test_what_stays_in_doubt_is_left_out(tmp_path: Path) -> None:
+def test_a_source_that_stays_in_doubt_is_left_out(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session(project="-work-secret").journal()
     (home.root / "projects" / "-work-secret" / "s.jsonl").write_text('{"type":"mode","mode":"plan"}\n')
@@ -258,7 +258,7 @@ def test_what_stays_in_doubt_is_left_out(tmp_path: Path) -> None:
     assert (findings.files, findings.skipped["project"]) == ([], 2)
 
 
-def test_what_names_no_directory_goes_with_the_files_beside_it_where_the_name_is_certain(tmp_path: Path) -> None:
+def test_where_the_name_is_certain_a_file_without_a_directory_goes_with_its_neighbours(tmp_path: Path) -> None:
     main = session(home := Home(tmp_path), "/work/app")
     main.journal()
     assert taken(home, "/work/app/secret", kind="journal") == [True, True]
@@ -287,7 +287,7 @@ def test_a_glance_leaves_out_the_same(tmp_path: Path) -> None:
 
 
 def taken(home: Home, *exclude: str, kind: str = "session", start: int = 0) -> list[bool]:
-    """Of each line of the one source of this kind, from this one on, whether it is read."""
+    """Whether each line of the one source of this kind is read, from line `start` on."""
     what = scope(root_of(home.root), home=str(home.path), exclude=exclude)
     (source,) = [each for each in discover(what).files if each.kind.name == kind]
     read = document.read if source.kind.is_document else tail.read
@@ -297,25 +297,25 @@ def taken(home: Home, *exclude: str, kind: str = "session", start: int = 0) -> l
 
 
 def in_turn(home: Home, *directories: str) -> Session:
-    """A session in these directories, one after another; an empty one is a line that names none."""
+    """A session in these directories, one after another; an empty one gives a line that names no directory."""
     made = session(home, "/work/app")
     for directory in directories:
         made.record({"type": "last-prompt", "lastPrompt": "x"} | ({"cwd": directory} if directory else {}))
     return made
 
 
-def test_a_line_goes_by_its_own_directory_and_one_without_by_all_that_came_before_it(tmp_path: Path) -> None:
+def test_a_line_goes_by_its_own_directory_or_by_all_before_it_if_it_has_none(tmp_path: Path) -> None:
     in_turn(home := Home(tmp_path), "", "/work/app/secret/x", "", "/work/app", "")
     assert taken(home, "/work/app/secret") == [True, True, False, False, True, False]
 
 
 @pytest.mark.parametrize("start", range(6))
-def test_what_came_before_counts_also_where_reading_goes_on_after_it(tmp_path: Path, start: int) -> None:
+def test_earlier_lines_still_count_when_reading_resumes_after_them(tmp_path: Path, start: int) -> None:
     in_turn(home := Home(tmp_path), "", "/work/app/secret/x", "", "/work/app", "")
     assert taken(home, "/work/app/secret", start=start) == [True, True, False, False, True, False][start:]
 
 
-def test_lines_before_the_first_directory_go_by_it_however_late_it_comes(tmp_path: Path) -> None:
+def test_lines_before_the_first_directory_go_by_it_however_late_it_is_named(tmp_path: Path) -> None:
     home = Home(tmp_path)
     made = home.session(project="-work-other")
     for _ in range(3):
@@ -325,14 +325,14 @@ def test_lines_before_the_first_directory_go_by_it_however_late_it_comes(tmp_pat
     assert taken(home, "/work/app/secret") == [False] * 4
 
 
-def test_a_summary_is_of_the_whole_session_wherever_it_is_written(tmp_path: Path) -> None:
+def test_a_summary_counts_for_the_whole_session_wherever_it_is_written(tmp_path: Path) -> None:
     made = in_turn(home := Home(tmp_path), "/work/app/secret", "/work/app")
     made.user("All that was said", isCompactSummary=True)
     made.system("away_summary", "While you were away")
     assert taken(home, "/work/app/secret")[2:] == [True, False, False]
 
 
-def test_a_directory_of_the_wrong_type_is_none(tmp_path: Path) -> None:
+def test_a_directory_of_the_wrong_type_counts_as_none(tmp_path: Path) -> None:
     made = session(home := Home(tmp_path), "/work/app")
     wrong: list[object] = [7, None, ["/work/app/secret"], {}]
     made.records({"type": "mode", "cwd": cwd} for cwd in wrong)
@@ -344,14 +344,14 @@ def test_a_relative_directory_could_be_anywhere(tmp_path: Path) -> None:
     assert taken(home, "/work/elsewhere") == [True, False, False]
 
 
-def test_what_is_left_of_a_torn_line_still_says_where_it_was(tmp_path: Path) -> None:
+def test_a_torn_line_still_counts_for_the_directory_it_names(tmp_path: Path) -> None:
     made = session(home := Home(tmp_path), "/work/app")
     made.raw(b'{"cwd":"/work/app/secret","text":"the rest never ca\n')
     made.raw(b'{"cwd":"/work/app","text":"the rest never ca\n{"text":"nor here\n')
     assert taken(home, "/work/app/secret") == [True, False, True, False]
 
 
-def test_the_lines_of_the_history_go_one_by_one_and_one_of_no_project_is_in_doubt(tmp_path: Path) -> None:
+def test_history_lines_are_judged_one_by_one_and_left_out_without_a_project(tmp_path: Path) -> None:
     history = (home := Home(tmp_path)).history()
     for more in ({"project": "/work/app"}, {"project": "/work/secret/x"}, {}, {"project": 7}, {"project": "/work/app"}):
         history.record({"display": "x"} | more)
@@ -359,19 +359,19 @@ def test_the_lines_of_the_history_go_one_by_one_and_one_of_no_project_is_in_doub
     assert taken(home, "/work/secret", kind="history") == [True, False, False, False, True, True, False]
 
 
-def test_the_entries_of_an_index_go_one_by_one(tmp_path: Path) -> None:
+def test_index_entries_are_judged_one_by_one(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.index(*(session(home, f"/work/app{below}", "-work-app") for below in ("", "/secret")))
     assert taken(home, "/work/app/secret", kind="session_index") == [True, False]
 
 
-def test_an_entry_that_names_no_project_goes_with_the_name_of_its_own(tmp_path: Path) -> None:
+def test_an_index_entry_without_a_project_path_goes_by_its_project_name(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.index(session(home, "/work/app"), projectPath=None)
     assert [taken(home, glob, kind="session_index") for glob in ("/work/other", "/work-app")] == [[True], [False]]
 
 
-def test_statistics_add_up_what_must_not_be_told(tmp_path: Path) -> None:
+def test_statistics_are_left_out_because_they_include_excluded_projects(tmp_path: Path) -> None:
     (home := Home(tmp_path)).stats()
     assert taken(home, "/work/secret", kind="stats") == [False]
 
@@ -382,6 +382,6 @@ def test_without_a_filter_nothing_is_judged(tmp_path: Path) -> None:
     assert scope(home.root).filter_of(root_of(home.root)).is_open
 
 
-def test_a_key_is_what_claude_code_makes_of_a_path() -> None:
+def test_a_project_key_is_made_as_claude_code_makes_it() -> None:
     assert key_of("/home/me/my.app_2/caf\u00e9 \U0001f600") == "-home-me-my-app-2-caf----"
     assert re.fullmatch(r"[A-Za-z0-9-]{200}", key_of(DEEP))

@@ -1,4 +1,4 @@
-"""What a pass reads and what becomes of the entries: values in, a selection out, and nothing is touched."""
+"""Chooses what a pass reads and what happens to the entries: values in, a selection out, nothing touched."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def nothing_moved(*_: object) -> dict[str, str]:
 
 
 def asked(moved: dict[str, str], questions: list[Any]) -> FindMoved:
-    """Answers so, and notes what it was asked."""
+    """A `find_moved` that returns `moved` and records its questions."""
 
     def find_moved(strangers: Sequence[Source], gone: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, str]:
         questions.append(([each.key for each in strangers], list(gone)))
@@ -41,21 +41,21 @@ def keys(sources: Sequence[Source]) -> list[str]:
     return [each.key for each in sources]
 
 
-def test_what_is_as_it_was_is_not_read_and_what_is_new_or_changed_is() -> None:
+def test_new_and_changed_sources_are_read_and_unchanged_ones_are_not() -> None:
     found = Findings([source("same"), source("grown", Stamp(200, 6, 7)), source("new")], skipped={"empty": 2})
     entries = {"same": entry(), "grown": entry()}
     selection = select(found, entries, {}, NOW, nothing_moved)
     assert (keys(selection.read), selection.unchanged, selection.skipped) == (["grown", "new"], 1, {"empty": 2})
 
 
-def test_a_source_that_is_left_alone_counts_under_its_reason_until_it_changes() -> None:
+def test_a_skipped_source_counts_under_its_reason_until_it_changes() -> None:
     entries = {"stub": entry(skip="warmup"), "grown": entry(skip="warmup")}
     found = Findings([source("stub"), source("grown", Stamp(200, 6, 7))], skipped={"warmup": 1})
     selection = select(found, entries, {}, NOW, nothing_moved)
     assert (keys(selection.read), selection.unchanged, selection.skipped) == (["grown"], 0, {"warmup": 2})
 
 
-def test_nothing_that_goes_in_is_changed() -> None:
+def test_select_changes_none_of_its_arguments() -> None:
     found = Findings([source("stub"), source("new")], skipped={"empty": 1})
     entries = {"stub": entry(skip="warmup"), "gone": entry()}
     starts = {"new": Position(5, "", "")}
@@ -67,7 +67,7 @@ def test_nothing_that_goes_in_is_changed() -> None:
     )
 
 
-def test_only_strangers_are_asked_after_and_only_among_those_that_are_gone() -> None:
+def test_only_unknown_sources_are_matched_and_only_against_missing_ones() -> None:
     questions: list[Any] = []
     found = Findings([source("known"), source("grown", Stamp(200, 6, 7)), source("new", Stamp(1, 1, 8))])
     found.files.append(source("replaced", Stamp(100, 5, 9)))
@@ -78,7 +78,7 @@ def test_only_strangers_are_asked_after_and_only_among_those_that_are_gone() -> 
     assert (selection.moved, selection.missing_since, selection.forgotten) == ({"gone": "new"}, {}, [])
 
 
-def test_a_glance_asks_among_what_it_was_told_of_and_takes_nothing_else_for_gone() -> None:
+def test_a_glance_takes_only_what_it_was_told_of_for_gone() -> None:
     questions: list[Any] = []
     found = Findings([source("new")], is_partial=True, gone=["told"])
     entries = {"told": entry(), "not looked at": entry(), "old": entry(missing_since=1)}
@@ -87,7 +87,7 @@ def test_a_glance_asks_among_what_it_was_told_of_and_takes_nothing_else_for_gone
     assert (selection.moved, selection.missing_since, selection.forgotten) == ({"told": "new"}, {}, [])
 
 
-def test_what_could_not_be_listed_is_not_taken_for_gone() -> None:
+def test_a_source_in_an_unlisted_directory_is_not_taken_for_gone() -> None:
     questions: list[Any] = []
     found = Findings([source("new")], errors={"~/.claude/projects/-p": "Permission denied"})
     selection = select(found, {"behind": entry(missing_since=1)}, {}, NOW, asked({}, questions))
@@ -95,27 +95,27 @@ def test_what_could_not_be_listed_is_not_taken_for_gone() -> None:
     assert (selection.missing_since, selection.forgotten) == ({}, [])
 
 
-def test_what_is_out_of_sight_is_remembered_for_a_day() -> None:
+def test_a_missing_source_is_remembered_for_a_day() -> None:
     since = int(NOW) - FORGET_AFTER_SECONDS
     entries = {"now": entry(), "a day": entry(missing_since=since), "longer": entry(missing_since=since - 1)}
     selection = select(Findings(), entries, {}, NOW, nothing_moved)
     assert (selection.missing_since, selection.forgotten) == ({"now": int(NOW)}, ["longer"])
 
 
-def test_what_comes_back_in_time_is_not_missing_any_more() -> None:
+def test_a_source_that_comes_back_in_time_is_no_longer_missing() -> None:
     selection = select(Findings([source("a")]), {"a": entry(missing_since=5)}, {}, NOW, nothing_moved)
     assert (selection.unchanged, selection.missing_since) == (1, {"a": 0})
 
 
-def test_a_clock_that_was_set_back_forgets_nobody_too_early_and_keeps_nobody_for_ever() -> None:
+def test_a_clock_set_back_forgets_no_source_too_early_and_keeps_none_for_ever() -> None:
     entries = {"a": entry(missing_since=4_000_000_000)}
     assert select(Findings(), entries, {}, NOW, nothing_moved).missing_since == {"a": int(NOW)}
     entries = {"a": entry(missing_since=int(NOW))}
     assert select(Findings(), entries, {}, NOW + 90_000, nothing_moved).forgotten == ["a"]
 
 
-def test_what_begins_somewhere_else_is_read_although_its_stamp_is_known() -> None:
-    """A start is what only a held file knows; it counts as if it were in the state."""
+def test_a_source_with_a_different_start_is_read_even_if_its_stamp_is_known() -> None:
+    """Only a held file has a start; it counts as if it were in the state."""
     starts = {"held": Position(50, "head", "tail")}
     selection = select(Findings([source("held")]), {"held": entry()}, starts, NOW, nothing_moved)
     assert (keys(selection.read), selection.starts) == (["held"], starts)

@@ -1,4 +1,4 @@
-"""Broken lines: the whole records in them are saved, the torn pieces named, and every byte is accounted for."""
+"""Broken lines: whole records in them are saved, torn pieces are named, and every byte is accounted for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def found_in(line: bytes) -> list[Fragment]:
 
 
 def parts(line: bytes) -> list[bytes | str]:
-    """The pieces as the bytes of a whole record, or the problem of a torn one."""
+    """Each piece, as the bytes of a whole record or the problem of a torn one."""
     return [line[piece.start : piece.end] if piece.record is not None else piece.problem for piece in found_in(line)]
 
 
@@ -71,7 +71,7 @@ def test_whole_records_are_saved_and_the_rest_is_named(line: bytes, expected: li
 @pytest.mark.parametrize(
     "torn", [b'{"type":"user","message":{"usage":{"input_tokens":1}', b'{"a":[{"b":1},{"c":2}', b'["x",{}']
 )
-def test_the_inner_part_of_a_torn_record_is_not_taken_for_a_record(torn: bytes) -> None:
+def test_a_nested_object_of_a_torn_record_is_not_taken_for_a_record(torn: bytes) -> None:
     assert parts(torn) == [TORN]
 
 
@@ -108,7 +108,7 @@ def test_more_records_at_the_end_than_are_looked_for_stay_one_torn_piece() -> No
     ids=lambda line: repr(line[:9] + line[-3:]),
 )
 def test_no_four_megabytes_take_long(line: bytes) -> None:
-    """The bound is generous; what it catches is work that grows with the square of the line."""
+    """The bound is generous: it is there to catch work that grows with the square of the line."""
     started = time.process_time()
     assert [piece.record for piece in found_in(line)] == [None]
     assert time.process_time() - started < 5

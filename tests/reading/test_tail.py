@@ -1,4 +1,4 @@
-"""Reading lines: what counts as one, what survives, where offsets move, how a file is recognised."""
+"""Reading lines: what counts as a line, what survives, where offsets move, how a file is recognised."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_whole_record_without_a_newline_is_read_at_once_and_only_once(path: Pa
 
 
 @pytest.mark.parametrize("ending", [b"", b"}", b'{"a":"b', b"12", b'["x"]', b"  ", b"\0\0"])
-def test_what_follows_the_last_newline_is_not_counted_until_it_is_whole(path: Path, ending: bytes) -> None:
+def test_text_after_the_last_newline_waits_until_it_is_a_whole_record(path: Path, ending: bytes) -> None:
     path.write_bytes(b'{"a":1}\n' + ending)
     lines, end = read(path)
     assert (records(lines), end.end) == ([{"a": 1}], 8)
@@ -80,7 +80,7 @@ def test_odd_bytes_survive(path: Path, data: bytes, expected: list[Any]) -> None
 
 
 @pytest.mark.parametrize("value", [b"123", b"[]", b'"x"', b"null", b'[{"type":"user"}]'])
-def test_a_line_that_is_no_object_is_a_problem_and_the_offset_passes_it(path: Path, value: bytes) -> None:
+def test_a_line_that_is_not_an_object_is_a_problem_and_the_offset_passes_it(path: Path, value: bytes) -> None:
     path.write_bytes(value + b'\n{"a":1}\n')
     lines, end = read(path)
     assert [(line.record, line.problem, line.raw) for line in lines] == [
@@ -112,7 +112,7 @@ def test_a_run_of_nul_bytes_before_a_record_is_a_piece_of_its_own(path: Path) ->
 
 
 def test_reading_goes_on_after_every_line_and_piece(path: Path) -> None:
-    """A position may be committed after any of them, and nothing is read twice or left out from there."""
+    """A position may be committed after any of them; reading on from there repeats and misses nothing."""
     path.write_bytes(b'{"a":1}\n' + b'{"t":"' + b"x" * 3000 + b'{"a":2}\n\0\0{"a":3}{"a":4}\nbad\n{"a":5}\r\n{"a":6}')
     lines, end = read(path)
     for number, line in enumerate(lines):
@@ -157,7 +157,7 @@ def test_a_line_in_the_middle_carries_no_stamp(path: Path) -> None:
     assert [position_after(line).stamp for line in lines] == [None, None]
 
 
-def test_an_atomic_replace_with_the_same_bytes_repeats_nothing(path: Path) -> None:
+def test_an_atomic_replace_that_keeps_the_bytes_repeats_nothing(path: Path) -> None:
     data = lines_of(100)
     path.write_bytes(data)
     _, end = read(path)
@@ -230,7 +230,7 @@ def test_a_line_of_too_many_values_is_passed_over_and_named(path: Path) -> None:
     assert read(path, position_after(lines[1]))[0] == lines[2:]
 
 
-def test_a_line_above_the_limit_that_has_no_end_waits(path: Path) -> None:
+def test_an_unfinished_line_above_the_limit_waits(path: Path) -> None:
     path.write_bytes(b'{"a":1}\n{"text":"' + b"x" * 5000)
     lines, end = read(path, chunk_bytes=64, max_line_bytes=1000)
     assert (records(lines), end.end) == ([{"a": 1}], 8)
@@ -243,7 +243,7 @@ def test_a_line_above_the_limit_that_has_no_end_waits(path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [99, 100, 101])
-def test_the_limit_of_a_line_is_exact_whatever_the_chunks(path: Path, length: int) -> None:
+def test_the_line_limit_is_exact_for_any_chunk_size(path: Path, length: int) -> None:
     path.write_bytes(b'{"a":1}\n' * 3 + b'{"a":"' + b"x" * (length - 8) + b'"}\n{"a":2}\n')
     for chunk_bytes in (1, 2, 3, 10, 33, 50, 1000):
         lines, _ = read(path, chunk_bytes=chunk_bytes, max_line_bytes=100)
@@ -274,7 +274,7 @@ def test_no_file_stays_open(path: Path) -> None:
     lines = tail.read(source_of(path), None, FORM)
     next(lines)
     lines.close()  # type: ignore[attr-defined]
-    assert len(os.listdir("/dev/fd")) <= before  # what an earlier test left may have been closed
+    assert len(os.listdir("/dev/fd")) <= before  # a file left open by an earlier test may have been closed
 
 
 WARMUP: Mapping[str, Any] = {"type": "user", "message": {"role": "user", "content": "Warmup"}, "uuid": "u"}

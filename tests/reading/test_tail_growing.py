@@ -1,4 +1,4 @@
-"""A file that grows between reads gives the same lines as one that was there at once; no bytes stop the reader."""
+"""A file that grows between reads gives the same lines as one read all at once; no bytes stop the reader."""
 
 from __future__ import annotations
 

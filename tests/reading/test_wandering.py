@@ -1,4 +1,4 @@
-"""Where a session has been: as far as it was looked at, and in doubt anywhere."""
+"""Where a session has been, as far as its files have been read; if in doubt, it may have been anywhere."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_session_that_strays_later_is_looked_at_again(looking: Looking) -> Non
     assert looking.has_strayed(session)
 
 
-def test_one_copy_of_a_session_that_strayed_is_enough(looking: Looking) -> None:
+def test_a_session_has_strayed_if_any_copy_of_it_has(looking: Looking) -> None:
     session = looking.session("/work/app")
     for name in ("-a", "-z"):
         copy = session.path.parent.with_name(name) / session.path.name
@@ -57,7 +57,7 @@ def test_one_copy_of_a_session_that_strayed_is_enough(looking: Looking) -> None:
     assert looking.has_strayed(session)
 
 
-def test_one_that_cannot_be_read_may_have_been_anywhere(looking: Looking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_session_may_have_been_anywhere(looking: Looking, monkeypatch: pytest.MonkeyPatch) -> None:
     session = looking.session("/work/app")
 
     def failing(descriptor: int, size: int, offset: int) -> bytes:
@@ -69,7 +69,7 @@ def test_one_that_cannot_be_read_may_have_been_anywhere(looking: Looking, monkey
     assert not looking.has_strayed(session)
 
 
-def test_of_more_sessions_than_are_remembered_the_answer_is_the_same(looking: Looking) -> None:
+def test_answers_stay_the_same_for_more_sessions_than_are_remembered(looking: Looking) -> None:
     sessions = [
         looking.session("/work/secret" if number % 100 == 0 else "/work/app") for number in range(MANY_SESSIONS)
     ]
