@@ -1,5 +1,5 @@
-"""Whatever bytes stand in the files: no exception leaves the pass, the ledger balances, nothing is sent twice, and a
-secret stays home. `make test` runs the same examples every time, `make soak` FUZZ_EXAMPLES new ones."""
+"""Whatever bytes the files contain, no exception leaves the pass, the ledger balances, nothing is sent twice, and
+secrets stay home. `make test` runs the same examples every time, `make soak` FUZZ_EXAMPLES new ones."""
 
 from __future__ import annotations
 

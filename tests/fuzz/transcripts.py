@@ -1,6 +1,6 @@
-"""Files that nobody would write on purpose: bytes, damaged records, and records with anything in any key.
+"""Files that nobody would write on purpose: random bytes, damaged records, and records with anything under any key.
 
-Where a secret is planted, it stands as a word of its own in a string, as a person or a tool would have it there.
+A planted secret is always a word of its own inside a string, as a person or a tool would write it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.agents.claude_code.samples import ALL_RECORDS, HISTORY_LINES, INDEX_ENTRIES, JOURNAL_LINES, STATS
 
-# Made here from random letters, in the shape of an access key: it has never opened anything.
+# Derived from a hash, in the shape of an access key: it has never opened anything.
 SECRET = "AKIA" + base64.b32encode(hashlib.sha256(b"fuzz").digest()).decode()[:16]
 SAMPLES = [*ALL_RECORDS.values(), *HISTORY_LINES.values(), *JOURNAL_LINES.values(), *INDEX_ENTRIES.values(), STATS]
 ENDINGS = [b"\n", b"\r\n", b"", b"\n\n", b" \n", b"\0\n", b"\xef\xbb\xbf\n", b"\x1e\n", b"\r"]
@@ -39,7 +39,7 @@ SCALARS = (
     | st.booleans()
     | st.integers(-(10**30), 10**30)
     | st.floats()
-    | st.text(max_size=len(SECRET) - 1)  # hypothesis plays with strings it has seen: none is to hold a glued secret
+    | st.text(max_size=len(SECRET) - 1)  # hypothesis reuses strings it has seen: too short for a glued-on secret
     | st.sampled_from(
         ["", "Warmup", "user", "assistant", "2026-13-45T99:99:99Z", "\ud800", "\x1b[2J\n", "../../../etc"]
     )
@@ -57,13 +57,13 @@ VALUES = st.recursive(
 
 
 def encoded(record: Any) -> bytes:
-    """A line, with lone surrogates as escapes, NaN and the like: what a careless writer would write."""
+    """A line as a careless writer would write it, with lone surrogates as escapes, NaN and the like."""
     return json.dumps(record).encode()
 
 
 @st.composite
 def records(draw: Callable[..., Any]) -> Any:
-    """A known record with something else in a few of its places, or a bag of known keys."""
+    """A known record with a few of its values replaced, or a bag of known keys."""
     if draw(st.booleans()):
         bag = draw(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8))
         return {"type": draw(st.sampled_from(TYPES)), **bag}
@@ -84,7 +84,7 @@ def records(draw: Callable[..., Any]) -> Any:
 
 @st.composite
 def damaged(draw: Callable[..., Any]) -> bytes:
-    """The bytes of a record, cut, doubled or with a few of them changed; no secret, for it may be damaged too."""
+    """The bytes of a record, cut, doubled or with a few changed. No secret is planted: it might be damaged too."""
     line = bytearray(encoded(draw(st.sampled_from(SAMPLES))))
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(line)))

@@ -1,4 +1,4 @@
-"""The committer: which offsets move when, and in which order what it knows reaches a disk that may be full."""
+"""The committer: which offsets move when, and in which order things are written to a disk that may be full."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTHING = Selection([], 0, {}, {}, {}, {}, [])
 
 
 class Disk:
-    """What was written, in order. `full` names what cannot be written right now."""
+    """Records what was written, in order; `full` names what cannot be written right now."""
 
     def __init__(self) -> None:
         self.written: list[str] = []
@@ -118,7 +118,7 @@ def test_a_receipt_moves_the_offset_and_the_lag(disk: Disk, clock: Clock) -> Non
     assert (offsets(committer), ledger.lag) == ({KEY: 50}, 0)
 
 
-def test_saves_are_a_window_apart(disk: Disk, clock: Clock) -> None:
+def test_the_state_is_saved_once_per_window(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock, window=3)
     written = []
     for offset in range(1, 8):
@@ -127,7 +127,7 @@ def test_saves_are_a_window_apart(disk: Disk, clock: Clock) -> None:
     assert written == [0, 0, 1, 1, 1, 2, 2]
 
 
-def test_saves_are_a_second_apart_at_most(disk: Disk, clock: Clock) -> None:
+def test_a_commit_is_saved_within_a_second(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     due_in = []
     for number in range(2):
@@ -139,14 +139,14 @@ def test_saves_are_a_second_apart_at_most(disk: Disk, clock: Clock) -> None:
     assert disk.written == ["state"]
 
 
-def test_what_is_quarantined_is_on_disk_before_the_offset_that_passes_it(disk: Disk, clock: Clock) -> None:
+def test_quarantined_items_are_on_disk_before_the_offset_passes_them(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     committer.commit(receipt(1, thing("torn"), refused=[thing("refused")]), Ledger())
     committer.save()
     assert disk.written == ["quarantine torn refused", "state"]
 
 
-def test_no_offset_is_saved_past_what_could_not_be_quarantined(disk: Disk, clock: Clock) -> None:
+def test_no_offset_is_saved_while_the_quarantine_cannot_be_written(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     disk.full = {"quarantine"}
     committer.commit(receipt(1, thing("a")), Ledger())
@@ -160,7 +160,7 @@ def test_no_offset_is_saved_past_what_could_not_be_quarantined(disk: Disk, clock
     assert committer.due_in is None
 
 
-def test_what_is_quarantined_already_is_not_written_again_with_the_state_that_failed(disk: Disk, clock: Clock) -> None:
+def test_retrying_a_failed_save_does_not_write_the_quarantine_twice(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     disk.full = {"state"}
     committer.commit(receipt(1, thing("a")), Ledger())
@@ -180,7 +180,7 @@ def test_a_full_disk_is_tried_again_later(disk: Disk, clock: Clock) -> None:
     assert committer.due_in == 0.0
 
 
-def test_a_pass_goes_on_with_a_full_disk_until_memory_is_too_small_for_what_waits(disk: Disk, clock: Clock) -> None:
+def test_a_pass_goes_on_with_a_full_disk_until_too_much_waits_in_memory(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock, max_waiting_bytes=100)
     disk.full = {"quarantine"}
     committer.commit(receipt(1, thing("a", "x" * 99)), Ledger())
@@ -194,7 +194,7 @@ def test_a_pass_goes_on_with_a_full_disk_until_memory_is_too_small_for_what_wait
     assert disk.written == ["quarantine a b", "quarantine c", "state"]
 
 
-def test_the_end_of_a_pass_raises_when_what_was_acknowledged_is_not_on_disk(disk: Disk, clock: Clock) -> None:
+def test_finishing_a_pass_raises_if_acknowledged_offsets_cannot_be_saved(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     committer.commit(receipt(1), Ledger())
     disk.full = {"state"}
@@ -222,7 +222,7 @@ def test_a_dry_run_moves_offsets_in_memory_only(disk: Disk, clock: Clock) -> Non
     assert (offsets(committer), disk.written) == ({}, [])
 
 
-def test_a_selection_is_taken_over_in_memory(disk: Disk, clock: Clock) -> None:
+def test_a_selection_is_applied_in_memory(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     entries = committer.state.entries
     here = Entry(Position(5, "h", "t", STAMP))
@@ -245,7 +245,7 @@ def test_a_selection_is_taken_over_in_memory(disk: Disk, clock: Clock) -> None:
     assert (disk.written, committer.state.is_dirty) == ([], True)
 
 
-def test_what_is_out_of_sight_is_not_worth_a_save(disk: Disk, clock: Clock) -> None:
+def test_a_missing_source_alone_causes_no_save(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     committer.state.entries["gone"] = Entry(Position(5, "h", "t", STAMP))
     committer.apply(NOTHING._replace(missing_since={"gone": 4}))
@@ -253,7 +253,7 @@ def test_what_is_out_of_sight_is_not_worth_a_save(disk: Disk, clock: Clock) -> N
     assert disk.written == []
 
 
-def test_a_source_is_left_alone_once(disk: Disk, clock: Clock) -> None:
+def test_leaving_a_source_alone_again_saves_nothing(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     for _ in range(2):
         committer.leave_alone(SOURCE, "warmup")
@@ -262,7 +262,7 @@ def test_a_source_is_left_alone_once(disk: Disk, clock: Clock) -> None:
     assert disk.written == ["state"]
 
 
-def test_a_reset_is_saved_at_once_and_says_what_was_known(disk: Disk, clock: Clock) -> None:
+def test_a_reset_is_saved_at_once_and_returns_the_known_sources(disk: Disk, clock: Clock) -> None:
     committer = committer_on(disk, clock)
     committer.commit(receipt(9), Ledger())
     assert committer.reset([KEY, "unknown"]) == [KEY]
@@ -279,7 +279,7 @@ def test_a_reset_that_cannot_be_saved_raises(disk: Disk, clock: Clock) -> None:
         committer.reset([KEY])
 
 
-def test_a_new_configuration_goes_on_with_what_waits_for_the_disk(disk: Disk, clock: Clock) -> None:
+def test_a_new_configuration_takes_over_what_still_waits_for_the_disk(disk: Disk, clock: Clock) -> None:
     before = committer_on(disk, clock)
     disk.full = {"quarantine"}
     before.commit(receipt(1, thing("a")), Ledger())

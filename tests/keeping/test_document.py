@@ -1,4 +1,4 @@
-"""Reading a state in pieces: the same as a parser of the whole file, whatever is in it, in a fraction of the memory."""
+"""Reading a state in pieces gives what parsing the whole file gives, whatever is in it, in a fraction of the memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collector.keeping.document import Pieces, parsed, sections_of
 from collector.keeping.state import State
 from tests.scopes import FORM
 
-# Names of files that look like what stands between two entries, or around a section.
+# File names that look like the text between two entries or around a section.
 KEYS = ["a},", "}}}", "}}", '"},"', '\\"},"b":{"', '":{"files":{', "a\\", "b\u2028\U0001f600", ""]
 
 
@@ -23,7 +23,7 @@ def at(number: int) -> Position:
 
 
 def written(path: Path, *, owners: tuple[str, ...] = (), entries: int = 0) -> bytes:
-    """A state file with strange names, of several agents, and with more entries than are read at once."""
+    """A state file with strange names, several agents, and possibly more entries than are read at once."""
     state = State(path, FORM.name)
     for number, owner in enumerate((FORM.name, *owners)):
         for key in [*KEYS, *map(str, range(entries))]:
@@ -34,7 +34,7 @@ def written(path: Path, *, owners: tuple[str, ...] = (), entries: int = 0) -> by
 
 
 def in_pieces(data: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The sections and the rest."""
+    """The sections and the rest, read in pieces."""
     sections: dict[str, dict[str, Any]] = {}
     pieces = Pieces(io.BytesIO(data))
     for agent, members in pieces:
@@ -51,7 +51,7 @@ def whole(data: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
 @pytest.mark.parametrize(
     ("owners", "entries"), [((), 0), ((), 1000), (("scribe",), 0), (("scribe", "writer"), 700)], ids=str
 )
-def test_what_stands_there_is_read_whatever_the_names_are(
+def test_a_state_is_read_correctly_whatever_the_file_names_are(
     tmp_path: Path, owners: tuple[str, ...], entries: int
 ) -> None:
     data = written(tmp_path / "state.json", owners=owners, entries=entries)
@@ -72,7 +72,7 @@ PLAIN_PARKED = PLAIN % b',"other_sinks":[{"sink":{"type":"s3"},"a":{"files":{"x"
 @pytest.mark.parametrize(
     "data", [PLAIN % b"", PLAIN % b',"b":{"files":{}}', PLAIN_PARKED], ids=["one", "two", "parked"]
 )
-def test_whatever_is_damaged_is_read_as_a_parser_reads_it_or_not_at_all(data: bytes) -> None:
+def test_a_damaged_document_is_read_as_a_parser_reads_it_or_not_at_all(data: bytes) -> None:
     assert in_pieces(data) == whole(data)
     for place in range(len(data)):
         for damaged in (data[:place], data[:place] + data[place + 1 :], data[:place] + b"}" + data[place:]):
@@ -94,12 +94,12 @@ def test_whatever_is_damaged_is_read_as_a_parser_reads_it_or_not_at_all(data: by
         b'{"version":1}',
     ],
 )
-def test_what_is_laid_out_in_another_way_is_left_to_the_parser(data: bytes) -> None:
+def test_a_document_with_another_layout_is_left_to_the_parser(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         in_pieces(data)
 
 
-def test_loading_a_large_state_takes_hardly_more_memory_than_keeping_it(tmp_path: Path) -> None:
+def test_loading_a_large_state_needs_little_more_memory_than_keeping_it(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = State(path, FORM.name)
     state.advance_offsets({f"~/.claude/projects/-p/{number:036x}.jsonl": at(number) for number in range(10_000)})
@@ -112,5 +112,5 @@ def test_loading_a_large_state_takes_hardly_more_memory_than_keeping_it(tmp_path
     finally:
         tracemalloc.stop()
     assert len(loaded.entries) == 10_000
-    assert kept < 1.6 * path.stat().st_size  # as tuples: 2.9 times
-    assert peak < kept + path.stat().st_size  # with the whole text and what is parsed of it: 13 times that
+    assert kept < 1.6 * path.stat().st_size  # kept as tuples, it was 2.9 times
+    assert peak < kept + path.stat().st_size  # holding the whole text and all that is parsed from it: 13 times that

@@ -1,7 +1,7 @@
-"""What an earlier version wrote is understood: it is literally here, byte for byte, and nothing is sent again.
+"""Files written by an earlier version, given here byte for byte, are understood, and nothing is sent again.
 
-State version 1 never changes its shape. The bytes below are those of version 0.1.0; only what the file system chooses
-(inodes, times, the place of the home) is filled in.
+State version 1 never changes its shape. The bytes below are those that version 0.1.0 wrote; only what the file system
+chooses (inodes, times, the path of the home) is filled in.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ QUARANTINE = (
 
 
 class Place:
-    """A home whose agent was of the earlier version until now."""
+    """A home where the earlier version of the agent has run until now."""
 
     def __init__(self, directory: Path, sink: Sink) -> None:
         self.home = Home(directory)
@@ -82,7 +82,7 @@ class Place:
         self.agent.state.write_text(STATE % self.known)
 
     def hold(self, *, copy: bool) -> None:
-        """As the earlier version did when a pass was given up: its index, and the file beside it."""
+        """Holds a file as the earlier version did after a pass was given up: its index, and the file beside it."""
         path, directory = self.session.path, self.agent.state.with_name("state.held")
         os.utime(path, (WRITTEN, WRITTEN))
         size = path.stat().st_size
@@ -96,7 +96,7 @@ class Place:
             os.link(path, directory / "1.jsonl")
 
 
-def test_its_state_is_loaded_and_nothing_is_sent_again(tmp_path: Path) -> None:
+def test_an_earlier_state_is_loaded_and_nothing_is_sent_again(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         result = place.agent.scan().assert_balanced()
@@ -107,7 +107,7 @@ def test_its_state_is_loaded_and_nothing_is_sent_again(tmp_path: Path) -> None:
         assert [event["text"] for event in sink.events] == ["new"]
 
 
-def test_its_state_is_written_as_it_was(tmp_path: Path) -> None:
+def test_an_earlier_state_is_saved_byte_for_byte(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         before = place.agent.state.read_bytes()
@@ -115,7 +115,7 @@ def test_its_state_is_written_as_it_was(tmp_path: Path) -> None:
         assert place.agent.state.read_bytes() == before
 
 
-def test_a_file_that_was_only_touched_since_is_recognised_by_its_bytes(tmp_path: Path) -> None:
+def test_a_file_that_was_only_touched_is_recognised_by_its_bytes(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         os.utime(place.session.path, (WRITTEN + 5, WRITTEN + 5))
@@ -125,7 +125,7 @@ def test_a_file_that_was_only_touched_since_is_recognised_by_its_bytes(tmp_path:
 
 @pytest.mark.parametrize("copy", [False, True], ids=["link", "copy"])
 @pytest.mark.parametrize("is_swept", [False, True], ids=["there", "swept"])
-def test_what_it_holds_is_delivered_and_nothing_else(tmp_path: Path, copy: bool, is_swept: bool) -> None:
+def test_an_earlier_held_file_is_delivered_and_nothing_else(tmp_path: Path, copy: bool, is_swept: bool) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.session.prompt("held")
@@ -141,8 +141,8 @@ def test_what_it_holds_is_delivered_and_nothing_else(tmp_path: Path, copy: bool,
         assert place.agent.scan().ledger["lines"] == 0
 
 
-def test_what_is_held_now_could_be_read_by_it(tmp_path: Path) -> None:
-    """It takes a root for two words, and passes over what else an entry of the index says."""
+def test_the_earlier_version_could_read_what_is_held_now(tmp_path: Path) -> None:
+    """The earlier version reads a root as two strings, and ignores the other keys of an index entry."""
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.session.prompt("held")
@@ -159,7 +159,7 @@ def test_what_is_held_now_could_be_read_by_it(tmp_path: Path) -> None:
         assert written == expected
 
 
-def test_its_journal_is_applied(tmp_path: Path) -> None:
+def test_an_earlier_journal_is_applied(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_bytes(BASE)
     (tmp_path / "state.json.journal").write_bytes(b"".join(JOURNAL))
     assert State(tmp_path / "state.json", FORM.name).load().entries == {
@@ -168,7 +168,7 @@ def test_its_journal_is_applied(tmp_path: Path) -> None:
     }
 
 
-def test_a_journal_is_written_as_it_was(tmp_path: Path) -> None:
+def test_a_journal_is_written_as_the_earlier_version_did(tmp_path: Path) -> None:
     state = State(tmp_path / "state.json", FORM.name, journal_from=1)
     state.set_offset("a", Position(10, "h", "t"))
     state.save()
@@ -178,7 +178,7 @@ def test_a_journal_is_written_as_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "state.json.journal").read_bytes() == JOURNAL[0] + JOURNAL[1]
 
 
-def test_its_quarantine_is_read_and_the_same_thing_is_still_the_same(tmp_path: Path) -> None:
+def test_an_earlier_quarantine_is_read_and_its_entries_are_not_duplicated(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_bytes(QUARANTINE)
     quarantine = Quarantine(path, 100_000)

@@ -1,4 +1,4 @@
-"""What is held and what is planned: values in, values out, and nothing on disk is touched."""
+"""What is held and what is planned: values in, values out, nothing on disk touched."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plan(
     unsent: dict[str, int] | None = None,
     settings: SweptSettings = ROOM,
 ) -> Plan:
-    """The plan for a failing sink; everything is unsent unless it says otherwise."""
+    """The plan for a failing sink; everything is unsent unless `unsent` says otherwise."""
     unsent = {each.key: each.stamp.size for each in found} if unsent is None else unsent
     return what.plan_to_hold(read_as or {}, found, unsent, {}, settings)
 
@@ -53,18 +53,18 @@ def taken(made: Plan) -> list[str]:
 # While the sink is failing
 
 
-def test_those_that_are_swept_first_come_first() -> None:
+def test_the_files_that_will_be_swept_first_are_held_first() -> None:
     made = plan(held(), [source("young", 1), source("old", 2, age=9), source("middle", 3, age=5)])
     assert [(file.number, file.original.key) for file in made.take] == [(1, "old"), (2, "middle"), (3, "young")]
 
 
-def test_what_is_sent_is_not_held() -> None:
+def test_a_fully_sent_file_is_not_held() -> None:
     found = [source("sent", 1), source("half", 2)]
     made = plan(held(), found, unsent={"half": 40})
     assert [(file.original.key, file.unsent) for file in made.take] == [("half", 40)]
 
 
-def test_a_file_says_how_far_it_was_safe() -> None:
+def test_a_held_file_keeps_the_position_up_to_which_it_was_safe() -> None:
     position = Position(60, "h", "t", Stamp(60, 1, 7))
     made = held().plan_to_hold({}, [source("a")], {"a": 40}, {"a": Entry(position)}, ROOM)
     assert [file.start for file in made.take] == [position]
@@ -76,7 +76,7 @@ def test_the_number_of_files_is_bounded() -> None:
     assert (taken(made), made.left_out) == (["s5", "s4"], 3)
 
 
-def test_the_bytes_are_bounded_and_a_small_file_takes_the_room_a_large_one_has_not() -> None:
+def test_the_bytes_are_bounded_and_a_small_file_fits_where_a_large_one_does_not() -> None:
     found = [source("large", 1, age=9, size=500), source("small", 2, size=50)]
     what = held(file_of(4, source("before", 99), unsent=900))
     made = plan(what, found, settings=SweptSettings(max_bytes=1000))
@@ -84,34 +84,34 @@ def test_the_bytes_are_bounded_and_a_small_file_takes_the_room_a_large_one_has_n
 
 
 @pytest.mark.parametrize("kind", [places.SESSION_INDEX, places.STATS])
-def test_what_says_how_things_are_is_not_held(kind: SourceKind) -> None:
+def test_whole_file_sources_are_not_held(kind: SourceKind) -> None:
     assert plan(held(), [source("whole", kind=kind)]) == Plan()
 
 
-def test_a_link_goes_with_its_inode() -> None:
+def test_a_held_link_is_recognised_by_its_inode() -> None:
     what = held(file_of(1, source("a", inode=7)))
     assert taken(plan(what, [source("a", inode=7, size=200)])) == []
     assert taken(plan(what, [source("a", inode=8)])) == ["a"]
 
 
-def test_a_copy_goes_on_with_whatever_goes_on_where_it_ends() -> None:
+def test_a_held_copy_covers_a_replaced_original() -> None:
     what = held(file_of(1, source("a", inode=7)), copies={1})
     assert taken(plan(what, [source("a", inode=8, size=200)])) == []
 
 
-def test_what_moved_is_known_under_the_name_it_has_now() -> None:
+def test_a_held_file_that_moved_is_known_by_its_new_name() -> None:
     moved = source("b", inode=7)
     assert taken(plan(held(file_of(1, source("a", inode=7))), [moved], read_as={1: moved})) == []
 
 
 @pytest.mark.parametrize("copies", [set(), {1}])
-def test_what_is_read_from_here_is_not_held_once_more(copies: set[int]) -> None:
+def test_a_stand_in_is_not_held_again(copies: set[int]) -> None:
     stand_in = source("a", inode=8 if copies else 7)._replace(root=root_of(str(HERE), "r"))
     what = held(file_of(1, source("a", inode=7)), copies=copies)
     assert plan(what, [stand_in], read_as={1: stand_in}) == Plan()
 
 
-def test_only_copies_are_completed_and_only_those_whose_originals_are_there() -> None:
+def test_only_copies_whose_originals_still_exist_are_completed() -> None:
     linked, copied, gone, here = source("linked", 1), source("copied", 2), source("gone", 3), source("here", 4)
     stand_in = here._replace(root=root_of(str(HERE), "r"))
     files = [file_of(number, each) for number, each in enumerate([linked, copied, gone, here], 1)]
@@ -123,7 +123,7 @@ def test_only_copies_are_completed_and_only_those_whose_originals_are_there() ->
 # When it works again
 
 
-def test_what_was_sent_to_its_end_and_is_as_it_was_then_is_let_go_of() -> None:
+def test_a_fully_sent_and_unchanged_file_is_let_go() -> None:
     sent, half, changed, unknown = source("sent", 1), source("half", 2), source("changed", 3), source("unknown", 4)
     files = [file_of(number, each) for number, each in enumerate([sent, half, changed, unknown], 1)]
     entries = {
@@ -136,13 +136,13 @@ def test_what_was_sent_to_its_end_and_is_as_it_was_then_is_let_go_of() -> None:
     assert made == Plan(let_go=(files[0],))
 
 
-def test_what_cannot_be_looked_at_is_kept() -> None:
+def test_a_held_file_that_cannot_be_examined_is_kept() -> None:
     sent = source("sent")
     entries = {"sent": Entry(Position(100, "h", "t", sent.stamp))}
     assert held(file_of(1, sent)).plan_to_let_go({1: sent}, entries, {}) == Plan()
 
 
-# What lies there
+# What is on disk
 
 
 class Shelf:
@@ -156,7 +156,7 @@ class Shelf:
         self.files: list[HeldFile] = []
 
     def write(self, name: str, data: bytes) -> Source:
-        """A transcript, as discovery finds it."""
+        """Writes a transcript; returns it as discovery finds it."""
         (self.root / name).write_bytes(data)
         return self.found(name)
 
@@ -166,7 +166,7 @@ class Shelf:
         return Source(root_of(str(self.root), "old"), str(path), name, places.SESSION, "-p", "s", "", stamp)
 
     def hold(self, original: Source, *, copy: bool = False, start: Position | None = None) -> Path:
-        """As a failing pass would have."""
+        """Holds a file as a failing pass would."""
         file = HeldFile(len(self.files) + 1, original, start, original.stamp.size)
         path = self.directory / file.name
         if copy:
@@ -191,7 +191,7 @@ def everything(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-def test_looking_changes_nothing_whatever_a_crash_left_behind(shelf: Shelf) -> None:
+def test_looking_changes_nothing_whatever_a_crash_has_left_behind(shelf: Shelf) -> None:
     shelf.hold(shelf.write("a", b"1\n"))
     shelf.hold(shelf.write("b", b"2\n"), copy=True)
     shelf.hold(shelf.write("never linked", b"3\n")).unlink()
@@ -206,7 +206,7 @@ def test_looking_changes_nothing_whatever_a_crash_left_behind(shelf: Shelf) -> N
 
 
 @pytest.mark.parametrize("index", [b"{", b"[]", b'{"files":7}', b'{"files":[{}]}', b'{"files":[{"source":[1]}]}'])
-def test_a_damaged_index_is_said_and_left_alone(shelf: Shelf, index: bytes) -> None:
+def test_a_damaged_index_is_reported_and_left_alone(shelf: Shelf, index: bytes) -> None:
     shelf.hold(shelf.write("a", b"1\n"))
     (shelf.directory / "index.json").write_bytes(index)
     before = everything(shelf.directory)
@@ -216,8 +216,8 @@ def test_a_damaged_index_is_said_and_left_alone(shelf: Shelf, index: bytes) -> N
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a file of Linux whose reading fails")
-def test_an_index_that_cannot_be_read_for_a_while_is_no_damage(shelf: Shelf) -> None:
-    """Damaged, all would be moved aside, and what is held may be the only copy."""
+def test_an_index_that_is_temporarily_unreadable_does_not_count_as_damaged(shelf: Shelf) -> None:
+    """If it counted as damaged, everything would be moved aside, and a held file may be the only copy."""
     shelf.hold(shelf.write("a", b"1\n"))
     index = shelf.directory / "index.json"
     whole = index.rename(shelf.root / "elsewhere")
@@ -228,11 +228,11 @@ def test_an_index_that_cannot_be_read_for_a_while_is_no_damage(shelf: Shelf) -> 
     assert len(look_into(shelf.directory, FORM.companion).files) == 1
 
 
-def test_nothing_is_held_where_there_is_no_directory(tmp_path: Path) -> None:
+def test_nothing_is_held_without_a_directory(tmp_path: Path) -> None:
     assert look_into(tmp_path / "state.held", FORM.companion) == Held(tmp_path / "state.held", FORM.companion)
 
 
-def test_what_is_in_the_index_comes_back_as_it_was(shelf: Shelf) -> None:
+def test_the_index_round_trips(shelf: Shelf) -> None:
     odd = shelf.write(os.fsdecode(b"s\xff.jsonl"), b"1\n")
     shelf.hold(odd, start=Position(5, "h", "t", odd.stamp, "3 - "))
     [file] = look_into(shelf.directory, FORM.companion).files
@@ -244,14 +244,14 @@ def test_what_is_in_the_index_comes_back_as_it_was(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("copy", [False, True])
-def test_while_the_original_is_there_it_is_read(shelf: Shelf, copy: bool) -> None:
+def test_the_original_is_read_as_long_as_it_exists(shelf: Shelf, copy: bool) -> None:
     original = shelf.write("a", b"1\n2\n")
     shelf.hold(original, copy=copy)
     assert shelf.stand_ins(original) == StandIns([], {}, {1: original})
 
 
 @pytest.mark.parametrize("copy", [False, True])
-def test_when_the_original_is_gone_it_is_read_from_here_under_its_key(shelf: Shelf, copy: bool) -> None:
+def test_without_its_original_a_held_file_is_read_under_the_same_key(shelf: Shelf, copy: bool) -> None:
     original = shelf.write("a", b"1\n2\n")
     path = shelf.hold(original, copy=copy)
     Path(original.path).unlink()
@@ -261,21 +261,21 @@ def test_when_the_original_is_gone_it_is_read_from_here_under_its_key(shelf: She
     assert (made.read_as, made.starts) == ({1: stand_in}, {})
 
 
-def test_an_original_that_moved_is_read_where_it_is(shelf: Shelf) -> None:
+def test_an_original_that_moved_is_read_in_its_new_place(shelf: Shelf) -> None:
     shelf.hold(shelf.write("a", b"1\n"))
     (shelf.root / "a").rename(shelf.root / "b")
     moved = shelf.found("b")
     assert shelf.stand_ins(moved) == StandIns([], {}, {1: moved})
 
 
-def test_a_replacement_that_goes_on_where_it_ended_is_its_original(shelf: Shelf) -> None:
+def test_a_replacement_with_the_same_bytes_and_more_counts_as_the_original(shelf: Shelf) -> None:
     shelf.hold(shelf.write("a", b"1\n"))
     (shelf.root / "a").unlink()
     replacement = shelf.write("a", b"1\n2\n")
     assert shelf.stand_ins(replacement) == StandIns([], {}, {1: replacement})
 
 
-def test_beside_another_file_of_its_name_it_has_a_key_of_its_own_with_the_offset_so_far(shelf: Shelf) -> None:
+def test_beside_a_new_file_of_its_name_a_held_file_gets_its_own_key_and_its_old_offset(shelf: Shelf) -> None:
     original = shelf.write("a", b"1\n2\n")
     shelf.hold(original)
     Path(original.path).unlink()
@@ -287,7 +287,7 @@ def test_beside_another_file_of_its_name_it_has_a_key_of_its_own_with_the_offset
     assert made.starts == {own: so_far._replace(stamp=None)}
 
 
-def test_an_offset_of_its_own_that_is_known_already_stands(shelf: Shelf) -> None:
+def test_an_offset_already_known_under_its_own_key_stands(shelf: Shelf) -> None:
     original = shelf.write("a", b"1\n2\n")
     shelf.hold(original)
     Path(original.path).unlink()
@@ -296,7 +296,7 @@ def test_an_offset_of_its_own_that_is_known_already_stands(shelf: Shelf) -> None
     assert shelf.stand_ins(another, entries=entries).starts == {}
 
 
-def test_of_two_that_had_one_name_the_newer_gets_it(shelf: Shelf) -> None:
+def test_of_two_held_files_with_one_name_the_newer_keeps_the_key(shelf: Shelf) -> None:
     for data in (b"first\n", b"second\n"):
         shelf.hold(shelf.write("a", data))
         (shelf.root / "a").unlink()
@@ -307,7 +307,7 @@ def test_of_two_that_had_one_name_the_newer_gets_it(shelf: Shelf) -> None:
     ]
 
 
-def test_a_copy_is_read_from_where_its_bytes_begin(shelf: Shelf) -> None:
+def test_a_copy_is_read_from_where_its_own_bytes_begin(shelf: Shelf) -> None:
     start = Position(2, digest(b"1\n"), digest(b"1\n"))
     original = shelf.write("a", b"1\n2\n3\n")
     shelf.hold(original, copy=True, start=start)
@@ -318,7 +318,7 @@ def test_a_copy_is_read_from_where_its_bytes_begin(shelf: Shelf) -> None:
     assert shelf.stand_ins(entries={"a": Entry(further)}).starts == {}
 
 
-def test_what_is_no_longer_wanted_is_not_read_from_here_either(shelf: Shelf) -> None:
+def test_a_held_file_that_is_no_longer_wanted_is_not_read(shelf: Shelf) -> None:
     original = shelf.write("a", b"1\n")
     shelf.hold(original)
     Path(original.path).unlink()

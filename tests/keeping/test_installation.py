@@ -1,4 +1,4 @@
-"""The installation file: one that cannot be read at the moment is neither called damaged nor replaced."""
+"""An installation file that cannot be read at the moment is neither called damaged nor replaced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collector.keeping.installation import load_installation
 NOBODY = 65534
 
 
-def test_one_that_this_user_may_not_read_is_called_that_and_kept(tmp_path: Path) -> None:
+def test_an_installation_file_this_user_may_not_read_is_reported_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "closed" / "installation.json"
     made = load_installation(path, may_write=True)
     path.parent.chmod(0)
@@ -37,7 +37,7 @@ def test_one_that_this_user_may_not_read_is_called_that_and_kept(tmp_path: Path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a file of Linux whose reading fails")
-def test_a_disk_that_fails_makes_no_new_installation(tmp_path: Path) -> None:
+def test_a_failing_disk_does_not_cause_a_new_installation(tmp_path: Path) -> None:
     path = tmp_path / "installation.json"
     path.symlink_to("/proc/self/mem")
     for may_write in (True, False):
@@ -47,7 +47,7 @@ def test_a_disk_that_fails_makes_no_new_installation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"id": "a", "key": "ab', b'{"id": "a", "key": "none"}', b"[]"])
-def test_a_damaged_one_is_set_aside_with_its_key_and_said(tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_installation_file_is_set_aside_and_reported(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "installation.json"
     path.write_bytes(damage)
     with structlog.testing.capture_logs() as said:

@@ -1,4 +1,4 @@
-"""Offsets of other sinks, parked in the same file: what becomes of them when the sink changes, and what others read."""
+"""Offsets of other sinks, parked in the same file: what happens to them when the sink changes, and what others read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def sent(path: Path, sink: SinkIdentity | None, **positions: int) -> State:
-    """After a run that sent this much to this sink."""
+    """The state after a run that sent this much to this sink."""
     state = State(path, AGENT, sink=sink).load()
     state.advance_offsets({key: at(offset) for key, offset in positions.items()})
     if state.is_dirty:
@@ -40,7 +40,7 @@ def sent(path: Path, sink: SinkIdentity | None, **positions: int) -> State:
     return state
 
 
-def test_each_sink_goes_on_where_it_was(path: Path) -> None:
+def test_each_sink_continues_from_its_own_offsets(path: Path) -> None:
     sent(path, OLD, a=10, b=5)
     assert sent(path, NEW).entries == {}
     sent(path, NEW, a=3)
@@ -50,7 +50,7 @@ def test_each_sink_goes_on_where_it_was(path: Path) -> None:
     assert offsets(State(path, AGENT, sink=NEW).load()) == {"a": 3}
 
 
-def test_what_was_left_out_last_counts_where_a_sink_had_two_addresses(path: Path) -> None:
+def test_a_sink_with_two_addresses_keeps_the_later_time_of_leaving_out(path: Path) -> None:
     for sink, moment in ((NEW, "2026-03-02T00:00:00Z"), (OLD, "2026-03-01T00:00:00Z")):
         state = State(path, AGENT, sink=sink).load()
         state.note_left_out({"sources": 1, "bytes": 1, "at": moment})
@@ -58,7 +58,7 @@ def test_what_was_left_out_last_counts_where_a_sink_had_two_addresses(path: Path
     assert State(path, AGENT, sink=MOVED).load().left_out_at() == "2026-03-02T00:00:00Z"
 
 
-def test_a_state_that_names_no_sink_belongs_to_the_first_that_is_asked_for_and_to_no_other(path: Path) -> None:
+def test_a_state_that_names_no_sink_belongs_only_to_the_first_sink_that_loads_it(path: Path) -> None:
     sent(path, None, a=10)
     state = State(path, AGENT, sink=OLD).load()
     assert (offsets(state), state.is_new_sink, state.is_dirty) == ({"a": 10}, False, True)
@@ -67,7 +67,7 @@ def test_a_state_that_names_no_sink_belongs_to_the_first_that_is_asked_for_and_t
     assert (offsets(state), state.is_new_sink) == ({}, True)
 
 
-def test_a_sink_is_new_until_something_of_it_is_saved(path: Path) -> None:
+def test_a_sink_is_new_until_something_is_saved_for_it(path: Path) -> None:
     assert sent(path, OLD).is_new_sink
     assert sent(path, OLD, a=1).is_new_sink
     assert not sent(path, OLD).is_new_sink
@@ -75,8 +75,8 @@ def test_a_sink_is_new_until_something_of_it_is_saved(path: Path) -> None:
     assert not State(path, AGENT, sink=OLD).load().is_new_sink
 
 
-def test_a_sink_for_which_nothing_was_left_out_is_not_new_either(path: Path) -> None:
-    """Else the flag in a unit file would leave out, at the second start, what was written since the first."""
+def test_a_sink_is_not_new_even_if_nothing_had_to_be_left_out(path: Path) -> None:
+    """Otherwise the flag in a unit file would, at the second start, leave out what was written since the first."""
     state = sent(path, OLD)
     state.note_left_out({"sources": 0, "bytes": 0, "at": "2026-03-01T10:00:00Z"})
     state.save()
@@ -85,8 +85,8 @@ def test_a_sink_for_which_nothing_was_left_out_is_not_new_either(path: Path) -> 
     assert not State(path, AGENT, sink=OLD).load().is_new_sink
 
 
-def test_an_earlier_version_reads_the_offsets_of_the_sink_in_force(path: Path) -> None:
-    """It takes every object with `files` in it for the section of an agent, and passes over everything else."""
+def test_an_earlier_version_reads_the_offsets_of_the_current_sink(path: Path) -> None:
+    """It takes every object that contains `files` for an agent's section, and ignores everything else."""
     sent(path, OLD, a=10)
     sent(path, NEW, a=3)
     document = json.loads(path.read_bytes())
@@ -96,7 +96,7 @@ def test_an_earlier_version_reads_the_offsets_of_the_sink_in_force(path: Path) -
 
 
 @pytest.mark.parametrize("is_in_force", [True, False], ids=["in force", "parked"])
-def test_a_former_address_is_the_same_sink_and_the_further_offset_counts(path: Path, is_in_force: bool) -> None:
+def test_a_former_address_means_the_same_sink_and_the_larger_offset_counts(path: Path, is_in_force: bool) -> None:
     sent(path, NEW, a=3, c=7)
     sent(path, OLD, a=10, b=5, c=1)
     if not is_in_force:
@@ -105,10 +105,10 @@ def test_a_former_address_is_the_same_sink_and_the_further_offset_counts(path: P
     assert (offsets(state), state.about["formerly"]) == ({"a": 10, "b": 5, "c": 7}, [OLD.address])
     again = State(path, AGENT, sink=MOVED).load()
     assert (again.entries, again.about, again.parked, again.is_dirty) == (state.entries, state.about, [], False)
-    assert State(path, AGENT, sink=NEW).load().entries == state.entries  # it need be said only once
+    assert State(path, AGENT, sink=NEW).load().entries == state.entries  # naming the former address once is enough
 
 
-def test_a_sink_that_gets_a_name_goes_on_where_it_was_and_so_does_one_that_gets_another(path: Path) -> None:
+def test_a_sink_keeps_its_offsets_when_it_is_named_or_renamed(path: Path) -> None:
     sent(path, OLD, a=10)
     sent(path, NEW, a=3)
     named = SinkIdentity("sink", "engine", (OLD.address,))
@@ -134,7 +134,7 @@ def test_agents_keep_their_sources_through_a_change_of_sink(path: Path) -> None:
     assert (offsets(back), back.owners) == ({"theirs": 1, "ours": 2}, {"theirs": "scribe"})
 
 
-def test_the_journal_of_the_sink_before_is_applied_to_its_offsets_only(path: Path) -> None:
+def test_a_journal_is_applied_only_to_the_offsets_of_its_own_sink(path: Path) -> None:
     state = State(path, AGENT, journal_from=1, sink=OLD).load()
     for offset in (1, 2):
         state.advance_offsets({"a": at(offset)})
@@ -145,14 +145,14 @@ def test_the_journal_of_the_sink_before_is_applied_to_its_offsets_only(path: Pat
     assert offsets(State(path, AGENT, sink=OLD).load()) == {"a": 2}
 
 
-def test_sinks_of_the_past_are_bounded(path: Path) -> None:
+def test_the_number_of_parked_sinks_is_bounded(path: Path) -> None:
     for number in range(MOST + 3):
         sent(path, SinkIdentity("http", f"https://sink-{number}.example"), a=number + 1)
     parked = [each["sink"]["address"] for each in orjson.loads(path.read_bytes())["other_sinks"]]
     assert parked == [f"https://sink-{number}.example" for number in range(2, MOST + 2)]
 
 
-def test_what_is_not_a_parked_sink_is_passed_over(path: Path) -> None:
+def test_malformed_parked_sinks_are_ignored(path: Path) -> None:
     odd = [7, {}, {"sink": {}}, {"sink": {"type": "http", "address": "https://x.example"}}]
     path.write_bytes(orjson.dumps({"version": 1, "sink": 3, AGENT: {"files": {}}, "other_sinks": odd}))
     state = State(path, AGENT, sink=OLD).load()

@@ -17,7 +17,7 @@ def thing(name: str, payload: str = "text") -> Quarantined:
     return Quarantined(name, "torn line", "~/.claude/x.jsonl", 5, payload)
 
 
-def test_what_is_set_aside_is_kept_with_its_reason_and_place(tmp_path: Path) -> None:
+def test_a_quarantined_item_is_kept_with_its_reason_and_place(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
     assert quarantine.add([thing("a")]) == 0
     [entry] = quarantine.entries()
@@ -25,7 +25,7 @@ def test_what_is_set_aside_is_kept_with_its_reason_and_place(tmp_path: Path) -> 
     assert stat.S_IMODE(os.stat(tmp_path / "q.jsonl").st_mode) == 0o600
 
 
-def test_the_same_thing_again_after_a_crash_is_there_once(tmp_path: Path) -> None:
+def test_an_item_quarantined_again_after_a_crash_is_kept_once(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
     quarantine.add([thing("a")])
     quarantine.add([thing("a"), thing("b")])
@@ -46,7 +46,7 @@ def test_half_a_line_from_a_crash_costs_only_itself(tmp_path: Path) -> None:
     assert [entry["id"] for entry in quarantine.entries()] == ["a", "c"]
 
 
-def test_when_it_is_full_the_oldest_go_and_their_number_is_said(tmp_path: Path) -> None:
+def test_a_full_quarantine_drops_the_oldest_and_says_how_many(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
     gone = sum(quarantine.add([thing(f"n{number}", "x" * 1000)]) for number in range(20))
     names = [entry["id"] for entry in quarantine.entries()]
@@ -54,7 +54,7 @@ def test_when_it_is_full_the_oldest_go_and_their_number_is_said(tmp_path: Path) 
     assert 0 < os.path.getsize(tmp_path / "q.jsonl") <= 10_000
 
 
-def test_dropping_removes_what_is_named_and_nothing_else(tmp_path: Path) -> None:
+def test_dropping_removes_only_the_named_entries(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path / "q.jsonl", 10_000)
     quarantine.add([thing("a"), thing("b"), thing("c")])
     _, b, _ = quarantine.entries()

@@ -1,4 +1,4 @@
-"""Carrying out: links, copies, the index, and what is cleaned up after a crash. Every test looks at the directory."""
+"""Carrying out a plan: links, copies, the index, and cleaning up after a crash. Every test looks at the directory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Place:
         self.held = self.restarted()
 
     def restarted(self, *, is_dry_run: bool = False, sink: SinkIdentity = NO_SINK) -> HeldFiles:
-        """The same, as a newly started process sees it."""
+        """The held files as a newly started process sees them."""
         return HeldFiles(
             self.directory, SweptSettings(), sink=sink, name_companion=FORM.companion, is_dry_run=is_dry_run
         )
@@ -50,7 +50,7 @@ class Place:
         return self.held.take_stock(found, self.state.entries, roots, lambda _: True).sources
 
     def sent(self, source: Source) -> None:
-        """The state says that all of it is acknowledged."""
+        """Has the state say that the whole source is acknowledged."""
         data = Path(source.path).read_bytes()
         position = Position(len(data), digest(data[:1024]), digest(data[-1024:]), source.stamp)
         self.state.entries[source.key] = Entry(position)
@@ -66,7 +66,7 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def no_links(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As across two mounts."""
+    """Refuses hard links, as across two mounts."""
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
@@ -74,10 +74,10 @@ def no_links(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.link", refuse)
 
 
-def test_what_an_earlier_version_held_is_held_for_the_sink_that_fails_next(place: Place) -> None:
+def test_a_file_held_by_an_earlier_version_is_held_for_the_next_sink_that_fails(place: Place) -> None:
     first, second = (SinkIdentity("http", f"https://{name}.example") for name in ("first", "second"))
     source = place.write("a", b"1\n")
-    place.held.hold([source], place.state)  # for no sink in particular: they were not told apart
+    place.held.hold([source], place.state)  # for no particular sink: that version did not tell them apart
     place.held = place.restarted(sink=first)
     place.take_stock(source)
     place.held.hold([source], place.state)
@@ -102,7 +102,7 @@ def test_a_link_is_another_name_of_the_original(place: Place) -> None:
 
 
 @pytest.mark.usefixtures("no_links")
-def test_a_copy_for_which_there_is_no_room_counts_as_left_out(place: Place) -> None:
+def test_a_copy_that_does_not_fit_counts_as_left_out(place: Place) -> None:
     large, small = place.write("a", b"1\n" * 100_000), place.write("b", b"2\n")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))  # a file cannot grow, as on a full disk
@@ -118,7 +118,7 @@ def test_a_copy_for_which_there_is_no_room_counts_as_left_out(place: Place) -> N
 
 
 @pytest.mark.usefixtures("no_links")
-def test_a_copy_holds_what_is_unsent_and_what_a_position_is_recognised_by(place: Place) -> None:
+def test_a_copy_holds_the_unsent_bytes_and_those_that_identify_the_position(place: Place) -> None:
     before, after = b"x" * 300_000 + b"\n", b"unsent\n"
     place.sent(place.write("a", before))
     source = place.write("a", before + after)
@@ -132,7 +132,7 @@ def test_a_copy_holds_what_is_unsent_and_what_a_position_is_recognised_by(place:
     assert look_into(place.directory).copies == {1}
 
 
-def test_what_is_gone_before_it_can_be_held_leaves_nothing(place: Place) -> None:
+def test_a_file_that_vanishes_before_it_is_held_leaves_nothing_behind(place: Place) -> None:
     gone, there = place.write("gone", b"1\n"), place.write("there", b"2\n")
     Path(gone.path).unlink()
     place.held.hold([gone, there], place.state)
@@ -140,7 +140,7 @@ def test_what_is_gone_before_it_can_be_held_leaves_nothing(place: Place) -> None
     assert [file.original.key for file in place.restarted().held.files] == ["there"]
 
 
-def test_another_file_by_the_time_it_is_linked_is_not_held(place: Place) -> None:
+def test_a_file_replaced_before_it_is_linked_is_not_held(place: Place) -> None:
     source = place.write("a", b"1\n")
     (place.root / "new").write_bytes(b"another\n")
     os.replace(place.root / "new", place.root / "a")
@@ -150,14 +150,14 @@ def test_another_file_by_the_time_it_is_linked_is_not_held(place: Place) -> None
 
 
 @pytest.mark.usefixtures("no_links")
-def test_somebody_is_told_that_a_long_copy_is_no_hang(place: Place) -> None:
+def test_a_long_copy_reports_that_it_is_alive(place: Place) -> None:
     told: list[None] = []
     place.held = HeldFiles(place.directory, SweptSettings(), alive=lambda: told.append(None))
     place.held.hold([place.write("a", b"x" * 3_500_000)], place.state)
     assert len(told) == 4
 
 
-def test_holding_again_adds_what_is_new_and_nothing_twice(place: Place) -> None:
+def test_holding_again_adds_only_new_files(place: Place) -> None:
     first = place.write("a", b"1\n")
     place.held.hold([first], place.state)
     place.held.hold([first, place.write("b", b"2\n")], place.state)
@@ -167,7 +167,7 @@ def test_holding_again_adds_what_is_new_and_nothing_twice(place: Place) -> None:
 
 @pytest.mark.usefixtures("no_links")
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_a_copy_gets_what_its_original_got_since(place: Place, is_restarted: bool) -> None:
+def test_a_copy_gets_what_was_appended_to_its_original(place: Place, is_restarted: bool) -> None:
     place.held.hold([place.write("a", b"1\n")], place.state)
     grown = place.write("a", b"1\n2\n")
     if is_restarted:
@@ -179,13 +179,13 @@ def test_a_copy_gets_what_its_original_got_since(place: Place, is_restarted: boo
 
 
 @pytest.mark.usefixtures("no_links")
-def test_a_copy_gets_nothing_of_another_file_that_has_the_name_now(place: Place) -> None:
+def test_a_copy_gets_nothing_from_another_file_that_took_the_name(place: Place) -> None:
     place.held.hold([place.write("a", b"1\n")], place.state)
     place.held.hold([place.write("a", b"another and longer\n")], place.state)
     assert (place.directory / "1.jsonl").read_bytes() == b"1\n"
 
 
-def test_what_goes_away_in_the_pass_that_held_it_has_a_stand_in(place: Place) -> None:
+def test_a_file_that_vanishes_in_the_pass_that_held_it_has_a_stand_in(place: Place) -> None:
     source = place.write("a", b"1\n")
     place.held.hold([source], place.state)
     Path(source.path).unlink()
@@ -196,7 +196,7 @@ def test_what_goes_away_in_the_pass_that_held_it_has_a_stand_in(place: Place) ->
     assert place.held.stand_in_for(place.write("never held", b"2\n")) is None
 
 
-def test_it_has_news_until_stock_is_taken(place: Place) -> None:
+def test_newly_held_files_are_news_until_stock_is_taken(place: Place) -> None:
     source = place.write("a", b"1\n")
     told = [place.held.has_news]
     place.held.hold([source], place.state)
@@ -206,7 +206,7 @@ def test_it_has_news_until_stock_is_taken(place: Place) -> None:
     assert told == [False, True, False]
 
 
-def test_the_last_one_that_is_sent_takes_the_directory_with_it(place: Place) -> None:
+def test_the_directory_goes_with_the_last_held_file(place: Place) -> None:
     sources = [place.write("a", b"1\n"), place.write("b", b"2\n")]
     place.held.hold(sources, place.state)
     place.take_stock(*sources)
@@ -218,7 +218,7 @@ def test_the_last_one_that_is_sent_takes_the_directory_with_it(place: Place) -> 
     assert not place.directory.exists()
 
 
-def test_what_is_left_of_a_file_counts_down(place: Place) -> None:
+def test_the_unsent_bytes_of_a_held_file_count_down(place: Place) -> None:
     source = place.write("a", b"1\n22\n")
     place.held.hold([source], place.state)
     place.state.entries["a"] = Entry(Position(2, "h", "t"))
@@ -226,7 +226,7 @@ def test_what_is_left_of_a_file_counts_down(place: Place) -> None:
     assert place.held.summary()["bytes"] == 3
 
 
-def test_a_reset_drops_what_is_held_of_the_sources_it_names(place: Place) -> None:
+def test_a_reset_drops_the_held_files_of_the_sources_it_names(place: Place) -> None:
     place.held.hold([place.write(name, b"1\n") for name in ("a", "b", "c")], place.state)
     assert place.held.forget(["b", "unknown"]) == 1
     assert place.names() == {"index.json", "1.jsonl", "3.jsonl"}
@@ -234,7 +234,7 @@ def test_a_reset_drops_what_is_held_of_the_sources_it_names(place: Place) -> Non
     assert not place.directory.exists()
 
 
-def test_what_a_crash_left_behind_is_cleaned_away_by_the_next_plan(place: Place) -> None:
+def test_leftovers_of_a_crash_are_removed_by_the_next_plan(place: Place) -> None:
     place.held.hold([place.write("a", b"1\n"), place.write("b", b"2\n")], place.state)
     (place.directory / "1.jsonl").unlink()
     for stray in ("9.new", "index.json.new", "1.meta.json"):
@@ -243,14 +243,14 @@ def test_what_a_crash_left_behind_is_cleaned_away_by_the_next_plan(place: Place)
     assert place.names() == {"index.json", "2.jsonl"}
 
 
-def test_an_index_of_nothing_is_cleaned_away(place: Place) -> None:
+def test_an_empty_index_is_removed(place: Place) -> None:
     place.held.hold([place.write("a", b"1\n")], place.state)
     (place.directory / "1.jsonl").unlink()
     place.restarted().carry_out(Plan())
     assert not place.directory.exists()
 
 
-def test_a_damaged_index_is_moved_and_what_is_held_from_then_on_is_known(place: Place) -> None:
+def test_a_damaged_index_is_moved_aside_and_holding_starts_over(place: Place) -> None:
     source = place.write("a", b"1\n")
     place.held.hold([source], place.state)
     (place.directory / "index.json").write_bytes(b"{")
@@ -273,7 +273,7 @@ def test_a_dry_run_changes_nothing(place: Place) -> None:
     assert place.names() == {"index.json", "1.jsonl", "9.new"}
 
 
-def test_a_place_that_cannot_be_written_stops_nothing(place: Place) -> None:
+def test_a_directory_that_cannot_be_written_stops_nothing(place: Place) -> None:
     place.directory.parent.write_text("in the way")
     place.held.hold([place.write("a", b"1\n")], place.state)
     assert place.held.summary() == {"files": 0, "bytes": 0, "left_out": 0}

@@ -37,7 +37,7 @@ def test_a_saved_state_is_read_back_as_it_was(tmp_path: Path) -> None:
     assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
 
 
-def test_the_file_has_the_shape_that_is_documented(tmp_path: Path) -> None:
+def test_the_file_has_its_documented_shape(tmp_path: Path) -> None:
     saved(tmp_path / "state.json", **{KEY: HERE})
     document = orjson.loads((tmp_path / "state.json").read_bytes())
     assert document["version"] == 1
@@ -45,7 +45,7 @@ def test_the_file_has_the_shape_that_is_documented(tmp_path: Path) -> None:
     assert document["claude_code"]["files"][KEY]["mtime"] == 1768263841305
 
 
-def test_it_is_whole_whichever_agent_is_the_first_of_the_registry(tmp_path: Path) -> None:
+def test_the_state_is_complete_whichever_agent_comes_first_in_the_registry(tmp_path: Path) -> None:
     before = saved(tmp_path / "state.json", **{KEY: HERE})
     state = State(tmp_path / "state.json", "aider").load()
     assert (state.entries, state.notes) == (before.entries, [])
@@ -59,7 +59,7 @@ def test_it_is_whole_whichever_agent_is_the_first_of_the_registry(tmp_path: Path
     }
 
 
-def test_an_entry_with_offset_and_mtime_alone_is_understood(tmp_path: Path) -> None:
+def test_an_entry_with_only_offset_and_mtime_is_understood(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_bytes(orjson.dumps({"claude_code": {"files": {KEY: {"offset": 45678, "mtime": 1768263841305}}}}))
     assert State(path, FORM.name).load().entries[KEY] == Entry(Position(45678, "", ""))
@@ -74,7 +74,7 @@ def test_the_file_and_its_directory_are_private(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [b"", b"{", b"\0" * 50, b"[]", b'{"version":1}', b'{"claude_code":{"files":{"a":1}}}']
 )
-def test_a_damaged_file_falls_back_to_the_generation_before(tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_file_falls_back_to_the_previous_generation(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "state.json"
     state = saved(path, a=HERE)
     state.advance_offsets({"b": HERE})
@@ -86,7 +86,7 @@ def test_a_damaged_file_falls_back_to_the_generation_before(tmp_path: Path, dama
     assert len(list(tmp_path.glob("state.json.damaged-*"))) == 1
 
 
-def test_when_both_generations_are_damaged_it_starts_over_and_keeps_the_pieces(tmp_path: Path) -> None:
+def test_with_both_generations_damaged_the_state_starts_over_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_bytes(b"x")
     (tmp_path / "state.json.previous").write_bytes(b"y")
@@ -103,7 +103,7 @@ def test_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == b'{"version":2}'
 
 
-def test_a_reset_does_not_come_back_through_the_older_generation(tmp_path: Path) -> None:
+def test_a_reset_is_not_undone_by_the_previous_generation(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = saved(path, a=HERE)
     state.reset_entries(["a"])
@@ -112,7 +112,7 @@ def test_a_reset_does_not_come_back_through_the_older_generation(tmp_path: Path)
     assert State(path, FORM.name).load().entries == {}
 
 
-def test_a_reset_that_failed_once_does_not_come_back_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reset_whose_first_save_failed_is_not_undone_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -157,7 +157,7 @@ def test_a_second_agent_is_told_who_holds_the_state(tmp_path: Path) -> None:
         pass
 
 
-def test_since_when_a_source_is_missing_is_not_worth_a_save_of_its_own(tmp_path: Path) -> None:
+def test_marking_a_source_missing_does_not_cause_a_save_by_itself(tmp_path: Path) -> None:
     state = saved(tmp_path / "state.json", a=HERE)
     state.mark_missing("a", 1000)
     assert not state.is_dirty
@@ -174,12 +174,12 @@ def test_a_source_that_is_gone_for_good_is_dropped_from_the_file(tmp_path: Path)
     assert set(State(tmp_path / "state.json", FORM.name).load().entries) == {"b"}
 
 
-def test_moving_an_offset_says_by_how_much(tmp_path: Path) -> None:
+def test_advancing_offsets_returns_the_bytes_moved(tmp_path: Path) -> None:
     state = saved(tmp_path / "state.json", a=HERE)
     assert state.advance_offsets({"a": HERE._replace(offset=25), "b": HERE}) == 25
 
 
-def test_each_agent_has_a_section_and_what_nobody_knows_stays_in_its_own(tmp_path: Path) -> None:
+def test_each_agent_keeps_its_sources_in_its_own_section(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = State(path, "claude_code")
     for key, owner in (("ours", "claude_code"), ("theirs", "scribe"), ("gone", "scribe")):
@@ -197,7 +197,7 @@ def test_each_agent_has_a_section_and_what_nobody_knows_stays_in_its_own(tmp_pat
     assert loaded.owners == {"theirs": "scribe"}
 
 
-def test_the_journal_says_whose_file_it_is(tmp_path: Path) -> None:
+def test_the_journal_says_which_agent_owns_a_file(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = State(path, "claude_code", journal_from=1)
     state.save()
@@ -209,7 +209,7 @@ def test_the_journal_says_whose_file_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ['{"version":1}', '{"claude_code":{}}', '{"claude_code":{"files":[]}}'])
-def test_without_a_section_of_any_agent_it_is_no_state(tmp_path: Path, content: str) -> None:
+def test_a_file_without_any_agents_section_is_not_a_state(tmp_path: Path, content: str) -> None:
     path = tmp_path / "state.json"
     path.write_text(content)
     loaded = State(path, "claude_code").load(may_repair=False)

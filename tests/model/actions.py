@@ -1,4 +1,4 @@
-"""What happens to transcripts: everything Claude Code, its user and a file system do to them, as rules of a model."""
+"""Everything that Claude Code, its user and a file system do to transcripts, as rules of a hypothesis model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from tests.model.world import World, record, replace_atomically
 
-MEMORY = Path("/dev/shm")  # where there is one: thousands of worlds are made, and none has to survive a power cut
+MEMORY = Path("/dev/shm")  # where it exists: thousands of worlds are made, and none has to survive a power cut
 names = st.sampled_from(["s1", "s2", "s3"])
 projects = st.sampled_from(["-work-a", "-work-b"])
 
 
 class FileActions(RuleBasedStateMachine):
-    """Every record carries a mark of its own; `halves` are the rests of lines that are not whole yet."""
+    """Every record carries a mark of its own; `halves` has the missing ends of unfinished lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class FileActions(RuleBasedStateMachine):
         self.is_quiet = False
 
     def path_of(self, name: str, project: str) -> Path:
-        """The path of a session. What stands in the way of writing to it, is taken out of the way."""
+        """The path of a session; if something else is in its place, the session is put back first."""
         path = self.world.root / "projects" / project / f"{name}.jsonl"
         self.uncover(path)
         return path
@@ -52,7 +52,7 @@ class FileActions(RuleBasedStateMachine):
             self.is_quiet = False
 
     def records(self, count: int, *, has_uuid: bool = True) -> bytes:
-        """The next records."""
+        """The next `count` records."""
         self.next_mark += count
         return b"".join(record(self.next_mark - n, has_uuid=has_uuid) for n in range(count))
 
@@ -61,8 +61,8 @@ class FileActions(RuleBasedStateMachine):
         self.add(self.path_of(name, project), self.records(count, has_uuid=has_uuid))
 
     def alter(self, path: Path) -> None:
-        """Another inode or time. With another name as well, in whichever order, too little is left to recognise a file
-        by, so it may be sent again."""
+        """Notes that a file has a new inode or mtime. If it is also renamed, before or after, too little is left to
+        recognise it by, so it may be sent again."""
         self.altered.add(path)
         self.is_quiet = self.is_quiet and path not in self.moved
 
@@ -113,7 +113,7 @@ class FileActions(RuleBasedStateMachine):
 
     @rule(name=names, project=projects)
     def rewrite_in_place_with_the_same_size(self, name: str, project: str) -> None:
-        """On the same inode, and back in the past: only the bytes tell."""
+        """Keeps the inode and the size: only the bytes show that it is another file."""
         path = self.path_of(name, project)
         if path.exists() and path not in self.halves:
             size = path.stat().st_size
@@ -148,7 +148,7 @@ class FileActions(RuleBasedStateMachine):
 
     @rule(name=names, project=projects, other=names, goal=projects)
     def link_hard(self, name: str, project: str, other: str, goal: str) -> None:
-        """Two names of one file: appends show under both, until one is replaced."""
+        """Gives a file a second name: appends show under both, until one of them is replaced."""
         old, new = self.path_of(name, project), self.path_of(other, goal)
         if old.exists() and not new.exists() and old not in self.halves:
             os.link(old, new)
@@ -163,7 +163,7 @@ class FileActions(RuleBasedStateMachine):
 
     @rule(name=names, project=projects, by=st.sampled_from(["fifo", "directory", "link out", "loop", "link in"]))
     def cover(self, name: str, project: str, by: str) -> None:
-        """Something else stands where the file was, and the file is out of sight (or, `link in`, behind a link)."""
+        """Puts something else in the file's place, and the file out of sight (for `link in`, behind a link)."""
         path = self.path_of(name, project)
         if not path.exists() or path in self.halves:
             return
@@ -187,7 +187,7 @@ class FileActions(RuleBasedStateMachine):
         self.path_of(name, project)
 
     def uncover(self, path: Path) -> None:
-        """The file is back where it was."""
+        """Puts the file back where it was."""
         if path in self.hidden:
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
             os.rename(self.hidden.pop(path), path)

@@ -1,4 +1,4 @@
-"""Promise 3 for records without a uuid: any sequence, interrupted, copied or forked, gives the same ids."""
+"""Promise 3 for records without a uuid: any sequence gives the same ids, even if interrupted, copied or forked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ THINGS = ("uuid", "uuid without time", "mode", "timed mode", "blank", "no record
 
 
 class Told(NamedTuple):
-    """What an event says about which thing it is, and when that happened."""
+    """What an event says about its identity and its time."""
 
     id: str
     time: str
@@ -52,7 +52,7 @@ def line_of(number: int, thing: str) -> bytes:
 
 
 def read(path: Path, position: Position | None = None) -> Iterator[tuple[Told | None, Position]]:
-    """What a pass makes of each line from a position on, and the position after it."""
+    """What a pass makes of each line from this position on, with the position after the line."""
     normalize = None
     for line in tail.read(source_of(path), position, FORM, chunk_bytes=300):
         told = None
@@ -68,7 +68,7 @@ def told(path: Path, position: Position | None = None) -> list[Told]:
 
 
 def saved(position: Position) -> Position:
-    """The position after a restart."""
+    """The position as it is read back after a restart."""
     before, after = Entries(), Entries()
     before["a"] = Entry(position)
     after.take({"a": before.as_written("a")})
@@ -77,7 +77,7 @@ def saved(position: Position) -> Position:
 
 @given(st.lists(st.sampled_from(THINGS), min_size=1, max_size=12))
 @example(["mode", "mode", "uuid", "mode", "mode", "two in a line", "torn", "uuid", "mode"])
-def test_any_sequence_gives_the_same_ids_wherever_reading_was_interrupted(things: list[str]) -> None:
+def test_any_sequence_gives_the_same_ids_wherever_reading_is_interrupted(things: list[str]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "s.jsonl"
         path.write_bytes(b"".join(line_of(number, thing) for number, thing in enumerate(things)))
@@ -111,7 +111,7 @@ def test_a_file_that_grows_line_by_line_gives_the_ids_of_the_whole(tmp_path: Pat
     assert grown == [each.id for each in told(path)]
 
 
-def test_the_head_of_a_file_takes_the_next_time_and_only_a_file_without_any_its_own(tmp_path: Path) -> None:
+def test_records_at_the_head_take_the_next_time_or_the_files_mtime_if_there_is_none(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(line_of(1, "mode") + line_of(2, "torn"))
     assert {each.time_from for each in told(path)} == {"file_mtime"}
@@ -122,7 +122,7 @@ def test_the_head_of_a_file_takes_the_next_time_and_only_a_file_without_any_its_
     ]  # fmt: skip
 
 
-def test_what_is_kept_of_an_anchor_says_nothing_that_a_record_says() -> None:
+def test_a_saved_anchor_reveals_nothing_of_the_record() -> None:
     anchor = Anchor("a secret of some kind", 3, "not a time, a secret too")
     assert "secret" not in kept(anchor)
     assert kept(from_kept(kept(anchor)) or HEAD) == kept(anchor)

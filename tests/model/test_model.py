@@ -1,7 +1,7 @@
-"""Promises 1 to 3 under generated sequences of file actions, sink moods, crashes and restarts.
+"""Checks promises 1 to 3 under generated sequences of file actions, sink moods, crashes and restarts.
 
-`make test` runs the same 2,000 sequences every time, `make soak` MODEL_SEQUENCES new ones; what fails there becomes a
-story in `test_stories.py`.
+`make test` runs the same 2,000 sequences every time, `make soak` MODEL_SEQUENCES new ones; a sequence that fails there
+becomes a story in `test_stories.py`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ MANY = int(os.environ.get("MODEL_SEQUENCES", "20000"))
 
 
 class Model(FileActions):
-    """Everything that happens to transcripts, to the sink and to the agent."""
+    """Everything that can happen to transcripts, to the sink and to the agent."""
 
     def __init__(self) -> None:
         super().__init__()
         self.backup: dict[str, bytes] | None = None
 
     def teardown(self) -> None:
-        """In the end all is well: one pass, and nothing is missing."""
+        """Puts everything right again: after one pass, nothing may be missing."""
         try:
             self._settle()
         finally:
@@ -79,7 +79,7 @@ class Model(FileActions):
     @precondition(lambda self: self.backup is not None)
     @rule()
     def restore_the_state(self) -> None:
-        """What the agent knew some time ago; the quarantine stays, for nobody restores that."""
+        """Restores the backed-up state. The quarantine stays as it is, because nobody restores that."""
         assert self.backup is not None
         for name in self._state_files():
             self.world.state_path.with_name(name).unlink()
@@ -120,7 +120,8 @@ class Model(FileActions):
 
     @invariant()
     def one_thing_that_happened_has_one_id(self) -> None:
-        # Without a uuid, what comes before a record tells too, and here that is rewritten: tests/model/test_anchor.py.
+        # Without a uuid, an id also depends on what precedes the record, and the model rewrites that. Those ids are
+        # tested in tests/model/test_anchor.py.
         ids: dict[str, set[str]] = {}
         for event_id, event in self.world.sink.stored.items():
             for mark in marks(event.get("text", "")) if "uuid" in event else ():
@@ -143,5 +144,5 @@ TestModel.settings = COMMON
 
 
 @pytest.mark.slow
-def test_promises_hold_under_sequences_never_run_before() -> None:
+def test_promises_hold_under_newly_drawn_sequences() -> None:
     run_state_machine_as_test(Model, settings=settings(COMMON, max_examples=MANY, derandomize=False))

@@ -1,4 +1,4 @@
-"""Sequences that once failed, or that are too rare to be met by chance: the model's own actions, told in order."""
+"""Sequences that once failed, or are too rare to come up by chance, written out with the model's own actions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.model.test_model import STEPS, Model
 
 @pytest.fixture
 def model() -> Iterator[Model]:
-    """A model that is checked after every story, and torn down as hypothesis would."""
+    """A model that is checked after every story and torn down as hypothesis would do it."""
     model = Model()
     yield model
     check(model)
@@ -36,7 +36,7 @@ def test_a_crash_while_something_is_set_aside_loses_nothing(model: Model, step: 
     model.run_a_pass()
 
 
-def test_a_state_from_before_the_files_changed_is_believed_no_longer_than_the_bytes_agree(model: Model) -> None:
+def test_an_old_state_is_trusted_only_as_long_as_the_bytes_agree(model: Model) -> None:
     model.append("s1", "-work-a", count=5, has_uuid=True)
     model.run_a_pass()
     model.back_the_state_up()
@@ -48,7 +48,7 @@ def test_a_state_from_before_the_files_changed_is_believed_no_longer_than_the_by
     check(model)
 
 
-def test_a_file_that_moved_to_the_name_of_one_that_is_gone_goes_on_where_it_was(model: Model) -> None:
+def test_a_file_moved_to_the_name_of_a_deleted_one_keeps_its_offset(model: Model) -> None:
     model.append("s1", "-work-a", count=5, has_uuid=True)
     model.append("s2", "-work-a", count=2, has_uuid=True)
     model.run_a_pass()
@@ -61,7 +61,7 @@ def test_a_file_that_moved_to_the_name_of_one_that_is_gone_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize("by", ["fifo", "directory", "link out", "loop", "link in"])
-def test_a_file_that_is_out_of_sight_for_a_pass_goes_on_where_it_was(model: Model, by: str) -> None:
+def test_a_file_that_is_out_of_sight_for_one_pass_keeps_its_offset(model: Model, by: str) -> None:
     model.append("s1", "-work-a", count=5, has_uuid=False)
     model.run_a_pass()
     before = len(model.world.sink.posted)

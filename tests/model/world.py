@@ -1,7 +1,7 @@
 """A world in one process: a home, a sink with moods, and an agent that can be made to crash between any two stages.
 
-The flow is the real one; only its ends are ours: the transport answers from memory, and the committer raises where a
-crash is wanted. A crash throws the agent away, so what it knew only in memory is gone.
+The flow is the real one; only its two ends are replaced: the transport answers from memory, and the committer raises
+where a crash is wanted. A crash throws the agent away, and with it whatever it only knew in memory.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from collector.way_out import WayOut
 from tests.scopes import FORM, root_of
 from tests.scopes import scope as scope_of
 
-# One rule: this is about offsets, and what is redacted has its own tests.
+# A single rule: this is about offsets, and redaction has its own tests.
 REDACTOR = Redactor(Options(key=b"model", engine="python", disabled=frozenset(rule.id for rule in RULES[1:])))
 WINDOW = 2
 BATCH_EVENTS = 3
-SMALL, TINY = 350, 100  # bytes that a picky sink takes; a record makes an event of about 250
+SMALL, TINY = 350, 100  # bytes that a picky sink accepts; a record becomes an event of about 250
 Answering = Callable[[httpx.Request], httpx.Response]
 
 
@@ -67,7 +67,7 @@ class CrashingCommitter(Committer):
         if self.crash_at == step:
             self.countdown -= 1
             if self.countdown < 0 or at_once:
-                self.is_dead = True  # what is cleaned up on the way out would not be in a real crash
+                self.is_dead = True  # so that later cleanup saves nothing: in a real crash there is none
                 raise Crash(step)
 
     def commit(self, receipt: Receipt, ledger: Ledger) -> None:
@@ -96,7 +96,7 @@ class CrashingCommitter(Committer):
         self._die("after save")
 
     def _undo_half(self, before: dict[str, bytes]) -> None:
-        """What a crash in the middle of a save leaves: the old state, and half of the new one beside it."""
+        """Leaves what a crash in the middle of a save leaves: the old state, with half of the new one beside it."""
         path = self.state.path
         half = path.read_bytes()[: size_of(path) // 2] if path.exists() else b""
         quarantine = self.quarantine.path.name
@@ -108,7 +108,7 @@ class CrashingCommitter(Committer):
 
 
 class MoodySink:
-    """Stores events by id; `mood` says how it answers."""
+    """Stores events by id; its `mood` decides how it answers."""
 
     def __init__(self) -> None:
         self.mood = "ok"
@@ -156,7 +156,7 @@ class MoodySink:
 
 
 class World:
-    """The home, the sink, and what the agent left on disk."""
+    """The home, the sink, and what the agent has left on disk."""
 
     journal_from = JOURNAL_FROM_BYTES
 
@@ -183,7 +183,7 @@ class World:
         answer: Answering | None = None,
         observer: Observer = UNOBSERVED,
     ) -> Flow:
-        """A newly started agent; `answer` stands between it and the sink."""
+        """A newly started agent; `answer`, if given, answers its requests instead of the sink."""
         state = State(self.state_path, FORM.name, self.journal_from).load()
         mock = httpx.MockTransport(answer or self.sink)
         channel = Channel(HttpSink(), Transport(self.sink_settings, "http://localhost/", None, mock))
@@ -206,7 +206,7 @@ class World:
         )
 
     def run(self, crash_at: str = "", countdown: int = 0) -> Ledger | None:
-        """One pass of a new agent; None when it crashed or the sink failed it."""
+        """Runs one pass of a new agent; returns None if it crashed or the sink failed."""
         flow, ledger = self.flow(crash_at, countdown), Ledger()
         with contextlib.suppress(Crash, SinkError):
             run_pass(flow, ledger)
@@ -215,13 +215,13 @@ class World:
         return None
 
     def join(self) -> None:
-        """Waits for the requests that a failed pass gave up: one may be just about to ask once more."""
+        """Waits for the requests that a failed pass abandoned: one may be about to be sent again."""
         for thread in threading.enumerate():
             if thread.name == "deliver":
                 thread.join()
 
     def files(self) -> Iterator[Path]:
-        """Every transcript that can be read: what a link leads to counts if it is below the root."""
+        """Every transcript that can be read; a link counts if its target is below the root."""
         for path in self.root.glob("projects/*/*.jsonl"):
             if path.is_file() and path.resolve().is_relative_to(self.root):
                 yield path
@@ -247,18 +247,18 @@ class World:
 
 
 def size_of(path: Path) -> int:
-    """0 when it is not there."""
+    """The size of a file, or 0 if it does not exist."""
     return path.stat().st_size if path.exists() else 0
 
 
 def files_in(directory: Path) -> dict[str, bytes]:
-    """What lies in a directory, by name."""
+    """The files in a directory, by name."""
     paths = directory.iterdir() if directory.exists() else ()
     return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
 
 def marks(text: str) -> list[str]:
-    """The marks in a text: every record carries its own."""
+    """The marks in a text; every record carries its own."""
     return [part.split(">>", 1)[0] for part in text.split("<<")[1:] if ">>" in part]
 
 
@@ -271,7 +271,7 @@ def record(mark: int, *, has_uuid: bool = True) -> bytes:
 
 
 def replace_atomically(path: Path, data: bytes) -> None:
-    """What an editor or a sync does: another inode under the same name."""
+    """Replaces a file as an editor or a sync does: another inode under the same name."""
     temporary = path.with_suffix(".tmp")
     temporary.write_bytes(data)
     os.replace(temporary, path)
