@@ -1,1 +1,1 @@
-"""Every way it can break: one fault each, and what must hold all the same."""
+"""Every way it can break: one fault at a time, and what must still hold."""

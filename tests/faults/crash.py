@@ -1,11 +1,11 @@
-"""Runs the agent over and over, each time killed with SIGKILL at another moment. Nothing in the agent knows of it.
+"""Runs the agent over and over, killing it with SIGKILL at a different moment each time. The agent has no part in it.
 
     with CrashServer() as server:
-        run = server.run(agent, "scan", die_at=7)     # dies before its 7th change of the files below agent.directory
+        run = server.run(agent, "scan", die_at=7)     # dies before its 7th change to the files below agent.directory
         run.was_killed, run.steps
 
-The moments are what the interpreter reports to audit hooks: files opened for writing, renamed, linked, removed. A
-server process imports everything once and forks for each run, so a run costs what the work costs.
+The moments are those the interpreter reports to audit hooks: files opened for writing, renamed, linked, removed. A
+server process imports everything once and forks for each run, so that a run only costs its own work.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Run:
 
     @property
     def was_killed(self) -> bool:
-        """Whether SIGKILL ended it."""
+        """Whether the run ended by SIGKILL."""
         return self.code == -signal.SIGKILL
 
 
@@ -54,7 +54,7 @@ class CrashServer:
         self.process.communicate()
 
     def run(self, agent: Agent, *arguments: str, die_at: int = 0, die_in: str = "", **environment: str) -> Run:
-        """One command, killed at its n-th change (never for 0), or right before the first that reads like `die_in`."""
+        """Runs one command, killed at its n-th change (0: never) or right before the first that contains `die_in`."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         command, *flags = arguments
@@ -72,16 +72,16 @@ class CrashServer:
         return Run(answer["code"], answer["steps"])
 
     def kill(self) -> None:
-        """kill -9 for the run that is under way."""
+        """Kills the current run with kill -9."""
         os.kill(self.running, signal.SIGKILL)
 
 
 def main() -> None:
-    """The server: a task a line, an answer a line."""
+    """The server: one task per line in, one answer per line out."""
     import collector.assembly
     import collector.cli
     import collector.pipeline
-    import collector.store  # noqa: F401 - once, before the forks
+    import collector.store  # noqa: F401 - imported once, before the forks
 
     for line in sys.stdin:
         task = json.loads(line)

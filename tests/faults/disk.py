@@ -3,11 +3,11 @@
     with Disk(directory) as disk:        # below this directory, every change is a moment
         ...
     for moment in disk.moments:
-        for left in moment.left():       # each thing that a file system may have kept by then
+        for left in moment.left():       # each state that a file system may have kept by then
             left.restore(directory)
 
-What a file system promises is little. The bytes of a file survive if the file was synced after they were written, and a
-name (or its absence) if its directory was. All else may survive or not, and directories are independent of each other.
+A file system promises little. A file's bytes survive if the file was synced after they were written, and a name (or its
+absence) survives if its directory was synced. All else may survive or not, each directory independently of the others.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Names = Mapping[str, int]  # the names in one directory, and the inode of each
 
 
 class Left(NamedTuple):
-    """What a power cut left: directories, and the bytes of each file."""
+    """What a power cut has left: the directories, and the bytes of each file."""
 
     directories: frozenset[str]
     files: frozenset[tuple[str, bytes]]
 
     def restore(self, directory: Path) -> None:
-        """Makes the directory what it is after the power cut."""
+        """Makes the directory look as it does after the power cut."""
         shutil.rmtree(directory, ignore_errors=True)
         for name in sorted(self.directories):
             (directory / name).mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ class Left(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """Right before a change. `now` and `synced` are the names in each directory; the bytes likewise, by inode."""
+    """The moment right before a change: the names in each directory and the bytes of each inode, current and synced."""
 
     what: str
     now: dict[str, Names]
@@ -52,7 +52,7 @@ class Moment(NamedTuple):
     noted: Any
 
     def left(self) -> set[Left]:
-        """Everything that may be left: any of the names in each directory, and bytes as they are or as synced."""
+        """Everything that may be left: any of the possible names in each directory, with current or synced bytes."""
         known = sorted({*self.now, *self.synced})
         found = set()
         for bytes_of in (self.bytes_now, self.bytes_synced):
@@ -61,7 +61,7 @@ class Moment(NamedTuple):
         return found
 
     def _kept_in(self, place: str) -> Iterator[Names]:
-        """The names that a directory may have: as they are or as synced, with any one of the new ones or without it."""
+        """The names a directory may have: the current or the synced ones, each also with a single new name changed."""
         now, synced = self.now.get(place, {}), self.synced.get(place, {})
         yield from (now, synced)
         for name in sorted(now.keys() - synced.keys()):
@@ -69,7 +69,7 @@ class Moment(NamedTuple):
             yield {other: inode for other, inode in now.items() if other != name}
 
     def _reachable(self, names: dict[str, Names], bytes_of: dict[int, bytes]) -> Left:
-        """A directory whose own name is lost is lost with all that is in it."""
+        """What can still be reached: a directory whose own name is lost takes everything in it along."""
         directories, files, todo = {""}, set(), [""]
         while todo:
             place = todo.pop()
@@ -84,8 +84,8 @@ class Moment(NamedTuple):
 
 
 class Disk:
-    """Records the changes below a directory, which is there already; `note` is asked at every moment for what else
-    the test wants to know of it."""
+    """Records the changes below a directory, which must already exist. `note` is called at every moment, for whatever
+    else the test wants to remember about it."""
 
     def __init__(self, directory: Path, note: Callable[[], Any] = lambda: None) -> None:
         self.directory = directory
@@ -93,8 +93,8 @@ class Disk:
         self._note = note
         self._synced: dict[str, Names] = {}
         self._bytes_synced: dict[int, bytes] = {}
-        self._theirs: set[int] = set()  # linked from elsewhere: whoever wrote those bytes cares for them
-        self._open: dict[int, int] = {}  # every inode that was ever seen, kept open: or its number would be used again
+        self._theirs: set[int] = set()  # linked from elsewhere: syncing those bytes is not the agent's job
+        self._open: dict[int, int] = {}  # every inode ever seen; kept open so that its number is not reused
         self._real = {name: getattr(os, name) for name in CHANGES}
         self._is_looking = False
 

@@ -1,9 +1,9 @@
-"""A long run under random faults: writers append all the time, the sink and the files misbehave, the agent is killed.
+"""A long run under random faults: writers keep appending, the sink and the files misbehave, the agent is killed.
 
     python -m tests.faults.soak --minutes 30        # `make soak` runs it too; SOAK_MINUTES changes its length
 
-Kills happen in the first third only, so that one process lives through the rest and its memory can be judged. In the
-end everything calms down, and each record must have arrived or be quarantined, under one id.
+Kills happen only in the first third, so that one process lives through the rest and its memory can be judged. At the
+end everything calms down, and each record must have arrived under one id or be quarantined.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ MOODS: dict[str, Answer] = {
 class Found:
     """What the sink has stored."""
 
-    ids: dict[str, set[str]] = field(default_factory=dict)  # mark -> the ids it came under
+    ids: dict[str, set[str]] = field(default_factory=dict)  # mark -> the ids it arrived under
     stored: int = 0
     requests: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class MoodySink(Sink):
-    """A sink whose mood changes; it remembers marks and ids only, so that hours of it fit into memory."""
+    """A sink whose mood changes. It remembers only marks and ids, so that hours of running fit into memory."""
 
     def __init__(self) -> None:
         super().__init__(then=self.judge)
@@ -72,7 +72,7 @@ class MoodySink(Sink):
         self.mood = "well"
 
     def judge(self, request: Request) -> Answer:
-        """An answer by mood."""
+        """Answers according to the mood, and counts what that answer stores."""
         answer, events = MOODS[self.mood], request.events
         poisoned = [event["id"] for event in events if f"{POISON}>>" in event.get("text", "")]
         refused: set[str] = set()
@@ -109,16 +109,18 @@ class Figures:
     kills: int = 0
     moods: int = 0
     file_faults: dict[str, int] = field(default_factory=dict)
-    rss: list[tuple[float, float]] = field(default_factory=list)  # seconds, MB; of the process that lived longest
+    rss: list[tuple[float, float]] = field(
+        default_factory=list
+    )  # (seconds, MB) of the last process, which lives longest
 
     @property
     def growth(self) -> float:
-        """MB an hour, over the last half of the longest life."""
+        """Memory growth in MB an hour, over the last half of the last process's life."""
         half = self.rss[len(self.rss) // 2 :]
         return statistics.linear_regression(*zip(*half, strict=True)).slope * 3600 if len(half) > 2 else 0.0
 
     def lines(self) -> list[str]:
-        """For people."""
+        """The figures as text for people."""
         memory = [megabytes for _, megabytes in self.rss]
         faults = ", ".join(f"{count} x {name}" for name, count in sorted(self.file_faults.items()))
         happened = f"{self.kills} kills, {self.moods} changes of the sink's mood"
@@ -136,7 +138,7 @@ class Figures:
 
 
 def soak(minutes: float, directory: Path, seed: int) -> Figures:
-    """Runs for so long and returns what was found."""
+    """Runs for this many minutes and returns what was found."""
     chance, figures = random.Random(seed), Figures(minutes)
     home = Home(directory)
     with MoodySink() as sink:
@@ -176,7 +178,7 @@ def _change(sink: MoodySink, chance: random.Random) -> None:
 
 
 def _settle(sink: MoodySink, agent: Agent, writers: list[Writer], figures: Figures, running: Running) -> None:
-    """Waits until everything has arrived, and counts."""
+    """Waits until everything has arrived, then counts."""
     written = {mark for writer in writers for mark in writer.written}
     deadline = time.monotonic() + 120
     with running:

@@ -1,6 +1,6 @@
-"""What happens to files between two passes and during one: nothing is lost, and what is sent again is as said here.
+"""Changes to files between two passes and during one: nothing is lost, and only what is stated here is sent again.
 
-Every pass is a newly started agent (the model's world), so nothing is remembered but what is on disk.
+Every pass is a newly started agent (the model's world), so nothing is remembered except what is on disk.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def arrived(world: World) -> list[int]:
 
 
 def run(world: World) -> dict[str, Any]:
-    """One pass of a new agent; gives its ledger, which balances."""
+    """Runs one pass of a new agent; checks that its ledger balances, and returns it."""
     ledger = world.run()
     assert ledger is not None
     counts = ledger.as_dict()
@@ -48,14 +48,14 @@ def run(world: World) -> dict[str, Any]:
 
 
 def sent_by(world: World) -> list[int]:
-    """What the next pass posts."""
+    """Runs the next pass; returns the marks it posts."""
     before = len(world.sink.posted)
     run(world)
     return arrived(world)[before:]
 
 
 @pytest.mark.parametrize("cut", [1, 10, -2, -1])
-def test_half_a_line_waits_for_its_rest_over_a_restart(world: World, path: Path, cut: int) -> None:
+def test_half_a_line_waits_for_its_rest_across_a_restart(world: World, path: Path, cut: int) -> None:
     line = record(2)
     path.write_bytes(record(1) + line[:cut])
     assert run(world)["lag"] == (0 if cut == -1 else len(line[:cut]))  # a whole record needs no newline
@@ -68,7 +68,7 @@ def test_half_a_line_waits_for_its_rest_over_a_restart(world: World, path: Path,
 @pytest.mark.parametrize(
     "after", [records(7, 8), records(*range(20, 40)), records(6, 7, 8, 9, 5)], ids=["smaller", "larger", "same size"]
 )
-def test_a_file_that_is_written_anew_in_place_is_read_from_its_start(world: World, path: Path, after: bytes) -> None:
+def test_a_file_rewritten_in_place_is_read_from_its_start(world: World, path: Path, after: bytes) -> None:
     path.write_bytes(records(1, 2, 3, 4, 5))
     run(world)
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns + 1
@@ -76,10 +76,10 @@ def test_a_file_that_is_written_anew_in_place_is_read_from_its_start(world: Worl
     os.utime(path, ns=times)
     expected = [int(mark[1:]) for mark in marks(after.decode())]
     assert sorted(sent_by(world)) == sorted(expected)
-    assert len(set(world.sink.posted)) == len({1, 2, 3, 4, 5, *expected})  # 5 came twice, under one id
+    assert len(set(world.sink.posted)) == len({1, 2, 3, 4, 5, *expected})  # a mark that came twice has one id
 
 
-def test_a_file_that_is_written_anew_behind_its_first_kilobyte_is_read_from_its_start(world: World, path: Path) -> None:
+def test_a_file_rewritten_after_its_first_kilobyte_is_read_from_its_start(world: World, path: Path) -> None:
     same = records(*range(1, 20))
     assert len(same) > 2048
     path.write_bytes(same + records(21, 22))
@@ -88,7 +88,7 @@ def test_a_file_that_is_written_anew_behind_its_first_kilobyte_is_read_from_its_
     assert sorted(sent_by(world)) == [*range(1, 20), 31, 32, 33]
 
 
-def test_a_file_cut_short_and_grown_again_costs_repeats_only(world: World, path: Path) -> None:
+def test_a_file_cut_short_and_grown_again_only_causes_repeats(world: World, path: Path) -> None:
     path.write_bytes(records(1, 2, 3))
     run(world)
     path.write_bytes(records(1))
@@ -138,8 +138,8 @@ def test_files_with_the_same_first_kilobyte_are_told_apart(world: World, path: P
     run(world)
     assert set(arrived(world)) == {*range(1, 20), 100, 101, 102}
     names[0].unlink()
-    path.with_name("d.jsonl").write_bytes(same + records(100, 103))  # as `a` was, and more
-    path.with_name("e.jsonl").write_bytes(same + records(104))  # not as any
+    path.with_name("d.jsonl").write_bytes(same + records(100, 103))  # like `a`, and more
+    path.with_name("e.jsonl").write_bytes(same + records(104))  # like none of them
     names[1].rename(path.with_name("f.jsonl"))
     with path.with_name("f.jsonl").open("ab") as file:
         file.write(records(105))
@@ -147,7 +147,7 @@ def test_files_with_the_same_first_kilobyte_are_told_apart(world: World, path: P
     assert len(set(world.sink.posted)) == 19 + 6
 
 
-def test_what_is_appended_while_it_is_read_comes_with_the_next_pass(world: World, path: Path) -> None:
+def test_lines_appended_during_a_pass_are_read_by_the_next_one(world: World, path: Path) -> None:
     path.write_bytes(records(*range(1, 10)))
     more = iter(range(10, 15))
 
@@ -182,7 +182,7 @@ def run_with(world: World, answer: Callable[[httpx.Request], httpx.Response]) ->
 
 
 def between_finding_and_opening(world: World, act: Callable[[], object]) -> dict[str, Any]:
-    """A pass in which something happens after the walk and before the first file is opened."""
+    """Runs a pass in which `act` is called after the walk, before the first file is opened."""
     flow, ledger = world.flow(), Ledger()
     found = discover(flow.scope)
     act()
@@ -205,7 +205,7 @@ def between_finding_and_opening(world: World, act: Callable[[], object]) -> dict
     ],
     ids=["vanishes", "directory", "fifo", "link out", "device", "loop", "directory gone", "directory swapped"],
 )
-def test_a_file_that_is_something_else_when_it_is_opened_is_left_alone(
+def test_a_file_that_became_something_else_before_it_is_opened_is_left_alone(
     world: World, path: Path, act: Callable[[Path, Path], object], reason: str
 ) -> None:
     path.write_bytes(records(1, 2))
@@ -222,7 +222,7 @@ def swap_for_a_fifo(path: Path) -> None:
 
 
 def swap_the_directory(path: Path, outside: Path) -> None:
-    """The project directory becomes a link to where a file of that name lies outside the root."""
+    """Replaces the project directory by a link to one outside the root that has a file of the same name."""
     path.parent.rename(path.parent.with_name("aside"))
     (outside.parent / path.name).write_bytes(outside.read_bytes())
     path.parent.symlink_to(outside.parent)

@@ -1,4 +1,4 @@
-"""Lines and files of a size that nobody expects: delivered or quarantined, in bounded memory, and never fatal."""
+"""Lines and files of unexpected size are delivered or quarantined, in bounded memory, and are never fatal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MB = 1_000_000
 
 
 def big_line(home: Home, start: bytes, unit: bytes, end: bytes, size: int) -> None:
-    """A session whose second line is that long; written piece by piece, for this process must stay small."""
+    """A session whose second line has this size, written piece by piece because this process must stay small."""
     session = home.session()
     session.prompt("before")
     with session.path.open("ab") as file:
@@ -35,7 +35,7 @@ SECRETS = b"PASSWORD=h4Xk29sLq8Zz1 token: 9f8e7d6c5b4a39281706 "
 @pytest.mark.parametrize(
     ("start", "unit", "end", "size", "code", "kinds"),
     [
-        # One sign beyond the first 65,536, and Python needs four bytes for every sign of that text.
+        # One character beyond U+FFFF makes Python use four bytes for every character of the text.
         (PROMPT, b"x y ", "\N{GRINNING FACE}".encode() + b'"}}', 100 * MB, 0, 3),
         (PROMPT, SECRETS, b'"}}', 20 * MB, 0, 3),
         (PROMPT, b"x y ", b"", 64 * MB, 3, 2),
@@ -58,7 +58,7 @@ def test_the_longest_line_that_is_read_fits_into_the_memory_of_the_service(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v and ru_maxrss are those of Linux")
-def test_a_hole_in_a_file_is_one_line_that_is_too_long(tmp_path: Path) -> None:
+def test_a_hole_in_a_file_counts_as_one_line_that_is_too_long(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session = home.session()
     session.prompt("before")
@@ -97,7 +97,7 @@ arrived: set[str] = set()
 
 
 def counted(sink: Sink, ids: list[str]) -> Answer:
-    """Remembers ids only: this process must stay small, too."""
+    """Remembers only ids: this process must stay small, too."""
     arrived.update(ids)
     sink.requests.clear()
     sink.answers.clear()

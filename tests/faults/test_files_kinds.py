@@ -1,4 +1,4 @@
-"""What may stand where a transcript should, and what may stand in one: each costs itself only, and nobody waits."""
+"""Whatever is in a transcript's place, or in a transcript, costs at most itself and makes nobody wait."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.sink import Sink
 NOBODY = 65534
 
 
-def test_what_is_no_file_is_neither_opened_nor_waited_for(
+def test_special_files_are_neither_opened_nor_waited_for(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = home.session()
@@ -50,19 +50,19 @@ def test_what_is_no_file_is_neither_opened_nor_waited_for(
     with contextlib.suppress(PermissionError):
         os.mknod(project / "device.jsonl", stat.S_IFCHR | 0o600, os.makedev(1, 5))
     devices = (project / "device.jsonl").exists()
-    monkeypatch.chdir(project)  # the name of a socket is at most 107 bytes long
+    monkeypatch.chdir(project)  # a socket's path has at most 107 bytes
     with socket.socket(socket.AF_UNIX) as server, Sink() as sink:
         server.bind("socket.jsonl")
         result = Agent(home, sink).scan().assert_balanced()
         assert result.code == 0, result.stderr
-        assert set(sink.ids()) == {sink.ids()[0]}  # the link and the hard link repeat it, under the same id
+        assert set(sink.ids()) == {sink.ids()[0]}  # the two links repeat it under the same id
         assert result.ledger["delivered"] == 3
         assert b"somebody else" not in sink.raw_bytes
     skipped = result.ledger["files"]["skipped"]
     assert skipped == {"not_a_file": 4 + devices, "outside_root": 3, "vanished": 1}
 
 
-def test_names_that_are_not_utf8_or_hold_control_characters_are_read(home: Home) -> None:
+def test_names_with_control_characters_or_invalid_utf8_are_read(home: Home) -> None:
     project = home.session().path.parent
     names = [b"\xff\xfe.jsonl", b"a\nb.jsonl", b"\x1b[2J.jsonl", b"agent-\xc3(.jsonl", "ü\u202e.jsonl".encode()]
     for number, name in enumerate(names):
@@ -110,7 +110,7 @@ def test_a_strange_line_costs_at_most_itself(tmp_path: Path, strange: bytes) -> 
     assert run(world)["lines"] == 0
 
 
-def test_the_strange_lines_that_hold_a_record_are_delivered(tmp_path: Path) -> None:
+def test_strange_lines_that_contain_a_record_are_delivered(tmp_path: Path) -> None:
     world = World(tmp_path)
     path = world.root / "projects" / "-work-a" / "s.jsonl"
     path.write_bytes(b"".join(STRANGE.values()))
@@ -136,7 +136,7 @@ def test_a_long_line_is_delivered_and_cut_where_it_must_be(home: Home, size: int
 
 @contextlib.contextmanager
 def as_nobody(*owned: Path) -> Iterator[None]:
-    """Root reads everything, so as root these tests become somebody else for a moment."""
+    """Root can read everything, so as root these tests switch to another user for a moment."""
     if os.geteuid():
         yield
         return
@@ -152,7 +152,7 @@ def as_nobody(*owned: Path) -> Iterator[None]:
 
 @pytest.fixture
 def reachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory that nobody can reach, too."""
+    """A directory that the user nobody can reach, too."""
     base = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path("/tmp")
     path = base / f"collector-test-{os.getpid()}"
     path.mkdir(mode=0o755)
@@ -168,7 +168,7 @@ def run_as_nobody(world: World, directory: Path) -> dict[str, Any]:
         return run(world)
 
 
-def test_an_unreadable_file_costs_itself_only_and_is_read_when_it_may_be(reachable: Path) -> None:
+def test_an_unreadable_file_costs_only_itself_and_is_read_once_permitted(reachable: Path) -> None:
     world = World(reachable)
     path = world.root / "projects" / "-work-a" / "s.jsonl"
     path.write_bytes(records(1))
@@ -183,8 +183,8 @@ def test_an_unreadable_file_costs_itself_only_and_is_read_when_it_may_be(reachab
     assert world.settled() == {"m1", "m2"}
 
 
-def test_doctor_names_what_it_may_not_read_and_what_is_no_root(reachable: Path) -> None:
-    """As `collector doctor` does, in a process that can become somebody else for a moment."""
+def test_doctor_names_unreadable_files_and_a_directory_that_is_not_a_root(reachable: Path) -> None:
+    """Runs what `collector doctor` runs, in a process that can switch to another user for a moment."""
     world = World(reachable)
     path = world.root / "projects" / "-work-a" / "s.jsonl"
     path.write_bytes(records(1))
@@ -210,7 +210,7 @@ def test_doctor_names_a_store_that_cannot_be_written(reachable: Path) -> None:
         assert (check.level, f"{named} is not writable" in check.finding) == ("fail", True), check
 
 
-def test_a_file_that_loses_its_permission_goes_on_where_it_was(reachable: Path) -> None:
+def test_a_file_that_is_unreadable_for_a_while_keeps_its_offset(reachable: Path) -> None:
     world = World(reachable)
     path = world.root / "projects" / "-work-a" / "s.jsonl"
     path.write_bytes(records(1, 2))
@@ -225,7 +225,7 @@ def test_a_file_that_loses_its_permission_goes_on_where_it_was(reachable: Path) 
 
 
 @pytest.mark.parametrize("mode", [0, 0o400, 0o100])
-def test_a_directory_without_permission_forgets_nothing(reachable: Path, mode: int) -> None:
+def test_nothing_is_forgotten_while_a_directory_cannot_be_read(reachable: Path, mode: int) -> None:
     world = World(reachable)
     path = world.root / "projects" / "-work-a" / "s.jsonl"
     path.write_bytes(records(1, 2))
@@ -242,11 +242,11 @@ def test_a_directory_without_permission_forgets_nothing(reachable: Path, mode: i
     assert len(world.sink.posted) == 4
 
 
-def test_a_directory_that_cannot_be_listed_is_named_and_no_success(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_listed_is_named_and_fails_the_scan(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session().prompt("one")
     inner = os.open(home.project(), os.O_RDONLY)
-    for _ in range(20):  # deeper than a path can be long: nobody can list that, not even root
+    for _ in range(20):  # deeper than a path can be long, so that not even root can list it
         os.mkdir("d" * 250, dir_fd=inner)
         outer, inner = inner, os.open("d" * 250, os.O_RDONLY, dir_fd=inner)
         os.close(outer)

@@ -1,4 +1,4 @@
-"""A file server that does not answer: what a person says no to is written down before anything there is looked at."""
+"""With a file server that does not answer, an exclusion is saved before anything on that server is looked at."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.agent import Agent
 from tests.build import Home
 
-# A file system that is mounted and never answers, until the file it names comes to exist: then every call there fails.
+# A mounted file system that never answers. Once the file `until` exists, every call to it fails instead.
 HANGING = """
 import ctypes, os, struct, subprocess, sys, threading, time
 place, until, *command = sys.argv[1:]
@@ -37,14 +37,14 @@ sys.exit(child.wait())
 
 
 def can_mount() -> bool:
-    """Whether this process may have mounts of its own, and file systems that are programs."""
+    """Whether this process may have its own mounts, and FUSE file systems."""
     if not (sys.platform == "linux" and os.geteuid() == 0 and os.path.exists("/dev/fuse") and shutil.which("unshare")):
         return False
     return subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.skipif(not can_mount(), reason="takes root, mounts and FUSE")
-def test_a_no_is_written_down_while_the_mount_of_the_root_hangs(tmp_path: Path) -> None:
+def test_an_exclusion_is_saved_while_the_mount_of_the_root_hangs(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.session().prompt("hello")
     agent, answers = Agent(home, names_its_root=False), tmp_path / "answers again"

@@ -1,4 +1,4 @@
-"""No line can hang the agent, fill its memory or stop a pass: each costs at most itself, and a bounded time."""
+"""No line can hang the agent, fill its memory or stop a pass: each costs at most itself and a bounded time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.model.world import World
 from tests.redactors import every_rule
 
 MEGABYTE = 1_000_000
-MOST_SECONDS = 15.0  # of CPU, for a megabyte made to hurt; measured: 2.3 at most
+MOST_SECONDS = 15.0  # of CPU for a hostile megabyte; measured: 2.3 at most
 
 
 def secret(number: int) -> str:
-    """In the shape of an access key, made from a number."""
+    """A string in the shape of an access key, made from a number."""
     return "AKIA" + base64.b32encode(hashlib.sha256(str(number).encode()).digest()).decode()[:16]
 
 
@@ -30,12 +30,12 @@ def user(content: Any, **more: Any) -> bytes:
 
 
 def text(unit: str, size: int = MEGABYTE) -> bytes:
-    """A prompt that says one thing over and over."""
+    """A prompt that repeats one thing over and over."""
     return user(unit * (size // len(unit)))
 
 
 def twice(unit: str, last: str) -> bytes:
-    """A tool's output that stands twice, and almost alike."""
+    """A tool's output in two copies that are almost the same."""
     output = unit * (MEGABYTE // 2 // len(unit))
     block = {"type": "tool_result", "tool_use_id": "toolu_1", "content": output + last}
     return user([block], toolUseResult={"stdout": output, "stderr": output[1:], "interrupted": False})
@@ -102,7 +102,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("line", HOSTILE.values(), ids=HOSTILE)
-def test_a_line_made_to_hurt_costs_a_bounded_time_and_nobody_else(tmp_path: Path, line: bytes) -> None:
+def test_a_hostile_line_takes_bounded_time_and_harms_no_other_line(tmp_path: Path, line: bytes) -> None:
     world = World(tmp_path, every_rule())
     (world.root / "projects" / "-work-a" / "s.jsonl").write_bytes(records(1) + line + b"\n" + records(2))
     before = time.process_time()
@@ -114,7 +114,7 @@ def test_a_line_made_to_hurt_costs_a_bounded_time_and_nobody_else(tmp_path: Path
     assert spent < MOST_SECONDS, f"{spent:.1f} CPU seconds"
 
 
-def test_an_event_that_holds_more_secrets_than_anybody_has_is_withheld() -> None:
+def test_an_event_with_implausibly_many_secrets_is_withheld() -> None:
     few = seal({"id": "a", "text": f"{secret(1)} " * 100}, every_rule(), MEGABYTE)
     many = seal({"id": "a", "text": f"{secret(1)} " * 20_000}, every_rule(), MEGABYTE)
     assert "withheld" not in few.redactions

@@ -1,4 +1,4 @@
-"""A transcript is untrusted text: nothing in it forges a log line, moves a cursor, opens a file or is fetched."""
+"""A transcript is untrusted text: it cannot forge a log line, move a cursor, or have a file opened or a URL fetched."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORGED = '\n{"event": "all is well", "level": "info"}\r\x1b[2J\x1b]0;owned\x07\x
 
 
 def assert_tame(result: Result, *, is_log: bool = True) -> None:
-    """Every line of the log is one JSON object that the agent wrote, and nothing moves a cursor."""
+    """Checks that every line of the log is one JSON object written by the agent, and that nothing moves a cursor."""
     for output in (result.stdout, result.stderr):
         assert all(letter == "\n" or letter.isprintable() for letter in output), repr(output)
     if is_log:
@@ -32,7 +32,7 @@ def assert_tame(result: Result, *, is_log: bool = True) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """A home in which everything that can be named or said tries to forge a line."""
+    """A home in which every name and every text tries to forge a line."""
     home = Home(tmp_path)
     session = home.session(project=f"-work{FORGED.replace('/', '')}")
     session.prompt(f"say {FORGED}")
@@ -70,7 +70,7 @@ def test_no_text_forges_a_line_of_the_report(home: Home) -> None:
 
 
 class Watch:
-    """Remembers what is opened and whom is talked to while it is on; an audit hook cannot be taken away again."""
+    """Remembers what is opened and contacted while it is on; there is only one, as an audit hook cannot be removed."""
 
     def __init__(self) -> None:
         self.is_on = False
@@ -139,8 +139,8 @@ def test_nothing_that_a_record_names_is_opened_or_fetched(tmp_path: Path) -> Non
     assert not any(b"nobody's business" in body for body in world.sink.bodies)
 
 
-def test_a_name_below_the_root_leads_nowhere_else(tmp_path: Path) -> None:
-    """What a source is called cannot be used to write or read elsewhere: the agent's own files have fixed names."""
+def test_no_name_below_the_root_leads_outside(tmp_path: Path) -> None:
+    """A source's name cannot be used to write or read elsewhere: the agent's own files have fixed names."""
     world = World(tmp_path)
     for name in ("..", "...", "-etc-passwd", "~", "$(touch x)", "%2e%2e"):
         directory = world.root / "projects" / f"{name}-x"

@@ -1,7 +1,7 @@
-"""Power cuts: whatever the disk had not been told to keep is gone, at every moment of a pass, and nothing is lost.
+"""Power cuts at every moment of a pass: whatever was not synced to the disk is gone, and yet nothing is lost.
 
-The disk is tests/faults/disk.py. After each cut the agent starts again with a sink that works: then every line is
-stored or quarantined (promise 1), and what was acknowledged before is not sent again beyond two windows.
+The disk is tests/faults/disk.py. After each cut the agent starts again with a sink that works. Then every line is
+stored or quarantined (promise 1), and no more than two windows of what was acknowledged before are sent again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TORN = b'{"type":"user","message":{"content":"say <<m%d>>\n'
 
 
 class Machine:
-    """A home whose agent may lose power; `sent` are the marks that the sink has acknowledged."""
+    """A home whose agent may lose power; `written` has the marks of all records so far."""
 
     def __init__(self, directory: Path, journal_from: int) -> None:
         self.directory = directory
@@ -41,13 +41,13 @@ class Machine:
         return path
 
     def note(self) -> tuple[dict[str, bytes], list[str], set[str]]:
-        """The transcripts there are, what was acknowledged so far, and what has been written."""
+        """The transcripts as they are now, and the marks acknowledged and written so far."""
         files = {str(path): path.read_bytes() for path in self.world.files()}
         texts = [str(event) for event in list(self.world.sink.stored.values())]
         return files, [mark for text in texts for mark in marks(text)], set(self.written)
 
     def start_after(self, moment: Moment, left: Left, *, without: frozenset[str] = frozenset()) -> None:
-        """Power is back: a new agent, with what the disk has kept. `without` were deleted in the meantime."""
+        """Starts a new agent with what the disk has kept. The transcripts in `without` were deleted in the meantime."""
         world = self.world
         files, acknowledged, written = moment.noted
         left.restore(world.state_path.parent)
@@ -66,7 +66,7 @@ class Machine:
 
 
 def each_cut(disk: Disk) -> list[tuple[Moment, Left]]:
-    """Every different thing that a cut may leave, with the last moment at which it may."""
+    """Every different state that a cut may leave, with the last moment at which it may."""
     found = {}
     for moment in disk.moments:
         files, acknowledged, _ = moment.noted
@@ -76,9 +76,9 @@ def each_cut(disk: Disk) -> list[tuple[Moment, Left]]:
 
 
 @pytest.mark.parametrize("journal_from", [1 << 20, 1], ids=["whole", "journal"])
-def test_nothing_is_lost_by_a_power_cut_at_any_moment_of_a_pass(tmp_path: Path, journal_from: int) -> None:
+def test_a_power_cut_at_any_moment_of_a_pass_loses_nothing(tmp_path: Path, journal_from: int) -> None:
     machine = Machine(tmp_path, journal_from)
-    # The first torn line comes late, when the state has been written before it: the newest file is read first.
+    # The newest file is read first, so the first torn line comes late, after the state has been written.
     machine.write("s1", range(1, 20), frozenset({14, 18}))
     machine.write("s2", range(20, 36))
     with Disk(machine.world.state_path.parent, machine.note) as disk:
@@ -96,8 +96,8 @@ def refuse_links(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("is_copied", [False, True], ids=["link", "copy"])
-def test_what_was_swept_survives_a_power_cut(tmp_path: Path, is_copied: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sink is down, the transcripts are held and then deleted, the sink comes back."""
+def test_held_files_survive_a_power_cut(tmp_path: Path, is_copied: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sink is down, the transcripts are held and then deleted, and the sink comes back."""
     machine = Machine(tmp_path, 1 << 20)
     paths = [machine.write(f"s{number}", range(10 * number, 10 * number + 4)) for number in range(1, 4)]
     assert machine.world.run() is not None
@@ -117,7 +117,7 @@ def test_what_was_swept_survives_a_power_cut(tmp_path: Path, is_copied: bool, mo
     assert not machine.world.state_path.with_name("state.held").exists()
     for moment, left in each_cut(disk):
         machine.start_after(moment, left)
-    # What had been taken hold of when the power went may be deleted before it comes back.
+    # Files that were already held when the power failed may be deleted before it comes back.
     disk.moments = disk.moments[:while_holding]
     for moment, left in each_cut(disk):
         held = {data for name, data in left.files if name.startswith("state.held/") and name.endswith(".jsonl")}
@@ -127,8 +127,8 @@ def test_what_was_swept_survives_a_power_cut(tmp_path: Path, is_copied: bool, mo
 
 
 @pytest.mark.parametrize("journal_from", [1 << 20, 1], ids=["whole", "journal"])
-def test_what_a_save_has_written_survives_a_power_cut(tmp_path: Path, journal_from: int) -> None:
-    """Names too: one that is not on disk takes with it what was written under it."""
+def test_a_completed_save_survives_a_power_cut(tmp_path: Path, journal_from: int) -> None:
+    """This includes names: if a name is not on disk, whatever was written under it is lost."""
     path, saved = tmp_path / "state" / "state.json", [0]
     path.parent.mkdir()
     state = State(path, FORM.name, journal_from=journal_from)
@@ -146,8 +146,8 @@ def test_what_a_save_has_written_survives_a_power_cut(tmp_path: Path, journal_fr
             assert (kept.position.offset if kept else 0) >= moment.noted, moment.what
 
 
-def test_a_journal_does_not_go_on_after_a_line_that_a_full_disk_cut_short(tmp_path: Path) -> None:
-    """Whatever followed the half line would be passed over with it."""
+def test_a_journal_is_not_continued_after_a_line_cut_short_by_a_full_disk(tmp_path: Path) -> None:
+    """Otherwise, whatever followed the half line would be ignored together with it."""
     path = tmp_path / "state.json"
     state = State(path, FORM.name, journal_from=1)
 

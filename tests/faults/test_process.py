@@ -1,4 +1,4 @@
-"""The process may die at any moment: nothing is lost, and less than two windows of batches come twice."""
+"""The process may die at any moment: nothing is lost, and fewer than two windows of batches are sent twice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.scopes import Asking, root_of, scope
 from tests.sink import Answer, Request, Sink
 
 WINDOW, EVENTS, PROMPTS = 2, 4, 40
-# Few rules: a run of the matrix starts in a tenth of the time, and dying has nothing to do with them.
+# Few rules, so that each run of the matrix starts in a tenth of the time; crashes have nothing to do with the rules.
 SMALL = {
     "COLLECTOR_SINK__WINDOW": str(WINDOW),
     "COLLECTOR_BATCH__MAX_EVENTS": str(EVENTS),
@@ -45,7 +45,7 @@ def server() -> Iterator[CrashServer]:
 
 
 class Place:
-    """A home with a torn line in it, an agent and a sink; as many as a matrix has moments."""
+    """A home with a torn line in it, an agent and a sink; each moment of a matrix gets its own."""
 
     def __init__(self, directory: Path, sink: Sink, **environment: str) -> None:
         self.home = Home(directory)
@@ -60,13 +60,13 @@ class Place:
         self.agent = Agent(self.home, sink, SMALL | environment)
 
     def assert_whole(self) -> None:
-        """Everything arrived, and less than two windows of batches twice for each kill."""
+        """Checks that every prompt arrived and that the torn line is quarantined."""
         assert len(set(self.sink.ids())) == PROMPTS + 1
         quarantine = Quarantine(self.agent.state.with_name("state.quarantine.jsonl"), 10_000)
         assert len(quarantine.entries()) == 1
 
     def repeated(self) -> int:
-        """How many requests hold something that came before."""
+        """How many requests contain something that was sent before."""
         return repeated(self.sink.posts)
 
 
@@ -79,7 +79,7 @@ def repeated(requests: list[Request]) -> int:
     return again
 
 
-def test_a_kill_at_any_change_of_its_files_loses_nothing(tmp_path: Path, server: CrashServer) -> None:
+def test_a_kill_at_any_change_to_the_agents_files_loses_nothing(tmp_path: Path, server: CrashServer) -> None:
     with Sink() as sink:
         steps = server.run(Place(tmp_path / "undisturbed", sink).agent, "scan").steps
     most = 0
@@ -87,7 +87,7 @@ def test_a_kill_at_any_change_of_its_files_loses_nothing(tmp_path: Path, server:
         with Sink() as sink:
             place = Place(tmp_path / str(moment), sink)
             assert server.run(place.agent, "scan", die_at=moment).was_killed
-            assert server.run(place.agent, "scan").code in {0, 3}  # the torn line, unless it was settled before
+            assert server.run(place.agent, "scan").code in {0, 3}  # 3 for the torn line, unless it was settled before
             place.assert_whole()
             most = max(most, place.repeated())
     assert {step.split(".")[-1] for step in steps} >= {"lock", "new", "previous", "json", "jsonl"}
@@ -95,7 +95,7 @@ def test_a_kill_at_any_change_of_its_files_loses_nothing(tmp_path: Path, server:
 
 
 def test_a_kill_at_any_request_loses_nothing(tmp_path: Path, server: CrashServer) -> None:
-    """The request arrived and is stored, or not; what the agent never learned is sent again."""
+    """Each request is stored, but the agent is killed before it reads the answer, so it sends that batch again."""
     most = 0
     for number in range(1, 13):
         with Sink() as sink:
@@ -114,7 +114,7 @@ def kill(server: CrashServer) -> Answer:
 
 
 def test_a_kill_while_files_are_held_or_let_go_loses_nothing(tmp_path: Path, server: CrashServer) -> None:
-    """A failing pass, the sweep, a pass that works: killed at every change of the files in each of them."""
+    """A failing pass, the sweep, then a pass that works, with a kill at every change to the files."""
     with Sink(then=Answer(503)) as sink:
         place = Place(tmp_path / "undisturbed", sink)
         held = len(server.run(place.agent, "scan", "--max-wait", "0").steps)
@@ -161,7 +161,7 @@ def test_a_kill_between_two_links_leaves_the_first_one_usable(tmp_path: Path, se
 
 @pytest.mark.parametrize("command", ["scan", "run"])
 def test_kills_under_a_slow_sink_lose_nothing(tmp_path: Path, command: str) -> None:
-    """Three times kill -9 while requests are unanswered, some of them stored all the same."""
+    """Three times kill -9 while requests are unanswered; some of them are stored all the same."""
     closing = threading.Event()
 
     def slow(request: Request) -> Answer:
@@ -180,7 +180,7 @@ def test_kills_under_a_slow_sink_lose_nothing(tmp_path: Path, command: str) -> N
         assert place.repeated() < 3 * 2 * WINDOW
 
 
-def test_a_second_agent_leaves_at_once_and_says_who_is_there(tmp_path: Path) -> None:
+def test_a_second_agent_exits_at_once_and_says_who_holds_the_state(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         with place.agent.start() as running:
@@ -233,8 +233,8 @@ def no_memory(*_: object) -> bool:
     raise MemoryError
 
 
-def test_no_memory_for_a_record_says_nothing_of_the_record(tmp_path: Path) -> None:
-    """It is neither quarantined nor withheld: it is read again."""
+def test_running_out_of_memory_on_a_record_does_not_quarantine_it(tmp_path: Path) -> None:
+    """The record is neither quarantined nor withheld, but read again."""
     world = World(tmp_path)
     (world.root / "history.jsonl").write_bytes(b'{"display":"say <<m1>>","timestamp":1,"project":"/work/x"}\n')
     form = Asking(recording=no_memory)
@@ -249,8 +249,8 @@ def test_no_memory_for_a_record_says_nothing_of_the_record(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")
-def test_too_little_memory_is_said_and_loses_nothing(tmp_path: Path) -> None:
-    """A line that does not fit is neither quarantined nor passed over: it is read when there is room again."""
+def test_too_little_memory_is_reported_and_loses_nothing(tmp_path: Path) -> None:
+    """A line that does not fit into memory is neither quarantined nor skipped: it is read once there is room again."""
     with Sink() as sink:
         place = Place(tmp_path, sink)
         with place.path.open("ab") as file:
@@ -267,7 +267,7 @@ def test_too_little_memory_is_said_and_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_jumps_makes_no_difference(tmp_path: Path) -> None:
-    """Times of files from the past and the future, in any order: what grows is sent, what does not is left alone."""
+    """With file times from the past and the future, in any order, what grows is sent and the rest is left alone."""
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.agent.scan()
@@ -282,7 +282,7 @@ def test_a_clock_that_jumps_makes_no_difference(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not MEMORY.is_dir(), reason="needs a file system that keeps any time")
 @pytest.mark.parametrize("year", [3000, -3000])
-def test_a_time_that_no_state_could_hold_makes_no_difference(year: int) -> None:
+def test_a_file_time_that_does_not_fit_into_the_state_makes_no_difference(year: int) -> None:
     with tempfile.TemporaryDirectory(dir=MEMORY) as directory, Sink() as sink:
         place = Place(Path(directory), sink)
         os.utime(place.path, (year * 31_556_952, year * 31_556_952))

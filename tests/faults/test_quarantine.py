@@ -1,4 +1,4 @@
-"""What is quarantined is kept, redacted, private, bounded, and can be looked at and acted on while the agent works."""
+"""The quarantine is durable, redacted, private and bounded, and can be inspected and used while the agent works."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.agent import REPOSITORY, Agent, Result
 from tests.build import Home
 from tests.sink import Answer, Event, Sink, poison, rejecting
 
-KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
+KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # has the shape of a key, but is nobody's
 
 
 class Place:
@@ -85,7 +85,7 @@ def test_the_same_bytes_in_two_sources_are_two_entries_under_one_id(tmp_path: Pa
         assert place.entries() == []
 
 
-def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> None:
+def test_a_retry_delivers_what_the_sink_now_accepts_and_keeps_the_rest(tmp_path: Path) -> None:
     with Sink(then=poison(is_poison)) as sink:
         place = Place(tmp_path, sink)
         for text in ("all is well", "poison a", "fine", "poison b", "fine too", "poison c"):
@@ -113,7 +113,7 @@ def test_a_retry_sends_what_is_taken_now_and_keeps_the_rest(tmp_path: Path) -> N
         assert [entry["reason"] for entry in place.entries()] == ["torn line"]
 
 
-def test_what_another_sink_has_not_taken_is_kept_when_this_one_takes_it(tmp_path: Path) -> None:
+def test_an_entry_of_another_sink_is_kept_when_this_sink_accepts_the_event(tmp_path: Path) -> None:
     with Sink(then=rejecting(is_poison)) as before, Sink(then=rejecting(is_poison)) as now:
         place = Place(tmp_path, before)
         place.session.prompt("poison")
@@ -127,7 +127,7 @@ def test_what_another_sink_has_not_taken_is_kept_when_this_one_takes_it(tmp_path
         assert [entry["sink"] for entry in place.entries()] == [f"http {before.url}"]
 
 
-def test_a_retry_sends_nothing_of_a_project_that_was_excluded_meanwhile(tmp_path: Path) -> None:
+def test_a_retry_sends_nothing_from_a_project_excluded_meanwhile(tmp_path: Path) -> None:
     with Sink(then=poison(is_poison)) as sink:
         place = Place(tmp_path, sink)
         for text in ("all is well", "poison of the app", "fine"):
@@ -145,7 +145,7 @@ def test_a_retry_sends_nothing_of_a_project_that_was_excluded_meanwhile(tmp_path
         assert [event["text"] for event in sink.events if is_poison(event)] == ["poison of the app"]
 
 
-def test_a_retry_that_breaks_off_keeps_what_was_not_taken(tmp_path: Path) -> None:
+def test_an_interrupted_retry_keeps_what_was_not_accepted(tmp_path: Path) -> None:
     with Sink(then=poison(is_poison)) as sink:
         place = Place(tmp_path, sink)
         for text in ("all is well", "poison a", "poison b"):
@@ -158,7 +158,7 @@ def test_a_retry_that_breaks_off_keeps_what_was_not_taken(tmp_path: Path) -> Non
         assert len(place.entries()) == 1
 
 
-def test_it_survives_restarts_and_the_loss_of_the_state(tmp_path: Path) -> None:
+def test_the_quarantine_survives_restarts_and_the_loss_of_the_state(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.tear()
@@ -172,7 +172,7 @@ def test_it_survives_restarts_and_the_loss_of_the_state(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux how much memory a process has taken")
-def test_a_full_quarantine_takes_no_memory_of_a_service_that_tells_of_it(tmp_path: Path) -> None:
+def test_counting_a_full_quarantine_does_not_load_it_into_memory(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink, COLLECTOR_HEARTBEAT__INTERVAL="1")
         place.path.parent.mkdir(mode=0o700)
@@ -203,7 +203,7 @@ def test_a_full_quarantine_drops_the_oldest_and_says_so_loudly(tmp_path: Path) -
         assert {line["level"] for line in dropped} == {"error"}
 
 
-def test_the_newest_stays_even_where_it_alone_is_too_large(tmp_path: Path) -> None:
+def test_the_newest_entry_stays_even_if_it_alone_is_too_large(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path / "q.jsonl", 1000)
     quarantine.add([Quarantined("a", "r", "s", 0, "x" * 500)])
     assert quarantine.add([Quarantined("b", "r", "s", 1, "y" * 5000)]) == 1
@@ -239,7 +239,7 @@ def test_dropping_while_the_agent_adds_loses_nothing(tmp_path: Path) -> None:
     assert [entry["id"] for entry in quarantine.entries()] == [f"n{number}" for number in range(300)]
 
 
-def test_a_holder_that_never_lets_go_does_not_stop_the_agent_for_ever(tmp_path: Path) -> None:
+def test_a_lock_that_is_never_released_does_not_block_the_agent_for_ever(tmp_path: Path) -> None:
     holder = os.open(tmp_path / "q.jsonl.lock", os.O_RDWR | os.O_CREAT)
     fcntl.flock(holder, fcntl.LOCK_EX)
     quarantine = Quarantine(tmp_path / "q.jsonl", 10_000, lock_seconds=10)
@@ -251,7 +251,7 @@ def test_a_holder_that_never_lets_go_does_not_stop_the_agent_for_ever(tmp_path: 
 
 
 @pytest.mark.parametrize("line", [b"{", b"[]", b'{"id":"x"}', b'{"id":1,"reason":2,"source":3,"offset":4,"payload":5}'])
-def test_a_line_that_is_no_entry_is_passed_over(tmp_path: Path, line: bytes) -> None:
+def test_a_line_that_is_not_an_entry_is_ignored(tmp_path: Path, line: bytes) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.tear()

@@ -1,4 +1,4 @@
-"""The sink, seen from outside: a real process against a real receiver that misbehaves; what was written arrives."""
+"""A real process against a real receiver that misbehaves: everything that was written arrives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
-def test_an_answer_that_comes_too_late_stores_twice_under_the_same_ids(home: Home) -> None:
+def test_an_answer_after_the_timeout_causes_repeats_under_the_same_ids(home: Home) -> None:
     gate = threading.Event()
     with Sink(Answer(held=gate)) as sink:
         result = Agent(home, sink).scan(COLLECTOR_SINK__TIMEOUT="0.5")
@@ -37,7 +37,7 @@ def test_an_answer_that_comes_too_late_stores_twice_under_the_same_ids(home: Hom
         assert len(set(sink.ids())) == 6
 
 
-def test_headers_that_dribble_in_do_not_hold_the_agent(home: Home) -> None:
+def test_headers_that_dribble_in_do_not_hold_up_the_agent(home: Home) -> None:
     with talking(dribble(b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a")) as url:
         agent = Agent(home)
         times = {"COLLECTOR_SINK__TIMEOUT": "0.2", "COLLECTOR_SINK__CONNECT_TIMEOUT": "0.2"}
@@ -47,7 +47,7 @@ def test_headers_that_dribble_in_do_not_hold_the_agent(home: Home) -> None:
     assert result.assert_balanced().ledger["lag"] > 0
 
 
-def test_a_name_that_cannot_be_resolved_is_named(home: Home) -> None:
+def test_an_unresolvable_host_is_named(home: Home) -> None:
     result = Agent(home).scan("--sink-url", "https://sink.invalid/events", "--max-wait", "0.2")
     assert result.code == UNREACHABLE
     assert "sink.invalid" in result.stderr
@@ -64,7 +64,7 @@ def test_a_proxy_that_refuses_is_named(home: Home, says: bytes) -> None:
     assert "All offsets are kept" in result.stderr
 
 
-def test_a_port_where_nobody_listens_is_no_reason_to_read_less_later(home: Home) -> None:
+def test_after_a_refused_connection_everything_is_delivered_later(home: Home) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     agent = Agent(home)
@@ -87,7 +87,7 @@ MOODS: list[Rule] = [
 ]
 
 
-def test_a_service_outlives_every_mood_of_a_sink_and_then_delivers_everything(home: Home) -> None:
+def test_a_service_survives_every_mood_of_a_sink_and_then_delivers_everything(home: Home) -> None:
     times = {"COLLECTOR_SINK__TIMEOUT": "0.2", "COLLECTOR_SINK__CONNECT_TIMEOUT": "0.2"}
     with Sink(*MOODS) as sink, Agent(home, sink, times).start() as running:
         sink.wait_for(lambda: len(sink.posts) > len(MOODS) and len(set(sink.ids())) >= 6, timeout=60)
@@ -115,7 +115,7 @@ def prompts(count: int) -> list[str]:
     ],
     ids=["poison 422", "poison 500", "rejected by name", "a body limit for ever"],
 )
-def test_what_a_picky_sink_does_not_take_costs_nobody_else(home: Home, rule: Rule, arrive: int) -> None:
+def test_an_event_that_a_picky_sink_refuses_affects_no_other(home: Home, rule: Rule, arrive: int) -> None:
     with Sink(then=rule) as sink:
         agent = Agent(home, sink)
         result = agent.scan("--max-wait", "20").assert_balanced()

@@ -1,4 +1,4 @@
-"""Time and the sink: hours of trouble pass in milliseconds here, for the clock is the test's."""
+"""Time and the sink: hours of trouble pass in milliseconds, because the tests set the clock."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.delivery.sending import Receiver, batch
 
 HOUR = 3600.0
 LONGEST = 60.0
-WALL = 1_800_000_000.0  # what the clock on the wall says when the test's clock begins
+WALL = 1_800_000_000.0  # wall-clock time when the test's clock starts
 
 
 class Clock(threading.Event):
-    """A clock, and the event that is never set: whoever waits for it makes the time pass."""
+    """A clock, and an event that is never set: waiting for it makes the time pass."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ def deliverer(answer: Callable[[httpx.Request], httpx.Response], clock: Clock, m
 
 
 @pytest.mark.parametrize("status", [503, 429, 502])
-def test_hours_of_failure_cost_a_try_a_minute_and_nothing_else(status: int) -> None:
+def test_hours_of_failure_cost_a_few_tries_a_minute_and_nothing_else(status: int) -> None:
     clock, tries = Clock(), []
 
     def rule(ids: list[str]) -> httpx.Response:
@@ -83,9 +83,7 @@ def test_hours_of_failure_cost_a_try_a_minute_and_nothing_else(status: int) -> N
         ("\u0661", 0, 1),
     ],
 )
-def test_what_a_busy_sink_asks_for_is_waited_but_never_longer_than_the_longest_wait(
-    value: str, least: float, most: float
-) -> None:
+def test_retry_after_is_honoured_up_to_the_longest_wait(value: str, least: float, most: float) -> None:
     clock, tries = Clock(), []
     answers: Iterator[httpx.Response] = iter(
         [httpx.Response(429, headers=[(b"Retry-After", value.encode())]), httpx.Response(200)]
@@ -99,14 +97,14 @@ def test_what_a_busy_sink_asks_for_is_waited_but_never_longer_than_the_longest_w
     assert least <= tries[1] - tries[0] <= most
 
 
-def test_a_scan_gives_up_when_its_waiting_time_is_over_and_not_long_after() -> None:
+def test_a_scan_gives_up_soon_after_its_waiting_time_is_over() -> None:
     clock = Clock()
     with pytest.raises(SinkUnavailable):
         list(deliverer(Receiver(lambda _: httpx.Response(503)), clock, 100).deliver([batch("a")]))
     assert clock.now <= 1000 + 101
 
 
-def test_a_sink_that_fails_for_hours_on_one_event_and_takes_others_costs_that_event_only() -> None:
+def test_an_event_on_which_a_healthy_sink_fails_for_ever_costs_only_itself() -> None:
     clock = Clock()
     receiver = Receiver(lambda ids: httpx.Response(500 if "bad" in ids else 200))
     receipts: list[Receipt] = []

@@ -1,4 +1,4 @@
-"""The soak as a test; SOAK_MINUTES says how long (30), and its figures are printed."""
+"""The soak as a test; SOAK_MINUTES sets its length (default 30), and its figures are printed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from tests.faults.soak import soak
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
-MOST_GROWTH = 20.0  # MB an hour: the sources multiply all the while
+MOST_GROWTH = 20.0  # MB an hour, because the number of sources keeps growing
 
 
 @pytest.mark.slow
-def test_random_faults_for_half_an_hour_lose_nothing_and_leave_memory_flat(tmp_path: Path) -> None:
+def test_half_an_hour_of_random_faults_loses_nothing_and_memory_stays_flat(tmp_path: Path) -> None:
     seed = random.randrange(10**6)
     figures = soak(MINUTES, tmp_path, seed)
     print(f"seed {seed}", *figures.lines(), sep="\n")

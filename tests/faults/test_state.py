@@ -1,4 +1,4 @@
-"""Whatever becomes of the state file, nothing is lost, and what is sent again comes under the same ids."""
+"""Whatever happens to the state file, nothing is lost, and whatever is sent again has the same ids."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Place:
             self.session.prompt(f"prompt {self.prompts}")
 
     def tear(self) -> None:
-        """Appends a line that belongs into the quarantine."""
+        """Appends a line that belongs in the quarantine."""
         with self.session.path.open("ab") as file:
             file.write(b'{"type":"user","message":{"content":"torn\n')
 
@@ -49,7 +49,7 @@ class Place:
         self.sink.wait_for(lambda: len(set(self.sink.ids())) == self.prompts)
 
     def offset(self) -> int:
-        """What the state on disk says of the session."""
+        """The session's offset in the state on disk."""
         state = State(self.agent.state, FORM.name).load()
         return next((entry.position.offset for entry in state.entries.values()), 0)
 
@@ -68,7 +68,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("both", [False, True], ids=["one generation", "both"])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_state_is_said_kept_and_costs_repeats_only(tmp_path: Path, damage: str, both: bool) -> None:
+def test_a_damaged_state_is_reported_and_kept_and_only_causes_repeats(tmp_path: Path, damage: str, both: bool) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.agent.scan()
@@ -86,7 +86,7 @@ def test_a_damaged_state_is_said_kept_and_costs_repeats_only(tmp_path: Path, dam
 
 
 @pytest.mark.parametrize("command", ["scan", "run"])
-def test_a_state_of_a_newer_version_is_left_alone_and_nothing_is_sent(tmp_path: Path, command: str) -> None:
+def test_a_state_from_a_newer_version_is_left_alone_and_nothing_is_sent(tmp_path: Path, command: str) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.agent.scan()
@@ -99,7 +99,7 @@ def test_a_state_of_a_newer_version_is_left_alone_and_nothing_is_sent(tmp_path: 
         assert len(sink.ids()) == PROMPTS
 
 
-def test_a_state_from_yesterdays_backup_sends_what_came_since_once_more(tmp_path: Path) -> None:
+def test_with_yesterdays_state_whatever_came_since_is_sent_again(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         place.agent.scan()
@@ -114,7 +114,7 @@ def test_a_state_from_yesterdays_backup_sends_what_came_since_once_more(tmp_path
 
 
 @pytest.mark.parametrize("what", ["file", "directory"])
-def test_a_state_that_is_deleted_under_a_running_agent_is_written_again(tmp_path: Path, what: str) -> None:
+def test_a_state_deleted_under_a_running_agent_is_written_again(tmp_path: Path, what: str) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         with place.agent.start() as running:
@@ -131,8 +131,8 @@ def test_a_state_that_is_deleted_under_a_running_agent_is_written_again(tmp_path
         assert len(sink.ids()) == place.prompts
 
 
-def test_a_home_that_is_mounted_over_a_running_agent_keeps_its_offsets_and_its_key(tmp_path: Path) -> None:
-    """Or what it says of exclusions and levels would not be heeded, and all would be sent again under another id."""
+def test_a_home_mounted_over_a_running_agent_keeps_its_offsets_and_key(tmp_path: Path) -> None:
+    """Otherwise the exclusions and levels in that home would be ignored, and everything sent again under other ids."""
     with Sink() as sink:
         place = Place(tmp_path, sink, COLLECTOR_RUN__RESCAN_INTERVAL="0.5")
         there = place.agent.directory
@@ -153,7 +153,7 @@ def test_a_home_that_is_mounted_over_a_running_agent_keeps_its_offsets_and_its_k
         assert place.agent.scan().ledger["delivered"] == 1
 
 
-def test_a_home_that_is_mounted_over_an_agent_which_has_turned_to_another_sink_keeps_its_offsets(
+def test_a_home_mounted_over_an_agent_that_changed_its_sink_keeps_its_offsets(
     tmp_path: Path,
 ) -> None:
     with Sink() as sink, Sink() as other:
@@ -180,7 +180,7 @@ def _written_in(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
 
-def test_a_place_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+def test_an_unwritable_state_directory_is_reported_before_anything_is_sent(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink)
         (tmp_path / "file").write_text("not a directory")
@@ -195,7 +195,7 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path
 
 @contextmanager
 def full_disk(running: Running) -> Iterator[None]:
-    """No file of this process can grow beyond a few bytes, its log included; as on a full disk, others work."""
+    """Keeps this process from growing any file, even its log, beyond a few bytes, as on a full disk."""
     before = resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (16, before[1]))
     yield
@@ -203,8 +203,8 @@ def full_disk(running: Running) -> Iterator[None]:
         resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_stops_no_delivery_and_is_made_up_for(tmp_path: Path) -> None:
-    """The state and the quarantine wait in memory; the state on disk claims nothing meanwhile."""
+def test_a_full_disk_stops_no_delivery_and_is_caught_up_with_later(tmp_path: Path) -> None:
+    """The state and the quarantine wait in memory; meanwhile the state on disk claims nothing new."""
     with Sink() as sink:
         place = Place(tmp_path, sink, **EVERY_EVENT)
         with place.agent.start() as running:
@@ -241,7 +241,7 @@ def test_a_full_disk_and_a_failing_sink_at_once_lose_nothing(tmp_path: Path) -> 
         assert len(sink.ids()) == place.prompts
 
 
-def test_a_crash_on_a_full_disk_repeats_what_the_disk_does_not_know(tmp_path: Path) -> None:
+def test_a_crash_on_a_full_disk_repeats_what_could_not_be_saved(tmp_path: Path) -> None:
     with Sink() as sink:
         place = Place(tmp_path, sink, **EVERY_EVENT)
         with place.agent.start() as running:

@@ -1,4 +1,4 @@
-"""A large state is written whole from time to time only; in between, each save appends what changed to a journal."""
+"""A large state is only written whole from time to time; in between, each save appends what changed to a journal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def large(path: Path, entries: int = 300) -> State:
     return state
 
 
-def test_a_save_of_a_large_state_writes_what_changed(tmp_path: Path) -> None:
+def test_saving_a_large_state_writes_only_what_changed(tmp_path: Path) -> None:
     state = large(tmp_path / "state.json")
     whole = (tmp_path / "state.json").read_bytes()
     state.advance_offsets({"a": entry(1)})
@@ -52,7 +52,7 @@ def test_a_journal_grows_no_larger_than_its_state(tmp_path: Path) -> None:
     assert State(tmp_path / "state.json", FORM.name).load().entries == state.entries
 
 
-def test_a_first_pass_writes_the_whole_state_a_few_times_only(tmp_path: Path) -> None:
+def test_a_first_pass_writes_the_whole_state_only_a_few_times(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state, wholes = State(path, FORM.name), set()
     for window in range(70):
@@ -64,7 +64,7 @@ def test_a_first_pass_writes_the_whole_state_a_few_times_only(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("cut", [1, 20, 60])
-def test_a_journal_that_a_crash_cut_short_counts_up_to_there(tmp_path: Path, cut: int) -> None:
+def test_a_journal_cut_short_by_a_crash_counts_up_to_the_cut(tmp_path: Path, cut: int) -> None:
     state = large(tmp_path / "state.json")
     for name in ("a", "b"):
         state.advance_offsets({name: entry(1)})
@@ -101,7 +101,7 @@ def test_a_pipe_with_the_name_of_a_journal_is_not_waited_for(tmp_path: Path) -> 
     assert len(State(tmp_path / "state.json", FORM.name).load().entries) == 200
 
 
-def test_a_state_that_is_replaced_under_the_agent_is_written_whole(tmp_path: Path) -> None:
+def test_a_state_replaced_under_a_running_agent_is_written_whole(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     state = large(path)
     shutil.copy(path, tmp_path / "copy")
@@ -112,7 +112,7 @@ def test_a_state_that_is_replaced_under_the_agent_is_written_whole(tmp_path: Pat
     assert State(path, FORM.name).load().entries == state.entries
 
 
-def test_a_journal_that_could_not_be_written_is_made_up_for_by_a_whole_state(tmp_path: Path) -> None:
+def test_after_a_failed_journal_write_the_whole_state_is_saved(tmp_path: Path) -> None:
     state = large(tmp_path / "state.json")
     journal = tmp_path / "state.json.journal"
     journal.mkdir()

@@ -1,4 +1,4 @@
-"""Swept: what Claude Code deletes while the sink is failing is delivered all the same, once the sink is well again."""
+"""Swept: a transcript that Claude Code deletes while the sink is failing is still delivered once the sink recovers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def world(tmp_path: Path) -> World:
 
 
 def transcript(world: World, numbers: range, name: str = "s1", project: str = "-work-a") -> Path:
-    """A transcript with these marks appended."""
+    """Appends records with these marks to a transcript."""
     path = world.root / "projects" / project / f"{name}.jsonl"
     with path.open("ab") as file:
         file.writelines(record(number) for number in numbers)
@@ -33,14 +33,14 @@ def transcript(world: World, numbers: range, name: str = "s1", project: str = "-
 
 
 def fails(world: World) -> None:
-    """A pass that the sink does not take."""
+    """Runs a pass while the sink is down."""
     world.sink.mood = "down"
     assert world.run() is None
     world.sink.mood = "ok"
 
 
 def works(world: World) -> Ledger:
-    """A pass that goes through."""
+    """Runs a pass that succeeds."""
     ledger = world.run()
     assert ledger is not None
     return ledger
@@ -63,7 +63,7 @@ def across_mounts(*_: object, **__: object) -> None:
 
 
 def refusing(name: Any, *more: Any, opened: Any = os.open, **named: Any) -> int:
-    """As a disk that fails in the middle of transcripts."""
+    """Fails to open transcripts, as on a failing disk."""
     if str(name).endswith(".jsonl"):
         raise OSError(5, "Input/output error")
     return int(opened(name, *more, **named))
@@ -71,7 +71,7 @@ def refusing(name: Any, *more: Any, opened: Any = os.open, **named: Any) -> int:
 
 @pytest.fixture(params=["links", "copies"])
 def linking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to hold a file: where the system links, and where it refuses to."""
+    """Both ways to hold a file: by a hard link, and by a copy where the system refuses to link."""
     if request.param == "copies":
         monkeypatch.setattr("os.link", across_mounts)
     return str(request.param)
@@ -89,7 +89,7 @@ def test_a_transcript_that_is_deleted_while_the_sink_is_down_is_still_delivered(
 
 
 @pytest.mark.parametrize("mood", ["halted", "refuses all", "takes nothing", "rejects"])
-def test_a_sink_that_answers_but_takes_nothing_costs_no_transcript_either(world: World, mood: str) -> None:
+def test_a_sink_that_answers_but_accepts_nothing_costs_no_transcript_either(world: World, mood: str) -> None:
     path = transcript(world, range(1, 40))
     world.sink.mood, world.sink.poison = mood, b"<<"
     assert world.run() is None
@@ -121,7 +121,7 @@ def test_a_stub_that_became_a_transcript_is_held(world: World, linking: str) -> 
     assert stored(world) == names(range(10))
 
 
-def test_what_was_sent_is_not_held_because_its_time_changed(world: World, linking: str) -> None:
+def test_a_sent_file_is_not_held_just_because_its_mtime_changed(world: World, linking: str) -> None:
     sent = transcript(world, range(10))
     works(world)
     os.utime(sent, (1, 1))
@@ -142,7 +142,7 @@ def test_only_what_was_not_sent_before_is_sent(world: World, linking: str) -> No
     assert len(world.sink.posted) - before == 10
 
 
-def test_the_ids_are_those_that_the_original_would_have_given(tmp_path: Path, linking: str) -> None:
+def test_a_held_file_gives_the_same_ids_as_its_original(tmp_path: Path, linking: str) -> None:
     swept, kept = World(tmp_path / "a"), World(tmp_path / "b")
     path = transcript(swept, range(20))
     with path.open("ab") as file:
@@ -155,7 +155,7 @@ def test_the_ids_are_those_that_the_original_would_have_given(tmp_path: Path, li
     assert swept.sink.stored.keys() == kept.sink.stored.keys()
 
 
-def test_it_is_not_let_go_of_while_the_original_is_ahead(world: World, linking: str) -> None:
+def test_a_held_file_is_kept_while_the_original_is_ahead_of_the_offset(world: World, linking: str) -> None:
     path = transcript(world, range(9))
     fails(world)
 
@@ -173,7 +173,7 @@ def test_it_is_not_let_go_of_while_the_original_is_ahead(world: World, linking: 
     assert held(world) == []
 
 
-def test_it_is_let_go_of_once_the_original_is_sent(world: World, linking: str) -> None:
+def test_a_held_file_is_let_go_once_the_original_is_sent(world: World, linking: str) -> None:
     path = transcript(world, range(9))
     fails(world)
     assert len(held(world)) == 1
@@ -183,7 +183,7 @@ def test_it_is_let_go_of_once_the_original_is_sent(world: World, linking: str) -
     assert len(world.sink.posted) == 9
 
 
-def test_what_is_written_while_the_sink_is_down_is_held_too(world: World, linking: str) -> None:
+def test_lines_written_while_the_sink_is_down_are_held_too(world: World, linking: str) -> None:
     path = transcript(world, range(9))
     fails(world)
     transcript(world, range(9, 30))
@@ -194,7 +194,7 @@ def test_what_is_written_while_the_sink_is_down_is_held_too(world: World, linkin
     assert stored(world) == names(range(30))
 
 
-def test_an_original_that_was_replaced_costs_none_of_its_old_lines(world: World, linking: str) -> None:
+def test_replacing_an_original_loses_none_of_its_old_lines(world: World, linking: str) -> None:
     path = transcript(world, range(20))
     works(world)
     transcript(world, range(20, 30))
@@ -207,7 +207,7 @@ def test_an_original_that_was_replaced_costs_none_of_its_old_lines(world: World,
     assert (ledger.lag, held(world)) == (0, [])
 
 
-def test_a_replacement_that_still_has_every_line_is_read_instead(world: World, linking: str) -> None:
+def test_a_replacement_that_still_has_every_line_is_read_in_its_place(world: World, linking: str) -> None:
     path = transcript(world, range(20))
     fails(world)
     replace_atomically(path, path.read_bytes() + record(20))
@@ -217,7 +217,7 @@ def test_a_replacement_that_still_has_every_line_is_read_instead(world: World, l
     assert held(world) == []
 
 
-def test_a_replacement_that_goes_too_is_delivered_with_what_it_replaced(world: World, linking: str) -> None:
+def test_a_replacement_that_is_deleted_too_is_delivered_with_what_it_replaced(world: World, linking: str) -> None:
     path = transcript(world, range(20))
     fails(world)
     replace_atomically(path, b"".join(record(number) for number in range(100, 105)))
@@ -229,7 +229,7 @@ def test_a_replacement_that_goes_too_is_delivered_with_what_it_replaced(world: W
     assert held(world) == []
 
 
-def test_a_replacement_that_grew_before_it_went_is_delivered_to_its_end(world: World, linking: str) -> None:
+def test_a_replacement_that_grew_before_it_was_deleted_is_delivered_to_its_end(world: World, linking: str) -> None:
     path = transcript(world, range(20))
     fails(world)
     replace_atomically(path, path.read_bytes() + record(20))
@@ -252,7 +252,7 @@ def test_a_transcript_that_moved_is_read_where_it_is_now(world: World, linking: 
     assert held(world) == []
 
 
-def test_a_copy_takes_the_room_of_the_unsent_bytes_only(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_takes_only_the_disk_space_of_the_unsent_bytes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     path = transcript(world, range(1))
     with path.open("ab") as file:
         file.write(record(1).replace(b"say", b"x" * 2_100_000))
@@ -265,7 +265,7 @@ def test_a_copy_takes_the_room_of_the_unsent_bytes_only(world: World, monkeypatc
     assert copy.stat().st_blocks * 512 < 64_000
 
 
-def test_a_copy_is_read_from_where_its_bytes_begin_when_the_state_is_lost(
+def test_without_a_state_a_copy_is_read_from_where_its_own_bytes_begin(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = transcript(world, range(200))
@@ -281,7 +281,7 @@ def test_a_copy_is_read_from_where_its_bytes_begin_when_the_state_is_lost(
     assert world.quarantine.entries() == []
 
 
-def test_what_says_whose_subagent_it_is_is_kept(world: World, linking: str) -> None:
+def test_a_held_subagent_keeps_its_meta_file(world: World, linking: str) -> None:
     path = world.root / "projects" / "-work-a" / "agent-a1.jsonl"
     path.write_bytes(record(1) + record(2))
     path.with_suffix(".meta.json").write_bytes(b'{"agentType":"Explore"}')
@@ -292,7 +292,7 @@ def test_what_says_whose_subagent_it_is_is_kept(world: World, linking: str) -> N
     assert {(event["agent_id"], event["agent_type"]) for event in world.sink.stored.values()} == {("a1", "Explore")}
 
 
-def test_a_name_that_is_no_text_is_held_like_any_other(world: World, linking: str) -> None:
+def test_a_file_with_an_undecodable_name_is_held_like_any_other(world: World, linking: str) -> None:
     path = Path(os.fsdecode(os.fsencode(world.root / "projects" / "-work-a") + b"/s\xff.jsonl"))
     path.write_bytes(record(1))
     fails(world)
@@ -314,7 +314,7 @@ def give_up(world: World, flow: Flow) -> None:
     world.sink.mood = "ok"
 
 
-def test_the_number_is_bounded_and_the_oldest_come_first(world: World) -> None:
+def test_the_number_of_held_files_is_bounded_and_the_oldest_come_first(world: World) -> None:
     for age in range(5):
         path = transcript(world, range(age, age + 1), name=f"s{age}")
         os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
@@ -324,7 +324,7 @@ def test_the_number_is_bounded_and_the_oldest_come_first(world: World) -> None:
     assert {os.path.basename(each.original.path) for each in flow.held.held.files} == {"s3.jsonl", "s4.jsonl"}
 
 
-def test_the_unsent_bytes_are_bounded(world: World) -> None:
+def test_the_unsent_bytes_of_held_files_are_bounded(world: World) -> None:
     size = transcript(world, range(5), name="large").stat().st_size
     transcript(world, range(5, 6), name="small")
     flow = bounded(world, max_bytes=size)
@@ -332,7 +332,7 @@ def test_the_unsent_bytes_are_bounded(world: World) -> None:
     assert (flow.held.summary()["bytes"] <= size, flow.held.summary()["left_out"]) == (True, 1)
 
 
-def test_nothing_is_held_where_it_is_turned_off(world: World) -> None:
+def test_nothing_is_held_when_holding_is_turned_off(world: World) -> None:
     transcript(world, range(5))
     give_up(world, bounded(world, hold=False))
     assert held(world) == []
@@ -344,7 +344,7 @@ def test_nothing_is_held_for_a_sink_that_works(world: World) -> None:
     assert not world.state_path.with_name("state.held").exists()
 
 
-def test_what_is_held_is_private_and_the_original_is_not_written(world: World) -> None:
+def test_held_files_are_private_and_the_original_is_not_written_to(world: World) -> None:
     path = transcript(world, range(5))
     before = path.stat()
     fails(world)
@@ -356,7 +356,7 @@ def test_what_is_held_is_private_and_the_original_is_not_written(world: World) -
     assert stat.S_IMODE((directory / "index.json").stat().st_mode) == 0o600
 
 
-def test_a_project_that_is_no_longer_wanted_is_dropped_once_it_can_be_looked_at(
+def test_a_held_file_of_an_excluded_project_is_dropped_once_it_can_be_read(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = transcript(world, range(5))
@@ -372,7 +372,7 @@ def test_a_project_that_is_no_longer_wanted_is_dropped_once_it_can_be_looked_at(
     assert stored(world) == set()
 
 
-def test_a_damaged_index_is_said_and_costs_nothing_that_is_still_there(world: World) -> None:
+def test_a_damaged_index_is_set_aside_and_existing_files_are_still_delivered(world: World) -> None:
     transcript(world, range(5))
     fails(world)
     (world.state_path.with_name("state.held") / "index.json").write_bytes(b'{"files": [{')
@@ -383,7 +383,7 @@ def test_a_damaged_index_is_said_and_costs_nothing_that_is_still_there(world: Wo
 
 @pytest.mark.parametrize("crash_after", ["index", "link", "half a copy", "unlink"])
 def test_a_crash_in_the_middle_of_holding_loses_nothing(world: World, crash_after: str) -> None:
-    """What lies on disk after each of the steps, in their order: the index first, then the link, at last the unlink."""
+    """Recreates what is on disk after each step, in order: first the index, then the link, finally the unlink."""
     path = transcript(world, range(5))
     fails(world)
     directory = world.state_path.with_name("state.held")

@@ -1,4 +1,4 @@
-"""Swept, for any order of events: whatever a failing pass saw is delivered in the end, wherever its file went since."""
+"""Swept, for any order of events: whatever a failing pass saw is delivered in the end, whatever happens to its file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Story:
 
 @contextmanager
 def linking(works: bool) -> Iterator[None]:
-    """As on one mount, or as across two."""
+    """Hard links work as on one mount, or fail as across two."""
     real = os.link
 
     def refuse(source: Path, target: Path, **options: bool) -> None:

@@ -1,4 +1,4 @@
-"""Swept in the middle of an outage: a transcript that goes while the sink fails arrives whole, however soon it goes."""
+"""Swept during an outage: a transcript that is deleted while the sink fails arrives whole, however soon that is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def held(agent: Agent) -> list[Path]:
 
 
 def after(sink: Sink, seconds: float) -> Callable[[], bool]:
-    """Whether the first request failed so long ago."""
+    """A condition: whether the first request was answered at least this many seconds ago."""
     return lambda: bool(sink.answers) and time.monotonic() - sink.answers[0][0].arrived >= seconds
 
 
@@ -69,8 +69,8 @@ def test_a_scan_delivers_a_transcript_deleted_a_second_after_the_first_failure(t
 
 
 @pytest.mark.parametrize("command", ["scan", "run"])
-def test_what_is_deleted_before_its_turn_came_arrives_with_the_same_pass(tmp_path: Path, command: str) -> None:
-    """The sink is well again before the pass is given up: what it found and did not open yet is read from here."""
+def test_a_file_deleted_before_its_turn_is_delivered_by_the_same_pass(tmp_path: Path, command: str) -> None:
+    """The sink recovers before the pass gives up: files found but not yet opened are read from what is held."""
     home = Home(tmp_path)
     paths = [session(home, 20) for _ in range(4)]
     with Sink(then=Answer(503)) as sink:
@@ -88,8 +88,8 @@ def test_what_is_deleted_before_its_turn_came_arrives_with_the_same_pass(tmp_pat
         assert held(agent) == []
 
 
-def test_what_is_written_and_deleted_while_a_sink_is_down_arrives(tmp_path: Path) -> None:
-    """The pass that met the failing sink does not end before the outage; what comes meanwhile is held all the same."""
+def test_a_file_written_and_deleted_while_the_sink_is_down_arrives(tmp_path: Path) -> None:
+    """The pass that met the failing sink lasts as long as the outage, but what is written meanwhile is held, too."""
     home = Home(tmp_path)
     session(home, 5)
     with Sink(then=Answer(503)) as sink:
@@ -106,7 +106,7 @@ def test_what_is_written_and_deleted_while_a_sink_is_down_arrives(tmp_path: Path
         assert held(agent) == []
 
 
-def test_a_sink_that_works_costs_no_link(tmp_path: Path) -> None:
+def test_a_sink_that_works_causes_no_links(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session(home, 5)
     with Sink() as sink:
@@ -129,7 +129,7 @@ def test_one_failed_request_leaves_nothing_behind(tmp_path: Path) -> None:
         assert path.stat().st_nlink == 1
 
 
-def test_one_failed_request_of_a_glance_leaves_nothing_behind_and_makes_nobody_walk(tmp_path: Path) -> None:
+def test_one_failed_request_of_a_glance_leaves_nothing_behind_and_causes_no_walk(tmp_path: Path) -> None:
     home, clock = Home(tmp_path), Clock()
     made = home.session()
     made.prompt("before")

@@ -1,4 +1,4 @@
-"""Swept, with the real program: `scan` and `run` hold what a failing sink does not take, and deliver it afterwards."""
+"""Swept, with the real program: `scan` and `run` hold what a failing sink does not accept, and deliver it later."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def session(home: Home, prompts: int = 5) -> Path:
     return made.path
 
 
-def test_a_scan_that_fails_holds_what_the_next_one_sends(tmp_path: Path) -> None:
+def test_a_failed_scan_holds_what_the_next_one_delivers(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = session(home)
     with Sink(then=Answer(503)) as sink:
@@ -48,7 +48,7 @@ def test_reset_forget_drops_what_is_held(tmp_path: Path) -> None:
         assert sink.ids() == []
 
 
-def test_a_service_delivers_what_was_swept_while_its_sink_was_down(tmp_path: Path) -> None:
+def test_a_service_delivers_files_swept_while_its_sink_was_down(tmp_path: Path) -> None:
     home = Home(tmp_path)
     paths = [session(home) for _ in range(3)]
     with Sink(then=Answer(503)) as sink:
@@ -69,14 +69,14 @@ IN_A_MOUNT = 'mount -t tmpfs tmpfs "$1" && cp -a "$2/." "$1" && shift 2 && exec 
 
 
 def can_mount() -> bool:
-    """Whether this user may mount in a namespace of its own."""
+    """Whether this user may mount in its own namespace."""
     probe = ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
     return bool(shutil.which("unshare")) and subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.skipif("not can_mount()", reason="needs the right to mount in a namespace of its own")
 def test_a_root_on_another_mount_is_copied_and_delivered(tmp_path: Path) -> None:
-    """The root is a mount in the agent's own namespace, and goes with it: of the originals nothing is left."""
+    """The root is a mount in the agent's own namespace and disappears with it: nothing is left of the originals."""
     home = Home(tmp_path)
     session(home)
     saved = home.root.rename(tmp_path / "saved")

@@ -1,6 +1,7 @@
-"""Writers as Claude Code and its surroundings are: they append all the time, and now and then do something to a file.
+"""Writers that act like Claude Code and its surroundings: they keep appending, and now and then do something to a file.
 
-Each record carries a mark of its own; `written` are those that a collector must not lose. A writer owns its files.
+Each record carries a mark of its own; `written` has the marks that the collector must not lose. Each writer has its own
+files.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ POISON = "-poison"
 
 
 class Writer(threading.Thread):
-    """One session after another."""
+    """Writes one session after another."""
 
     def __init__(self, home: Home, number: int, seed: int) -> None:
         super().__init__(name=f"writer-{number}", daemon=True)
@@ -38,7 +39,7 @@ class Writer(threading.Thread):
         self._in_file = 0
 
     def run(self) -> None:
-        """Appends, and does something to the file now and then."""
+        """Appends, and now and then does something to the file."""
         faults: list[Callable[[], None]] = [
             self.move, self.replace_atomically, self.tear_a_line, self.append_nothing_useful, self.hide_behind_a_fifo,
             self.hide_behind_a_directory, self.hard_link, self.set_the_clock, self.rewrite_without_the_first,
@@ -53,19 +54,19 @@ class Writer(threading.Thread):
                 self._go_on_elsewhere()
 
     def _go_on_elsewhere(self) -> None:
-        """In a new session, or in an old one: their number is bounded, so that memory must be flat."""
+        """Goes on in a new session or an old one; their number is bounded, so memory must stay flat."""
         self._in_file = 0
         self._paths.append(self._path)
         is_new = len(self._paths) < FILES
         self._path = self._new_path() if is_new else self._paths.pop(self.chance.randrange(len(self._paths)))
 
     def stop(self) -> None:
-        """Ends with whole lines."""
+        """Stops after a whole line."""
         self._closing.set()
         self.join()
 
     def append(self, count: int) -> None:
-        """A few records, sometimes in two pieces."""
+        """Appends a few records, sometimes in two pieces."""
         data = b"".join(self._record() for _ in range(count))
         cut = self.chance.randrange(len(data)) if self.chance.random() < 0.2 else len(data)
         with self._path.open("ab", buffering=0) as file:
@@ -89,37 +90,37 @@ class Writer(threading.Thread):
         return path
 
     def move(self) -> None:
-        """To another project, or within it."""
+        """Moves the file to another name, in the same project or another."""
         goal = self._new_path()
         self._path.rename(goal)
         self._path = goal
 
     def replace_atomically(self) -> None:
-        """Another inode, the same bytes."""
+        """Replaces the file by one with the same bytes and another inode."""
         replace_atomically(self._path, self._path.read_bytes())
 
     def rewrite_without_the_first(self) -> None:
-        """A scrub: the first line changes its length, the rest stays; in its place a record that says so."""
+        """Rewrites the file with a new record in front, so that all other lines move."""
         first, _, rest = self._path.read_bytes().partition(b"\n")
         replace_atomically(self._path, self._record() + first + b"\n" + rest)
 
     def tear_a_line(self) -> None:
-        """A record without its end, with the next one after it."""
+        """Appends a record without its end, followed directly by the next one."""
         with self._path.open("ab") as file:
             file.write(b'{"type":"user","uuid":"torn","message":{"role":"user","content":"what was')
         self.append(1)
 
     def append_nothing_useful(self) -> None:
-        """What a power loss leaves."""
+        """Appends the kind of bytes that a power loss leaves."""
         with self._path.open("ab") as file:
             file.write(self.chance.choice([b"\0" * 5000 + b"\n", b"\xff\xfe garbage\n", b"\r\n\n \n", b"[1,2]\n"]))
 
     def hide_behind_a_fifo(self) -> None:
-        """The file is a FIFO for a moment."""
+        """Replaces the file by a FIFO for a moment."""
         self._hide(os.mkfifo, os.unlink)
 
     def hide_behind_a_directory(self) -> None:
-        """The file is a directory for a moment."""
+        """Replaces the file by a directory for a moment."""
         self._hide(os.mkdir, os.rmdir)
 
     def _hide(self, put: Callable[[Path], None], take: Callable[[Path], None]) -> None:
@@ -131,13 +132,13 @@ class Writer(threading.Thread):
         hidden.rename(self._path)
 
     def hard_link(self) -> None:
-        """The same file under a second name, until there are too many."""
+        """Gives the file a second name, and removes the oldest such name once there are too many."""
         self._links.append(self._new_path())
         os.link(self._path, self._links[-1])
         if len(self._links) > LINKS:
             self._links.pop(0).unlink()
 
     def set_the_clock(self) -> None:
-        """The file's time jumps."""
+        """Sets the file's time to some other year."""
         moment = self.chance.choice([0, 2_000_000_000, 4_000_000_000])
         os.utime(self._path, (moment, moment))
