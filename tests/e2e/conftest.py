@@ -1,4 +1,4 @@
-"""What stories about what a sink says of prompts need: some prompts."""
+"""Prompts for the tests of what a sink may answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.build import Home
 
 @pytest.fixture
 def prompts(home: Home) -> list[str]:
-    """Twenty prompts to send; the one in the middle is what a picky sink dislikes."""
+    """Twenty prompts to send; one in the middle is the one that a picky sink refuses."""
     session = home.session()
     texts = [f"prompt {number}" if number != 11 else "poison" for number in range(20)]
     for text in texts:

@@ -1,4 +1,4 @@
-"""What happens twice arrives twice, once each, across restarts and an upgrade."""
+"""What happens twice arrives as two events, each sent once, across restarts and an upgrade."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.sink import Sink
 
 
 @pytest.mark.parametrize("is_upgrade", [False, True])
-def test_a_restart_in_the_middle_of_bookkeeping_sends_nothing_again_and_gives_the_same_ids(
+def test_a_restart_between_records_without_uuids_repeats_nothing_and_gives_the_same_ids(
     home: Home, sink: Sink, agent: Agent, tmp_path: Path, is_upgrade: bool
 ) -> None:
     session = home.session()

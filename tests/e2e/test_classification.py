@@ -54,14 +54,14 @@ def test_any_2xx_acknowledges(sink: Sink, agent: Agent, prompts: list[str], stat
 
 
 @pytest.mark.parametrize("body", [b"<html>ok", b"{", b'{"rejected": "7"}', b'{"rejected": {"id": 3}}', b"\xff\x00"])
-def test_a_2xx_with_a_body_that_makes_no_sense_acknowledges(sink: Sink, agent: Agent, body: bytes) -> None:
+def test_a_2xx_with_a_meaningless_body_acknowledges(sink: Sink, agent: Agent, body: bytes) -> None:
     sink.then = Answer(200, {"Content-Type": "application/json"}, body)
     result = agent.scan()
     assert result.code == 0, result.stderr
     assert agent.scan().ledger["lines"] == 0
 
 
-def test_what_the_body_rejects_is_quarantined(sink: Sink, agent: Agent, prompts: list[str]) -> None:
+def test_an_event_rejected_in_the_body_is_quarantined(sink: Sink, agent: Agent, prompts: list[str]) -> None:
     sink.then = rejecting(is_poison, "too poisonous")
     result = agent.scan()
     assert result.code == QUARANTINED
@@ -82,7 +82,7 @@ def test_gigabytes_of_answer_are_not_read(sink: Sink, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
-def test_the_same_batch_is_tried_again_until_it_is_taken(
+def test_the_same_batch_is_tried_again_until_it_is_accepted(
     sink: Sink, agent: Agent, prompts: list[str], status: int
 ) -> None:
     sink.answer(Answer(status), Answer(status))
@@ -119,7 +119,7 @@ def test_retry_after_is_honoured_in_both_forms(sink: Sink, agent: Agent, value: 
         return Answer(429, {"Retry-After": later})
 
     sink.answer(answer)
-    # Everything in one batch, however slowly a busy machine reads.
+    # Everything goes into one batch, however slowly a busy machine reads.
     result = agent.scan(COLLECTOR_RETRY__MAX_INTERVAL="60", COLLECTOR_BATCH__LINGER="60")
     assert result.code == 0, result.stderr
     first, second = sink.posts
@@ -127,7 +127,7 @@ def test_retry_after_is_honoured_in_both_forms(sink: Sink, agent: Agent, value: 
 
 
 @pytest.mark.parametrize("value", ["99999999", "-5", "soon", "Thu, 01 Jan 2099 00:00:00 GMT", "1e999"])
-def test_an_absurd_retry_after_keeps_nobody_waiting_for_ever(sink: Sink, agent: Agent, value: str) -> None:
+def test_an_absurd_retry_after_does_not_cause_an_endless_wait(sink: Sink, agent: Agent, value: str) -> None:
     sink.answer(Answer(503, {"Retry-After": value}))
     result = agent.scan()
     assert result.code == 0, result.stderr
@@ -178,7 +178,7 @@ def test_an_event_that_is_too_large_alone_is_cut(home: Home, sink: Sink, agent: 
     assert long[0]["truncated"] == {"text": 50_000}
 
 
-def test_a_sink_that_finds_everything_too_large_halts_instead_of_quarantining_everybody(
+def test_a_sink_that_finds_everything_too_large_halts_and_quarantines_nothing(
     sink: Sink, agent: Agent, prompts: list[str]
 ) -> None:
     sink.then = Answer(413)
@@ -207,7 +207,7 @@ def test_one_poison_event_costs_exactly_itself(sink: Sink, agent: Agent, prompts
 
 
 @pytest.mark.parametrize("status", [400, 422])
-def test_a_sink_that_refuses_everything_halts_instead_of_quarantining_everybody(
+def test_a_sink_that_refuses_everything_halts_and_quarantines_nothing(
     sink: Sink, agent: Agent, prompts: list[str], status: int
 ) -> None:
     sink.then = Answer(status)

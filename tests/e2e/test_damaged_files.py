@@ -1,4 +1,4 @@
-"""A file that nobody will ever mend is set aside once, and said; it does not make every scan end with 3."""
+"""A file that will never be repaired is quarantined and reported once, and does not make every scan exit with 3."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.build import Home
 from tests.inside import Inside
 from tests.sink import Sink
 
-KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
+KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # has the shape of a key, but is nobody's
 
 
-def test_a_damaged_index_is_quarantined_once_and_looked_at_again_when_it_changes(tmp_path: Path) -> None:
+def test_a_damaged_index_is_quarantined_once_and_read_again_when_it_changes(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session = home.session()
     session.prompt("all is well")
@@ -37,7 +37,7 @@ def test_a_damaged_index_is_quarantined_once_and_looked_at_again_when_it_changes
                 line for line in agent.run("status", *agent.places()).stdout.splitlines() if line.startswith("damaged")
             ]
 
-        assert scan(damaged, age=0) == (3, 0, {"incomplete": 1})  # somebody may be writing it at this moment
+        assert scan(damaged, age=0) == (3, 0, {"incomplete": 1})  # it may be half written
         assert scan() == (3, 0, {"incomplete": 1})
         assert status() == []
         assert scan(damaged) == (3, 1, {})
@@ -47,13 +47,13 @@ def test_a_damaged_index_is_quarantined_once_and_looked_at_again_when_it_changes
         entries = [json.loads(line) for line in quarantine.read_text().splitlines()]
         assert [entry["reason"] for entry in entries] == ["damaged file"]
         assert KEY not in json.dumps(entries)
-        assert scan(damaged + b"}") == (3, 1, {})  # another damage is another entry
+        assert scan(damaged + b"}") == (3, 1, {})  # different damage is another entry
         assert scan(data) == (0, 0, {})
         assert status() == []
         assert any(event["kind"] == "session_index" for event in sink.events)
 
 
-def test_what_an_earlier_version_left_alone_as_incomplete_is_looked_at(tmp_path: Path) -> None:
+def test_a_file_that_an_earlier_version_skipped_as_incomplete_is_read_again(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session = home.session()
     session.prompt("all is well")
@@ -86,7 +86,7 @@ NESTED = (
 )
 
 
-def test_lines_that_nest_deep_are_delivered_redacted_wherever_they_nest(tmp_path: Path) -> None:
+def test_deeply_nested_lines_are_delivered_and_redacted_wherever_they_nest(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = home.session().path
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""People are told what leaves, once and plainly; where it is asked for, nothing leaves before they agree."""
+"""People are told once and plainly what leaves; where agreement is required, nothing leaves before they agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.build import Home
 from tests.inside import Inside
 from tests.sink import Sink
 
-# No name server knows it, so a scan tries in vain.
+# No name server knows this host, so a scan cannot reach it.
 FAR = {"COLLECTOR_SINK__URL": "https://sink.invalid/events", "COLLECTOR_RETRY__MAX_WAIT": "0"}
 
 
@@ -27,20 +27,20 @@ def agent(tmp_path: Path) -> Iterator[Inside]:
 
 
 def told(agent: Inside, *words: str, **environment: str) -> str:
-    """What a scan towards another machine says on stderr."""
+    """What a scan that sends to another machine says on stderr."""
     given = ["scan", "--root", str(agent.home.root), "--state", str(agent.state), *words]
     return agent.run(*given, env=FAR | environment).stderr
 
 
-def test_the_first_scan_towards_another_machine_says_once_what_leaves(agent: Inside) -> None:
+def test_the_first_scan_to_another_machine_says_once_what_leaves(agent: Inside) -> None:
     first = told(agent)
     assert "collector sends to https://sink.invalid/events, at the level content: what people type" in first
     assert "`collector exclude PATH` leaves a project out" in first
     assert "collector sends" not in told(agent)
-    # What leaves is another thing now, so it is said anew.
+    # Something else leaves now, so it is stated again.
     changed = told(agent, COLLECTOR_CAPTURE__LEVEL="metadata")
     assert "at the level metadata: kinds, ids, times, counts" in changed
-    assert "collector sends" not in agent.scan().stderr  # to this very machine
+    assert "collector sends" not in agent.scan().stderr  # this one goes to this machine
 
 
 def test_nothing_leaves_before_somebody_agrees(agent: Inside) -> None:
@@ -53,11 +53,11 @@ def test_nothing_leaves_before_somebody_agrees(agent: Inside) -> None:
     agreed = agent.run("agree", "--state", str(agent.state), env=FAR | asked)
     assert agreed.stdout.endswith("Agreed.\n")
     assert "Nothing was read or sent" not in told(agent, **asked)
-    # Other words are not what was agreed to.
+    # A changed text is not the one that was agreed to.
     assert "Nothing was read or sent" in told(agent, **(asked | {"COLLECTOR_DISCLOSURE__TEXT": "Other words."}))
 
 
-def test_a_sink_on_this_machine_may_pass_on_what_it_is_sent_so_it_is_asked_about_too(agent: Inside) -> None:
+def test_a_sink_on_this_machine_needs_agreement_too_because_it_may_pass_events_on(agent: Inside) -> None:
     asked = {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}
     assert "nobody has acknowledged what would be sent" in agent.scan(**asked).stderr
     assert agent.sink is not None
@@ -79,7 +79,7 @@ def test_the_configuration_ends_with_the_same_statement(agent: Inside) -> None:
     assert json.loads(agent.run("config", "show", "--json", env=FAR).stdout)["disclosure"] == [shown]
 
 
-def test_a_statement_is_about_what_is_in_force() -> None:
+def test_the_statement_describes_the_settings_in_force() -> None:
     def settings(**given: object) -> Settings:
         return Settings.model_validate(given)
 

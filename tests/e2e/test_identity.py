@@ -1,4 +1,4 @@
-"""Who sends: machine, installation, account and labels, as a receiver sees them."""
+"""Who an event is from: machine, installation, account and labels, as a receiver sees them."""
 
 from __future__ import annotations
 

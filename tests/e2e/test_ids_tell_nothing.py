@@ -1,6 +1,6 @@
-"""Promises 3 and 5: an id, or a hash of Claude Code's own, cannot be used to try out what of a record stays here.
+"""Promises 3 and 5: neither an id nor one of Claude Code's own hashes helps to guess the part of a record kept here.
 
-Whoever holds the events knows how ids are made (docs/events.md) and nearly the whole record, and guesses the rest.
+The attacker has the events, knows how ids are made (docs/events.md) and nearly the whole record, and guesses the rest.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ NO_PROMPTS = {"COLLECTOR_CAPTURE__PROMPTS": "false"}
 
 
 def guessed(record: dict[str, Any]) -> str:
-    """The id of a line of the prompt history, from the right guess."""
+    """The id that somebody would compute for a line of the prompt history after guessing it right."""
     return blake2b(b"record\0" + orjson.dumps(record, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
 
 
 def ids(home: Home, place: Path, environment: dict[str, str] | None = None) -> list[str]:
-    """What the events of a first scan are called; that of the prompt history comes last."""
+    """The ids of a first scan's events; that of the prompt history comes last."""
     with Sink() as sink:
         agent: Agent = Inside(home, sink, environment)
         agent.state = place / "state.json"
@@ -38,21 +38,21 @@ def ids(home: Home, place: Path, environment: dict[str, str] | None = None) -> l
 
 @pytest.fixture
 def told(home: Home) -> str:
-    """A prompt with a uuid and one in the history, of which a secret stays here; what the latter may not be called."""
+    """Writes a secret as a prompt with a uuid and as one in the history; returns the id the latter must not have."""
     home.session().prompt(SECRET)
     return guessed(orjson.loads(home.history(SECRET).path.read_bytes()))
 
 
 @pytest.mark.parametrize("environment", [{}, NO_PROMPTS, METADATA], ids=["content", "no prompts", "metadata"])
-def test_an_id_does_not_tell_what_stays_here(
+def test_an_id_does_not_reveal_what_stays_here(
     home: Home, told: str, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     first = ids(home, tmp_path / "one", environment)
     assert told not in first
     (tmp_path / "one" / "state.json").unlink()
-    assert ids(home, tmp_path / "one", environment) == first  # read again by the same installation: the same ids
+    assert ids(home, tmp_path / "one", environment) == first  # the same installation gives the same ids again
     other = ids(home, tmp_path / "two", environment)
-    assert other[0] == first[0]  # a uuid tells nothing, and names a record everywhere
+    assert other[0] == first[0]  # a uuid reveals nothing, so its record has the same id everywhere
     assert other[1] not in (told, first[1])
 
 
@@ -73,7 +73,7 @@ def test_machines_that_share_the_fleets_key_agree(home: Home, told: str, tmp_pat
 
 
 def test_an_event_keeps_its_id_wherever_it_is_sent_from(home: Home, told: str, tmp_path: Path) -> None:
-    """From the transcript, from the quarantine and from the store."""
+    """It is sent from the transcript, from the quarantine and from the store."""
     stored: Agent = Inside(home, None, {"COLLECTOR_SINK__TYPE": "store"})
     assert stored.scan().ledger["delivered"] == 2
     with Sink(then=rejecting(lambda event: True)) as sink:
@@ -88,7 +88,7 @@ def test_an_event_keeps_its_id_wherever_it_is_sent_from(home: Home, told: str, t
         assert len({event["id"] for event in sink.events} - {told}) == 2
 
 
-def test_claude_codes_own_hashes_do_not_tell_what_stays_here(home: Home, sink: Sink, tmp_path: Path) -> None:
+def test_claude_codes_own_hashes_do_not_reveal_what_stays_here(home: Home, sink: Sink, tmp_path: Path) -> None:
     message = {"content": [{"text": SECRET, "type": "text"}], "role": "user"}
     found = sha256(orjson.dumps(message, option=orjson.OPT_SORT_KEYS)).hexdigest()
     session = home.session()
@@ -108,5 +108,5 @@ def test_claude_codes_own_hashes_do_not_tell_what_stays_here(home: Home, sink: S
     assert found[:16].encode() not in sink.raw_bytes
     calls = [event["attributes"] for event in sink.events if event.get("record_type") == "api-request"]
     asked, again = ({*call["tail"], call["shape_hash"], call["request_digest"]} for call in calls)
-    assert len(asked) == 1  # what is equal stays so
+    assert len(asked) == 1  # equal hashes stay equal
     assert asked.isdisjoint(again)  # another installation has another key

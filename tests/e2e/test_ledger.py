@@ -1,4 +1,4 @@
-"""Promises 1, 2, 3, 8 and 9 on a home that holds every source and every record type."""
+"""Promises 1, 2, 3, 8 and 9 on a home with every source and every record type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE_AT_A_TIME = {"COLLECTOR_SINK__WINDOW": "1"}
 
 
 def lines_below(root: Path) -> int:
-    """How many lines the readable sources of a root hold, counted without the agent's code."""
+    """How many lines the readable sources of a root have, counted without the agent's code."""
     count = 0
     for path in [*root.glob("projects/**/*.jsonl"), root / "history.jsonl"]:
         lines = path.read_bytes().splitlines()
@@ -44,7 +44,7 @@ def test_the_ledger_balances_over_every_source_and_record_type(home: Home, sink:
     assert files["seen"] == files["read"] + files["unchanged"] + sum(files["skipped"].values())
 
 
-def test_every_event_has_an_id_of_its_own_and_says_where_it_comes_from(home: Home, sink: Sink, agent: Agent) -> None:
+def test_every_event_has_an_id_and_says_where_it_comes_from(home: Home, sink: Sink, agent: Agent) -> None:
     home.with_everything()
     agent.scan()
     for event in sink.events:
@@ -123,7 +123,7 @@ def test_a_stub_and_an_empty_file_are_read_from_their_start_once_they_grow(
 
 
 def conversation(home: Home) -> Session:
-    """A session of records that have uuids."""
+    """A session whose records all have uuids."""
     session = home.session()
     session.prompt("Fix the login bug")
     session.tool_result(session.tool_call(), "total 0")
@@ -141,7 +141,7 @@ def conversation(home: Home) -> Session:
         pytest.param(lambda session: os.utime(session.path, (1, 1)), id="restored mtime"),
     ],
 )
-def test_what_happens_to_a_file_makes_no_new_ids(
+def test_no_change_to_a_file_creates_new_ids(
     home: Home, sink: Sink, agent: Agent, change: Callable[[Session], object]
 ) -> None:
     session = conversation(home)
@@ -206,7 +206,7 @@ def test_nothing_is_written_below_the_root(home: Home, sink: Sink, agent: Agent)
     assert looks() == before
 
 
-def test_what_the_agent_keeps_is_for_its_user_alone(home: Home, sink: Sink, agent: Agent) -> None:
+def test_the_agents_own_files_are_private(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.with_everything()
     session.raw(b"not json\n")
     agent.scan()
@@ -216,7 +216,7 @@ def test_what_the_agent_keeps_is_for_its_user_alone(home: Home, sink: Sink, agen
     assert stat.S_IMODE(agent.directory.stat().st_mode) == 0o700
 
 
-def test_a_line_that_cannot_be_read_costs_itself_only(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_line_that_cannot_be_parsed_costs_only_itself(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.session()
     session.prompt("before")
     session.raw(b'{"type":"user", oh no\n')

@@ -1,4 +1,4 @@
-"""A home whose name is not UTF-8, such as one from the days of Latin-1: everything works there as anywhere else."""
+"""In a home whose path is not UTF-8, such as one from the days of Latin-1, everything works as usual."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
-def test_a_scan_sends_all_and_remembers_it(home: Home) -> None:
+def test_a_scan_sends_everything_and_remembers_it(home: Home) -> None:
     with Sink() as sink:
         agent = Agent(home, sink, {"COLLECTOR_HEARTBEAT__INTERVAL": "300"})
         assert [agent.scan().assert_balanced().ledger["delivered"] for _ in range(2)] == [1, 0]
@@ -34,7 +34,7 @@ def test_a_scan_into_the_embedded_store_remembers_it(home: Home) -> None:
     assert (second.code, second.ledger["lines"]) == (0, 0), second.stderr
 
 
-def test_the_service_says_that_it_is_there_and_how_far_it_is(home: Home) -> None:
+def test_the_service_reports_its_heartbeat_and_progress(home: Home) -> None:
     with Sink() as sink:
         agent = Agent(home, sink, {"COLLECTOR_HEARTBEAT__INTERVAL": "1"})
         with agent.start() as running:

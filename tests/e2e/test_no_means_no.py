@@ -1,4 +1,4 @@
-"""At the level metadata no word that anybody said reaches the sink, the heartbeat or the log, on any way there."""
+"""At the level metadata, no word that anybody said reaches the sink, the heartbeat or the log by any route."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ METADATA = {
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """Words wherever somebody may put them: a project, its branch, tools, agents, new records, torn lines."""
+    """A home with a word wherever somebody may put one: project, branch, tools, agents, new records, torn lines."""
     home = Home(tmp_path)
     session = home.session(project=f"-work-{WORD}")
     session.cwd = f"/work/{WORD}"
@@ -59,7 +59,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def retry(agent: Agent, sink: Sink) -> Result:
-    """Sends again what is quarantined, at the level metadata."""
+    """Retries what is quarantined, at the level metadata."""
     environment = METADATA | {"COLLECTOR_SINK__URL": sink.url}
     return agent.run("quarantine", "retry", "--all", "--state", str(agent.state), env=environment)
 
@@ -70,7 +70,7 @@ def sink() -> Iterator[Sink]:
         yield sink
 
 
-def test_no_word_leaves_on_any_way(home: Home, sink: Sink) -> None:
+def test_no_word_leaves_by_any_route(home: Home, sink: Sink) -> None:
     agent: Agent = Inside(home, sink)
     scan = agent.scan(**METADATA)
     assert scan.ledger["delivered"] > 8
@@ -85,7 +85,7 @@ def test_no_word_leaves_on_any_way(home: Home, sink: Sink) -> None:
     assert len({event["project"] for event in sink.events if "project" in event}) == 1
 
 
-def test_what_was_quarantined_with_words_is_sent_without_them(home: Home) -> None:
+def test_an_event_quarantined_with_words_is_retried_without_them(home: Home) -> None:
     said = []
 
     def refuse_once(event: dict[str, Any]) -> bool:

@@ -1,4 +1,5 @@
-"""Offsets belong to a sink: a new one gets the history, the old one goes on where it was, and nothing is diverted."""
+"""Offsets belong to a sink: a new one gets the history, the old one continues where it was, and neither takes away
+events from the other."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from tests.sink import Answer, Sink, poison
 
 
 class Laptop:
-    """A home with one session, and the command with whatever sink is asked for."""
+    """A home with one session, and the command with any sink."""
 
     def __init__(self, directory: Path) -> None:
         self.home = Home(directory)
@@ -23,7 +24,7 @@ class Laptop:
         self.agent = Inside(self.home)
 
     def scan(self, sink: Sink | None, *flags: str, **environment: str) -> tuple[int, int]:
-        """What was delivered, and what the ledger says still waits."""
+        """Scans; returns how many events were delivered, and the lag in the ledger."""
         self.agent.sink = sink
         self.result = self.agent.scan(*flags, **environment).assert_balanced()
         assert self.result.code == 0, self.result.stderr
@@ -44,7 +45,7 @@ def texts(sink: Sink) -> list[str]:
     return [event["text"] for event in sink.events]
 
 
-def test_a_new_sink_gets_what_the_embedded_store_has_already(laptop: Laptop) -> None:
+def test_a_new_sink_gets_what_the_embedded_store_already_has(laptop: Laptop) -> None:
     with Sink() as sink:
         laptop.agent.sink = None
         assert (
@@ -52,14 +53,14 @@ def test_a_new_sink_gets_what_the_embedded_store_has_already(laptop: Laptop) -> 
         )
         assert laptop.scan(None) == (2, 0)
         assert "all history so far is sent" in laptop.result.stderr
-        assert "new sink" not in laptop.result.stderr  # there was no other
+        assert "new sink" not in laptop.result.stderr  # there was no other sink before
         before = laptop.status(sink)
         assert (before["lag"], before["offsets"]["is_new"]) == (laptop.session.size, True)  # type: ignore[index]
         assert laptop.scan(sink) == (2, 0)
         assert "history waits for a new sink" in laptop.result.stderr
         assert texts(sink) == ["one", "two"]
         laptop.session.prompt("three")
-        assert laptop.scan(None) == (1, 0)  # the store goes on where it was
+        assert laptop.scan(None) == (1, 0)  # the store continues where it was
         assert "history waits" not in laptop.result.stderr
         assert laptop.scan(sink) == (1, 0)
         assert texts(sink) == ["one", "two", "three"]
@@ -68,7 +69,7 @@ def test_a_new_sink_gets_what_the_embedded_store_has_already(laptop: Laptop) -> 
         assert other.endswith("/events.db")
 
 
-def test_a_sink_under_a_new_address_is_the_same_when_the_configuration_says_so(laptop: Laptop) -> None:
+def test_a_sink_with_a_new_address_is_the_same_sink_if_configured_so(laptop: Laptop) -> None:
     with Sink() as old, Sink() as new:
         laptop.scan(old)
         laptop.session.prompt("three")
@@ -79,7 +80,7 @@ def test_a_sink_under_a_new_address_is_the_same_when_the_configuration_says_so(l
         told = laptop.status(new, **said)
         assert told["offsets"]["formerly"] == [old.url]  # type: ignore[index]
         assert told["offsets"]["others"] == []  # type: ignore[index]
-        # Said too late, it still counts for what the new address has not been sent.
+        # Even if it is configured too late, it counts for whatever the new address has not been sent.
         with Sink() as third:
             laptop.session.prompt("four")
             third.then = Answer(503)
@@ -100,7 +101,7 @@ def test_from_now_leaves_history_out_once_and_says_so(laptop: Laptop) -> None:
         with laptop.session.path.open("ab") as file:
             file.write(b'1,"message":{"content":"whole"}}\n')
         laptop.session.prompt("three")
-        assert laptop.scan(sink, "--from-now") == (2, 0)  # as a unit file would say it at every start
+        assert laptop.scan(sink, "--from-now") == (2, 0)  # as a unit file would pass it at every start
         assert texts(sink) == ["whole", "three"]
         left_out = laptop.status(sink)["offsets"]["left_out"]  # type: ignore[index]
         assert left_out["sources"] == 2
@@ -128,13 +129,13 @@ def test_a_quarantined_event_is_not_retried_at_another_sink(laptop: Laptop) -> N
         assert other.posts == []
 
 
-def test_what_one_sink_has_and_another_has_not_stays_held_until_both_have_it(laptop: Laptop) -> None:
+def test_a_file_stays_held_until_every_sink_has_it(laptop: Laptop) -> None:
     held = laptop.agent.state.with_name("state.held")
     with Sink(then=Answer(503)) as down, Sink() as up:
         laptop.agent.sink = down
         assert laptop.agent.scan("--max-wait", "0").code == 75
         laptop.session.path.unlink()
-        assert laptop.scan(up) == (2, 0)  # it takes what is held for the other, and lets go of nothing
+        assert laptop.scan(up) == (2, 0)  # it reads what is held for the other, and releases nothing
         assert laptop.scan(up) == (0, 0)
         assert len(list(held.glob("*.jsonl"))) == 1
         down.clear_script()

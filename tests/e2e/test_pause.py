@@ -1,4 +1,4 @@
-"""Off is off: a pause and `enabled = false` hold back everything, on every way out, until a person says otherwise."""
+"""Off is off: a pause or `enabled = false` holds back everything, on every route out, until a person says otherwise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(agent: Agent, *words: str, code: int = 0) -> str:
     return result.stdout
 
 
-def test_nothing_leaves_a_paused_machine_on_any_way(home: Home, sink: Sink, agent: Agent) -> None:
+def test_nothing_leaves_a_paused_machine_by_any_route(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("written before")
     assert "until `collector resume`" in command(agent, "pause")
     paused = agent.scan(**BEATS)
@@ -48,8 +48,8 @@ def test_nothing_leaves_a_paused_machine_on_any_way(home: Home, sink: Sink, agen
     assert "It was not paused." in command(agent, "resume")
 
 
-def test_a_pause_needs_no_configuration_that_is_right(home: Home, sink: Sink, agent: Agent) -> None:
-    # That of the agent may be another one, or one from before somebody edited it.
+def test_a_pause_works_without_a_valid_configuration(home: Home, sink: Sink, agent: Agent) -> None:
+    # The running agent may have another configuration, or the one from before somebody edited it.
     home.session().prompt("no")
     no_url = {"COLLECTOR_SINK__TYPE": "otlp"}
     assert "Paused until" in agent.run("pause", "--state", str(agent.state), env=no_url).stdout
@@ -72,12 +72,12 @@ def test_the_configuration_can_switch_it_off(home: Home, sink: Sink, agent: Agen
 
 
 @pytest.mark.parametrize("how_long", ["2", "two hours", "0h", "-1h"])
-def test_a_duration_that_is_none_is_refused(agent: Agent, how_long: str) -> None:
+def test_an_invalid_duration_is_refused(agent: Agent, how_long: str) -> None:
     command(agent, "pause", "--for", how_long, code=2)
 
 
-def test_nothing_tells_again_what_was_left_out(home: Home, sink: Sink, agent: Agent) -> None:
-    # An index is read whole whenever it changes, and a session is summed up long after.
+def test_nothing_written_later_reveals_what_was_left_out(home: Home, sink: Sink, agent: Agent) -> None:
+    # An index is read whole whenever it changes, and a session may be summarized long afterwards.
     home.pen.now = datetime.now(UTC) - timedelta(hours=1)
     agent.scan()
     command(agent, "pause")
@@ -120,7 +120,7 @@ def test_nothing_tells_again_what_was_left_out(home: Home, sink: Sink, agent: Ag
     assert agent.scan().ledger["delivered"] == 15
 
 
-def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: Sink, agent: Agent) -> None:
+def test_what_was_left_out_stays_out_when_a_file_is_rewritten(home: Home, sink: Sink, agent: Agent) -> None:
     home.pen.now = datetime.now(UTC) - timedelta(hours=1)
     session = home.session()
     session.prompt("old, with a pass word in it")
@@ -129,7 +129,7 @@ def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: 
     home.pen.now += timedelta(hours=2)
     session.prompt("new")
     home.history("also new", session_id=session.session_id)
-    for path in (session.path, history.path):  # as somebody does who scrubs what should not be there
+    for path in (session.path, history.path):  # as somebody does to scrub what should not be there
         path.write_bytes(path.read_bytes().replace(b"pass word", b"xxxxxxxxx").replace(b"old", b"old, too"))
     assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}
     for more in (
@@ -144,7 +144,9 @@ def test_what_was_left_out_stays_so_where_a_file_is_rewritten(home: Home, sink: 
     assert {event["text"] for event in sink.events} == {"new", "also new", "of the fork"}
 
 
-def test_a_summary_of_what_was_left_out_stays_so_where_that_is_taken_out(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_summary_of_what_was_left_out_stays_out_after_garbage_collection(
+    home: Home, sink: Sink, agent: Agent
+) -> None:
     home.pen.now = datetime.now(UTC) - timedelta(hours=1)
     session = home.session()
     session.prompt("canary")
@@ -160,7 +162,7 @@ def test_a_summary_of_what_was_left_out_stays_so_where_that_is_taken_out(home: H
     assert {event.get("text") for event in sink.events} == {None, "new", "newer"}
 
 
-def test_what_was_out_of_sight_when_the_rest_was_left_out_is_left_out_too(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_project_unmounted_during_the_leaving_out_is_left_out_too(home: Home, sink: Sink, agent: Agent) -> None:
     home.pen.now = datetime.now(UTC) - timedelta(hours=1)
     session = home.session()
     session.prompt("before")
@@ -173,11 +175,13 @@ def test_what_was_out_of_sight_when_the_rest_was_left_out_is_left_out_too(home: 
     away.rename(session.path.parent)
     home.pen.now += timedelta(hours=2)
     session.prompt("after")
-    assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 2}  # and what was sent before
+    assert agent.scan().assert_balanced().ledger["skipped"] == {
+        "left_out": 2
+    }  # "before", though it was sent, and "during"
     assert [event["text"] for event in sink.events] == ["before", "after"]
 
 
-def test_what_the_pause_was_for_reaches_no_sink_that_comes_later(home: Home, sink: Sink, agent: Agent) -> None:
+def test_what_was_left_out_after_a_pause_reaches_no_later_sink(home: Home, sink: Sink, agent: Agent) -> None:
     now = datetime.now(UTC)
     home.pen.now = now - timedelta(hours=2)
     session = home.session()
@@ -196,7 +200,7 @@ def test_what_the_pause_was_for_reaches_no_sink_that_comes_later(home: Home, sin
     home.pen.now = now + timedelta(hours=1)
     unknown = home.session()
     unknown.path.unlink()
-    unknown.path.symlink_to(os.devnull)  # nobody can say when it began
+    unknown.path.symlink_to(os.devnull)  # nobody can tell when it began
     newer = home.session()
     newer.prompt("newer")
     for each in (unknown, newer):
@@ -219,7 +223,7 @@ def test_what_the_pause_was_for_reaches_no_sink_that_comes_later(home: Home, sin
         assert last.requests == []
 
 
-def test_a_clock_that_was_wrong_when_it_was_asked_keeps_nothing_back(home: Home, sink: Sink, agent: Agent) -> None:
+def test_leaving_out_with_a_wrong_clock_holds_back_nothing_later(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("before")
     agent.scan("--from-now")
     state = json.loads(agent.state.read_text())
@@ -230,7 +234,7 @@ def test_a_clock_that_was_wrong_when_it_was_asked_keeps_nothing_back(home: Home,
     assert [event["text"] for event in sink.events] == ["after"]
 
 
-def test_what_the_pause_was_for_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:
+def test_what_was_written_during_a_pause_can_be_left_out_for_good(home: Home, sink: Sink, agent: Agent) -> None:
     session = home.session()
     session.prompt("before")
     agent.scan()

@@ -1,4 +1,4 @@
-"""A person says no to a project, and nothing of it arrives: in no stream, whatever the project is called."""
+"""When a person excludes a project, nothing of it arrives in any stream, whatever the project is called."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAMES = {
 
 
 def everything_of(home: Home, directory: str, project: str) -> None:
-    """Every stream that a project leaves: a session, subagents, a journal, the history, an index."""
+    """Writes every stream that a project has: a session, subagents, a journal, the history, an index."""
     session = home.session(project=project)
     session.cwd = directory
     session.prompt("canary prompt")
@@ -61,7 +61,7 @@ def test_nothing_of_an_excluded_project_arrives(tmp_path: Path, sink: Sink, name
     assert not [event for event in sink.events if "canary" in str(event) or directory in str(event)]
 
 
-def test_a_home_that_had_another_name_is_the_same_home(tmp_path: Path, sink: Sink) -> None:
+def test_an_exclusion_below_the_home_covers_the_homes_former_names(tmp_path: Path, sink: Sink) -> None:
     home, names = Home(tmp_path), ("/home/old-name", "/Users/ada", "/root")
     for name in names:
         everything_of(home, f"{name}/private/diary", key_of(f"{name}/private/diary"))
@@ -73,8 +73,8 @@ def test_a_home_that_had_another_name_is_the_same_home(tmp_path: Path, sink: Sin
     assert {event["text"] for event in sink.events} == {f"open, of {name}" for name in names}
 
 
-def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp_path: Path, sink: Sink) -> None:
-    # The history, an index and a workflow name only where a session was started, wherever it has gone from there.
+def test_nothing_typed_in_an_excluded_directory_arrives_by_another_stream(tmp_path: Path, sink: Sink) -> None:
+    # The history, an index and a workflow only name where a session was started, wherever it went from there.
     home = Home(tmp_path)
     sessions = [home.session(project="-work-mono") for _ in range(2)]
     for session, inside in zip(sessions, ("/work/mono/open", "/work/mono/secret"), strict=True):
@@ -106,7 +106,7 @@ def test_what_was_typed_in_an_excluded_directory_arrives_under_no_other_name(tmp
     ]
 
 
-def test_where_a_session_moved_to_is_not_told_either(tmp_path: Path, sink: Sink) -> None:
+def test_an_excluded_directory_that_a_session_moved_to_is_not_named(tmp_path: Path, sink: Sink) -> None:
     home = Home(tmp_path)
     session = home.session(project="-work-mono")
     session.cwd = "/work/mono"
@@ -123,7 +123,7 @@ def test_where_a_session_moved_to_is_not_told_either(tmp_path: Path, sink: Sink)
     assert [event["text"] for event in sink.events if "text" in event] == ["in the open", "back again"]
 
 
-def test_what_is_left_of_a_transcript_tells_nothing_of_what_was_taken_out(tmp_path: Path, sink: Sink) -> None:
+def test_after_garbage_collection_a_transcript_reveals_nothing_excluded(tmp_path: Path, sink: Sink) -> None:
     home = Home(tmp_path)
     agent = Agent(home, sink, {"COLLECTOR_PROJECTS__EXCLUDE": "/work/mono/secret"})
     session = home.session(project="-work-mono")
@@ -148,7 +148,7 @@ def test_the_same_home_without_a_filter_gives_everything(tmp_path: Path, sink: S
     assert [word for word in words if f"canary {word}" not in str(sink.events)] == []
 
 
-def test_what_is_no_longer_excluded_is_sent_from_its_start(tmp_path: Path, sink: Sink) -> None:
+def test_a_project_that_is_no_longer_excluded_is_sent_from_its_start(tmp_path: Path, sink: Sink) -> None:
     home = Home(tmp_path)
     session = home.session(project="-work-private")
     session.cwd = "/work/private"
@@ -169,14 +169,14 @@ def test_preview_status_and_doctor_leave_out_the_same(tmp_path: Path, sink: Sink
 
 
 @pytest.mark.parametrize("command", ["scan", "run", "preview", "status"])
-def test_a_glob_that_cannot_be_matched_ends_every_command_with_the_key_named(tmp_path: Path, command: str) -> None:
+def test_a_glob_that_cannot_be_matched_ends_every_command_and_names_its_key(tmp_path: Path, command: str) -> None:
     agent = Agent(Home(tmp_path), environment={"COLLECTOR_PROJECTS__INCLUDE": '["/work/[z-a]"]'})
     result = agent.run(command, *agent.places())
     assert (result.code, "projects.include: '/work/[z-a]'" in result.stderr) == (78, True), result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_an_include_list_takes_only_what_it_names(tmp_path: Path, sink: Sink) -> None:
+def test_an_include_list_collects_only_what_it_names(tmp_path: Path, sink: Sink) -> None:
     home = Home(tmp_path)
     for project, directory in (("-work-app", "/work/app"), ("-work-app-two", "/work/app-two"), ("-tmp", "/tmp")):
         everything_of(home, directory, project)

@@ -1,4 +1,4 @@
-"""What a sink says of the events that it took: short of some, packed though nobody asked for that, or a bomb."""
+"""What a sink says about the events it accepted: it may omit some, compress the answer unasked, or send a bomb."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ PACKERS: dict[str, Callable[[], Any]] = {
 
 
 def pack(encoding: str, piece: bytes, times: int = 1) -> bytes:
-    """So many of these pieces, without a moment at which they are in memory."""
+    """Compresses `times` copies of a piece without ever having all of them in memory."""
     packer = PACKERS[encoding]()
     return b"".join([*(packer.compress(piece) for _ in range(times)), packer.flush()])
 
 
 def packed(rule: Callable[[Request], Answer], encoding: str) -> Callable[[Request], Answer]:
-    """What this rule answers, packed without having been asked for that."""
+    """The answer of this rule, compressed although nobody asked for that."""
 
     def answer(request: Request) -> Answer:
         plain = rule(request)
@@ -43,7 +43,7 @@ def packed(rule: Callable[[Request], Answer], encoding: str) -> Callable[[Reques
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
-def test_what_a_packed_answer_rejects_is_quarantined(sink: Sink, agent: Agent, encoding: str) -> None:
+def test_an_event_rejected_in_a_compressed_answer_is_quarantined(sink: Sink, agent: Agent, encoding: str) -> None:
     sink.then = packed(rejecting(is_poison), encoding)
     result = agent.scan()
     assert result.code == QUARANTINED, result.stderr
@@ -52,21 +52,23 @@ def test_what_a_packed_answer_rejects_is_quarantined(sink: Sink, agent: Agent, e
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is that of Linux")
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
-def test_a_bomb_for_an_answer_is_not_unpacked(sink: Sink, agent: Agent, encoding: str) -> None:
+def test_a_decompression_bomb_is_not_unpacked(sink: Sink, agent: Agent, encoding: str) -> None:
     sink.then = Answer(200, {"Content-Encoding": encoding}, pack(encoding, b" " * 1_000_000, times=1000))
     code, peak, said = scan_with(4_000_000_000, agent)
     assert code == 0, said
     assert peak < 250_000_000
 
 
-def test_an_answer_that_cannot_be_unpacked_is_said(sink: Sink, agent: Agent) -> None:
+def test_an_answer_that_cannot_be_decompressed_is_reported(sink: Sink, agent: Agent) -> None:
     sink.then = Answer(200, {"Content-Encoding": "br"}, b"\x0b\x02\x80{}\x03")
     result = agent.scan()
     assert result.code == 0, result.stderr
     assert result.stderr.count("packs its answers in a way that cannot be read here") == 1
 
 
-def test_what_an_answer_does_not_account_for_is_kept(sink: Sink, agent: Agent, prompts: list[str]) -> None:
+def test_events_that_an_answer_does_not_account_for_are_quarantined(
+    sink: Sink, agent: Agent, prompts: list[str]
+) -> None:
     sink.then = lambda request: Answer(
         200, {}, json.dumps({"accepted": len(request.events) - 3, "duplicate": 1, "rejected": []}).encode()
     )
@@ -77,7 +79,7 @@ def test_what_an_answer_does_not_account_for_is_kept(sink: Sink, agent: Agent, p
     assert kept.count(b"perhaps rejected by the sink: 2 of 20") == len(prompts)
 
 
-def test_a_sink_that_counts_only_what_is_new_to_it_is_believed_and_quoted(sink: Sink, agent: Agent) -> None:
+def test_a_sink_that_accepted_fewer_events_is_believed_and_quoted(sink: Sink, agent: Agent) -> None:
     sink.then = lambda request: Answer(200, {}, b'{"accepted": 0}')
     result = agent.scan()
     assert result.code == 0, result.stderr
@@ -85,7 +87,7 @@ def test_a_sink_that_counts_only_what_is_new_to_it_is_believed_and_quoted(sink: 
 
 
 @pytest.mark.parametrize("page", [b"<!DOCTYPE html>\n<html><title>Wi-Fi", b"\n<HTML lang='en'><body>Blocked"])
-def test_a_portal_that_answers_in_place_of_the_sink_is_remarked_on(sink: Sink, agent: Agent, page: bytes) -> None:
+def test_a_web_page_that_answers_in_place_of_the_sink_is_reported(sink: Sink, agent: Agent, page: bytes) -> None:
     sink.then = Answer(200, {"Content-Type": "text/html"}, page)
     result = agent.scan()
     assert result.code == 0, result.stderr
@@ -94,9 +96,11 @@ def test_a_portal_that_answers_in_place_of_the_sink_is_remarked_on(sink: Sink, a
     assert "took an event, and remarked: it answers with a web page" in doctor
 
 
-def test_what_a_bulk_answer_leaves_out_is_not_delivered(sink: Sink, agent: Agent, prompts: list[str]) -> None:
+def test_events_missing_from_a_bulk_answer_do_not_count_as_delivered(
+    sink: Sink, agent: Agent, prompts: list[str]
+) -> None:
     def short(request: Request) -> Answer:
-        """Stores all but the last of several, and is silent about that one."""
+        """Stores all but the last of several events, and does not mention that one."""
         ids = [json.loads(line)["create"]["_id"] for line in request.body.splitlines()[::2]]
         done = ids[:-1] if len(ids) > 1 else ids
         items = [{"create": {"_id": each, "status": 409 if each in stored else 201}} for each in done]

@@ -1,4 +1,4 @@
-"""`collector resend --from-store`: what was swept before a sink came is in the store, and from there it is sent."""
+"""`collector resend --from-store`: what was swept before there was a sink is in the store, and is sent from there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.inside import Inside
 from tests.redact.secrets import secret
 from tests.sink import Answer, Sink, rejecting
 
-KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # the shape of a key, and nobody's
+KEY = "AKIA" + "Q7RSTUVWXY2ZABCD"  # has the shape of a key, but is nobody's
 
 
 class Laptop:
-    """Whose transcripts went into the embedded store, and were swept."""
+    """A laptop whose transcripts went into the embedded store and were then swept."""
 
     def __init__(self, directory: Path) -> None:
         self.home = Home(directory)
@@ -30,7 +30,7 @@ class Laptop:
             session.path.unlink()
 
     def resend(self, sink: Sink | None, *flags: str, code: int = 0, env: dict[str, str] | None = None) -> int:
-        """How many were delivered."""
+        """Resends; returns how many events were delivered."""
         where = ["--sink-url", sink.url] if sink else []
         command = ("resend", "--from-store", "--json", "--state", str(self.agent.state), *where, *flags)
         self.result = self.agent.run(*command, env=env)
@@ -58,7 +58,7 @@ def test_everything_in_the_store_is_sent_once_with_its_marks(laptop: Laptop) -> 
         assert laptop.agent.scan().ledger["delivered"] == 0
 
 
-def test_a_call_that_was_stopped_is_gone_on_with(laptop: Laptop) -> None:
+def test_an_interrupted_resend_continues_where_it_stopped(laptop: Laptop) -> None:
     with Sink(Answer(), Answer(), then=Answer(503)) as sink:
         laptop.resend(sink, "--max-wait", "0", code=75)
         assert len(sink.events) == 2
@@ -67,7 +67,7 @@ def test_a_call_that_was_stopped_is_gone_on_with(laptop: Laptop) -> None:
         assert len({event["id"] for event in sink.events}) == 4
 
 
-def test_no_means_no_on_this_way_too(laptop: Laptop) -> None:
+def test_exclusions_and_the_level_apply_to_a_resend(laptop: Laptop) -> None:
     with Sink() as sink:
         said_no = {"COLLECTOR_PROJECTS__EXCLUDE": "/work/secret", "COLLECTOR_CAPTURE__LEVEL": "metadata"}
         assert laptop.resend(sink, env=said_no) == 2
@@ -78,14 +78,14 @@ def test_no_means_no_on_this_way_too(laptop: Laptop) -> None:
 
 
 @pytest.mark.parametrize("off", [{"COLLECTOR_ENABLED": "false"}, {"COLLECTOR_DISCLOSURE__REQUIRE_ACK": "true"}])
-def test_off_is_off_on_this_way_too(laptop: Laptop, off: dict[str, str]) -> None:
+def test_a_resend_sends_nothing_while_sending_is_off(laptop: Laptop, off: dict[str, str]) -> None:
     with Sink() as sink:
         laptop.resend(sink, code=3, env=off)
         assert "Nothing is sent" in laptop.result.stderr
         assert sink.requests == []
 
 
-def test_what_a_switch_keeps_here_still_tells_which_words_are_secrets(tmp_path: Path) -> None:
+def test_fields_that_a_switch_keeps_here_still_reveal_which_words_are_secrets(tmp_path: Path) -> None:
     home, name = Home(tmp_path), secret("drawn", 3)
     text = {"type": "text", "text": f"I look for {name}."}
     call = {"type": "tool_use", "id": "toolu_1", "name": "mcp__crm__find", "input": {"customer_name": name}}
@@ -101,7 +101,7 @@ def test_what_a_switch_keeps_here_still_tells_which_words_are_secrets(tmp_path: 
         assert name not in json.dumps(sink.events)
 
 
-def test_what_a_session_says_after_it_was_where_nothing_is_read_stays_here(tmp_path: Path) -> None:
+def test_what_a_session_says_about_an_excluded_directory_stays_here(tmp_path: Path) -> None:
     home = Home(tmp_path)
     session = home.session("-work-app")
     for session.cwd in ("/work/app", "/work/secret", "/work/app"):
@@ -109,7 +109,7 @@ def test_what_a_session_says_after_it_was_where_nothing_is_read_stays_here(tmp_p
     session.record({"type": "ai-title", "aiTitle": "title of a secret", "sessionId": session.session_id})
     home.history("typed in secret", project="/work/app", session_id=session.session_id)
     with Sink(then=rejecting(lambda event: "secret" in event["text"])) as sink:
-        roots = f"{home.root},{home.path}"  # in the other one nothing is known of the session
+        roots = f"{home.root},{home.path}"  # the second root knows nothing about the session
         agent = Inside(home, environment={"COLLECTOR_PROJECTS__EXCLUDE": "/work/secret", "COLLECTOR_ROOTS": roots})
         everything = {"COLLECTOR_PROJECTS__EXCLUDE": ""}
         assert agent.scan(**everything).ledger["delivered"] == 5
@@ -126,7 +126,7 @@ def test_what_a_session_says_after_it_was_where_nothing_is_read_stays_here(tmp_p
         assert again == ["in /work/app", "in /work/app"]
 
 
-def test_only_what_is_asked_for(laptop: Laptop) -> None:
+def test_a_resend_can_be_limited_by_time(laptop: Laptop) -> None:
     with Sink() as sink:
         assert laptop.resend(sink, "--since", "2100-01-01") == 0
         assert laptop.resend(sink, "--since", "2000-01-01") == 4
@@ -138,7 +138,9 @@ def test_only_what_is_asked_for(laptop: Laptop) -> None:
 @pytest.mark.parametrize(
     ("exclude", "kinds"), [("[]", {"user_prompt", "stats"}), ('["/work/secret"]', {"user_prompt"})]
 )
-def test_statistics_over_all_projects_stay_where_one_is_excluded(tmp_path: Path, exclude: str, kinds: set[str]) -> None:
+def test_statistics_over_all_projects_stay_here_if_one_is_excluded(
+    tmp_path: Path, exclude: str, kinds: set[str]
+) -> None:
     home = Home(tmp_path)
     home.session().prompt("hello")
     home.stats()

@@ -1,4 +1,4 @@
-"""Which directories are read when nobody says, when somebody does, and which projects are left out."""
+"""Which directories are read, by default and when configured, and which projects are left out."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def texts(sink: Sink) -> set[str]:
 
 
 def scan(agent: Agent, *flags: str, **environment: str) -> int:
-    """A scan that is not told where the root is."""
+    """Runs a scan without telling it where the root is."""
     sink = agent.sink
     assert sink is not None
     places = ["--state", str(agent.state), "--sink-url", sink.url]
     return agent.run("scan", *places, *flags, env=environment).code
 
 
-def test_by_itself_it_finds_both_usual_places(both: tuple[Home, Home], sink: Sink, agent: Agent) -> None:
+def test_by_default_both_usual_directories_are_found(both: tuple[Home, Home], sink: Sink, agent: Agent) -> None:
     assert scan(agent) == 0
     assert texts(sink) == {"in ~/.claude", "in ~/.config/claude"}
 
 
-def test_the_variable_of_claude_code_names_one_or_several(both: tuple[Home, Home], sink: Sink, agent: Agent) -> None:
+def test_claude_codes_variable_names_one_or_several_roots(both: tuple[Home, Home], sink: Sink, agent: Agent) -> None:
     home, other = both
     assert scan(agent, CLAUDE_CONFIG_DIR=str(other.root)) == 0
     assert texts(sink) == {"in ~/.config/claude"}
@@ -51,7 +51,7 @@ def test_a_flag_comes_before_everything(both: tuple[Home, Home], sink: Sink, age
     assert texts(sink) == {"in ~/.claude"}
 
 
-def test_a_file_that_is_reached_by_two_roots_keeps_its_ids(both: tuple[Home, Home], sink: Sink, agent: Agent) -> None:
+def test_a_file_reached_through_two_roots_keeps_its_ids(both: tuple[Home, Home], sink: Sink, agent: Agent) -> None:
     home, _ = both
     link = home.path / "link"
     link.symlink_to(home.root)
@@ -67,7 +67,7 @@ def test_a_file_that_is_reached_by_two_roots_keeps_its_ids(both: tuple[Home, Hom
         ("EXCLUDE", "/work/secret", {"-work-wanted", "-work-other"}),
     ],
 )
-def test_a_project_that_is_not_wanted_stays_home(
+def test_nothing_of_an_unwanted_project_is_sent(
     home: Home, sink: Sink, agent: Agent, setting: str, value: str, expected: set[str]
 ) -> None:
     for name in ("-work-wanted", "-work-secret", "-work-other"):

@@ -1,4 +1,4 @@
-"""Every event that leaves is one that the published schema allows, also when half of it was redacted."""
+"""Every event that leaves conforms to the published schema, even if half of it was redacted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def assert_valid(sink: Sink) -> None:
         assert not errors, (event["kind"], errors)
 
 
-def test_every_event_is_as_the_schema_says(home: Home, sink: Sink, agent: Agent) -> None:
+def test_every_event_conforms_to_the_schema(home: Home, sink: Sink, agent: Agent) -> None:
     home.with_everything()
     agent.scan()
     assert sink.events
@@ -32,14 +32,14 @@ def test_every_event_is_as_the_schema_says(home: Home, sink: Sink, agent: Agent)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_redacted_event_is_as_the_schema_says(home: Home, sink: Sink, agent: Agent, shape: str) -> None:
+def test_a_redacted_event_conforms_to_the_schema(home: Home, sink: Sink, agent: Agent, shape: str) -> None:
     fill(home, Planter(shape))
     agent.scan()
     assert sink.events
     assert_valid(sink)
 
 
-def test_without_text_an_event_is_as_the_schema_says(home: Home, sink: Sink, agent: Agent) -> None:
+def test_an_event_at_the_level_metadata_conforms_to_the_schema(home: Home, sink: Sink, agent: Agent) -> None:
     home.session().prompt("only the shape of this may leave")
     home.with_everything()
     agent.scan(COLLECTOR_CAPTURE__LEVEL="metadata")

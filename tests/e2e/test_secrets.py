@@ -1,7 +1,7 @@
 """Promise 5: no secret leaves, in any field of any record; none reaches the state, the quarantine, the store or a log.
 
-Every string of every record gets a made-up secret of its own, so a leak says where it came through. The secrets are put
-together here from random letters: none of them has ever opened anything.
+Every string of every record gets a made-up secret of its own, so that a leak shows where it came from. The secrets are
+derived from hashes here: none of them has ever opened anything.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tests.build import Home, Record, every_record
 from tests.inside import Inside
 from tests.sink import Answer, Sink, poison, rejecting
 
-# What decides how a record is read; planted in a test of its own.
+# Keys that decide how a record is read; their values are planted in a test of their own.
 STRUCTURE = {"type", "subtype", "role", "operation", "timestamp"}
 
 
 def letters(seed: str) -> str:
-    """Sixteen letters and digits as AWS uses them, made from a seed."""
+    """Sixteen letters and digits as in AWS keys, made from a seed."""
     return base64.b32encode(hashlib.sha256(seed.encode()).digest()).decode()[:16]
 
 
@@ -45,7 +45,7 @@ SHAPES: dict[str, Callable[[str], tuple[str, str]]] = {
 
 
 class Planter:
-    """Plants a secret of its own into every string; `places` says which secret stands where."""
+    """Plants a different secret into every string; `places` tells which secret is where."""
 
     def __init__(self, shape: str) -> None:
         self.shape = SHAPES[shape]
@@ -58,7 +58,7 @@ class Planter:
         return text
 
     def plant(self, value: Any, place: str, left_alone: Iterable[str] = STRUCTURE) -> Any:
-        """The value with a secret in every string."""
+        """The value, with a secret in every string."""
         if isinstance(value, str):
             return f"{value} {self.secret(place)}"
         if isinstance(value, list):
@@ -71,7 +71,7 @@ class Planter:
         return value
 
     def assert_kept_home(self, result: Result, agent: Agent, sink: Sink | None) -> None:
-        """Looks for every secret in everything that left or stayed outside the root."""
+        """Looks for every secret in everything that was sent, printed, or written outside the root."""
         found = {f"kept in {path.name}": data for path, data in agent.kept().items()}
         found |= {"stdout": result.stdout.encode(), "stderr": result.stderr.encode()}
         if sink is not None:
@@ -90,7 +90,7 @@ def named_records() -> Iterator[tuple[str, Record]]:
 
 
 def fill(home: Home, planter: Planter) -> None:
-    """A home in which every source and every record type holds secrets."""
+    """Fills a home with secrets in every source and every record type."""
     session = home.session()
     for name, record in named_records():
         session.record(planter.plant(record, name))
@@ -126,7 +126,7 @@ def test_no_secret_reaches_the_embedded_store(home: Home) -> None:
 
 
 @pytest.mark.parametrize("shape", ["access key", "assignment"])
-def test_no_secret_in_what_names_a_record_leaves(home: Home, sink: Sink, agent: Agent, shape: str) -> None:
+def test_no_secret_in_a_structural_key_leaves(home: Home, sink: Sink, agent: Agent, shape: str) -> None:
     planter = Planter(shape)
     session = home.session()
     for name, record in named_records():
@@ -145,7 +145,7 @@ def test_no_secret_in_a_key_leaves(home: Home, sink: Sink, agent: Agent) -> None
     backups = {f"/work/{planter.secret('path key')}.py": {"version": 1}}
     snapshot = {"messageId": "m", "trackedFileBackups": backups, "timestamp": session.pen.timestamp()}
     session.record({"type": "file-history-snapshot", "messageId": "m", "snapshot": snapshot})
-    # Keys of the program's own are spelled our way, which would make another text of these.
+    # Claude Code's own keys are converted to our spelling, which would turn these secrets into different texts.
     for kind in ("attachment", "system", "cost-state", "a-type-of-tomorrow"):
         inner = {planter.secret(f"{kind} inner"): 1}
         session.record({"type": kind, "attachment": inner, planter.secret(kind): "x", "modelUsage": {"m": inner}})
@@ -157,7 +157,7 @@ def test_no_secret_in_a_key_leaves(home: Home, sink: Sink, agent: Agent) -> None
     assert [place for core, place in planter.places.items() if core.lower() in sent] == []
 
 
-def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> None:
+def test_no_secret_is_cut_before_it_is_found(home: Home, sink: Sink) -> None:
     session = home.session()
     token = f"ghp_{mixed('patch')}{mixed('cut')}"[:40]
     for before in range(49_930, 49_970, 4):
@@ -169,8 +169,8 @@ def test_no_secret_is_cut_in_two_before_it_is_found(home: Home, sink: Sink) -> N
     assert token[:12].encode() not in sink.raw_bytes
 
 
-def test_no_secret_loses_what_tells_it(home: Home, sink: Sink) -> None:
-    # What attachments looked like to the model is sent but for the lines that were sent before: `-----BEGIN` is one.
+def test_no_secret_is_separated_from_the_text_that_gives_it_away(home: Home, sink: Sink) -> None:
+    # An attachment's rendered text is sent without the lines that were sent before, and `-----BEGIN` is one of them.
     planter, session = Planter("assignment"), home.session()
     for number in range(3):
         lines = [
@@ -182,7 +182,7 @@ def test_no_secret_loses_what_tells_it(home: Home, sink: Sink) -> None:
         text = "\n".join(["Its key:", f"-----BEGIN {name}-----", *lines, f"-----END {name}-----", "Use it well."])
         for each in (text, f"Its password:\n{password}\nUse that well, too."):
             session.record({"type": "attachment", "attachment": {"type": "note"}, "rendered": [each]})
-        # A list of lines, as some tools take and give them, has the key line by line.
+        # Some tools take and return lists of lines, where the key is split into its lines.
         session.tool_call("Write", {"path": "a", "lines": text.splitlines(keepends=True)})
         session.tool_result(None, result={"cells": [{"source": text.splitlines(), "outputs": [1, "ok"]}]})
     result = Inside(home, sink).scan()
@@ -233,7 +233,7 @@ def test_no_secret_of_a_refused_event_reaches_the_quarantine(home: Home, sink: S
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, 75), (400, 3), (307, 75), (503, 75)])
-def test_what_a_sink_says_is_not_repeated_with_its_secrets(
+def test_secrets_in_a_sinks_answer_are_not_repeated(
     home: Home, sink: Sink, agent: Agent, status: int, code: int
 ) -> None:
     planter = Planter("access key")
@@ -245,7 +245,7 @@ def test_what_a_sink_says_is_not_repeated_with_its_secrets(
     planter.assert_kept_home(result, agent, sink)
 
 
-def test_a_token_in_the_path_of_a_sink_is_told_nowhere(home: Home, sink: Sink) -> None:
+def test_a_token_in_the_path_of_a_sink_is_shown_nowhere(home: Home, sink: Sink) -> None:
     planter, session = Planter("assignment"), home.session()
     session.raw(b"torn\n")
     session.prompt("hello")
@@ -261,7 +261,7 @@ def test_a_token_in_the_path_of_a_sink_is_told_nowhere(home: Home, sink: Sink) -
         planter.assert_kept_home(agent.run(*command.split(), *places), agent, None)
     known = json.loads(agent.state.read_text())["sink"]
     assert known["address"].startswith(f"http://127.0.0.1:{sink.port}/http/secret-")
-    agent.state.write_text(agent.state.read_text().replace(known["address"], url))  # as earlier versions wrote it
+    agent.state.write_text(agent.state.read_text().replace(known["address"], url))  # as an earlier version wrote it
     assert agent.scan().ledger["lines"] == 0
 
 
@@ -274,7 +274,7 @@ def test_the_reason_of_a_rejection_is_redacted(home: Home, sink: Sink, agent: Ag
     planter.assert_kept_home(result, agent, sink)
 
 
-def test_redaction_leaves_the_rest_of_the_text(home: Home, sink: Sink, agent: Agent) -> None:
+def test_redaction_leaves_the_rest_of_the_text_intact(home: Home, sink: Sink, agent: Agent) -> None:
     planter = Planter("access key")
     home.session().prompt(f"Deploy with {planter.secret('prompt')} to the test stage")
     agent.scan()

@@ -1,4 +1,4 @@
-"""What one event tells about a later one of its session survives a restart between the two, and holds in previews."""
+"""What one event reveals about a later one of its session survives a restart in between, and applies to previews."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from tests.redact.secrets import secret
 from tests.sink import Sink
 
 
-def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
-    home: Home, sink: Sink, agent: Agent
-) -> None:
+def test_secrets_found_before_the_committed_offset_are_redacted_after_it(home: Home, sink: Sink, agent: Agent) -> None:
     found, printed, typed = secret("drawn", 5), "falcon-otter-12", secret("drawn", 6)
     session = home.session()
     dump = session.tool_call("Bash", {"command": "cat .env"})
@@ -24,7 +22,7 @@ def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
     session.tool_call("mcp__browser__browser_type", {"element": "Password textbox", "ref": "e25", "text": typed})
     other = session.tool_call("Bash", {"command": "ps aux"})
     session.tool_result(other, f"root 4211 0.0 ./probe {found} --fast")
-    preview = agent.run("preview", "--raw", *agent.places())  # a process of its own, which has seen nothing before
+    preview = agent.run("preview", "--raw", *agent.places())  # another process, which has seen nothing before
     assert preview.code == 0, preview.stderr
     shown = preview.stdout
     assert (found in shown, printed in shown, typed in shown, "./probe" in shown) == (False, False, False, True)
@@ -34,7 +32,7 @@ def test_a_call_and_a_find_before_the_committed_offset_are_remembered_behind_it(
     assert (found in sent, printed in sent, typed in sent, "./probe" in sent) == (False, False, False, True)
 
 
-def test_what_was_told_where_nothing_is_read_is_a_secret_elsewhere(home: Home, sink: Sink) -> None:
+def test_a_secret_from_an_excluded_directory_is_redacted_elsewhere(home: Home, sink: Sink) -> None:
     told = secret("drawn", 9)
     session = home.session(project="-work-app")
     for session.cwd in ("/work/app/secret", "/work/app"):
@@ -46,7 +44,7 @@ def test_what_was_told_where_nothing_is_read_is_a_secret_elsewhere(home: Home, s
     assert (texts[0].startswith("./probe [REDACTED:"), texts[1:]) == (True, ["the same in both"])
 
 
-def test_what_stays_here_still_tells_which_words_are_secrets(home: Home, sink: Sink) -> None:
+def test_fields_that_stay_here_still_reveal_which_words_are_secrets(home: Home, sink: Sink) -> None:
     told, given, printed = secret("drawn", 7), secret("drawn", 8), "falcon-otter-13"
     session = home.session()
     session.prompt(f"DB_PASSWORD={told}")

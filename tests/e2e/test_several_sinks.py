@@ -1,4 +1,4 @@
-"""Several sinks: each has offsets, a level and a filter of its own, and a dead one delays nobody."""
+"""Several sinks: each has its own offsets, level and filter, and a dead one delays no other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.sink import Answer, Sink, poison
 
 
 class Laptop:
-    """A home with two projects, and a configuration with an engine, an archive, and the embedded store."""
+    """A home with two projects, and a configuration with an engine, an archive and the embedded store."""
 
     def __init__(self, directory: Path, engine: Sink, archive: Sink) -> None:
         self.home = Home(directory)
@@ -41,7 +41,7 @@ class Laptop:
         self.config.write_text(sinks)
 
     def scan(self, *flags: str) -> tuple[int, dict[str, int]]:
-        """The exit code, and what was delivered to each."""
+        """Scans; returns the exit code, and how many events were delivered to each sink."""
         self.result = self.agent.scan(*flags)
         told = self.result.assert_balanced().ledger
         delivered = {name: each["delivered"] for name, each in told["sinks"].items()}
@@ -60,11 +60,11 @@ def texts(sink: Sink) -> set[str]:
     return {event["text"] for event in sink.events if event["kind"] == "user_prompt"}
 
 
-def test_each_gets_what_it_may_have_and_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_each_sink_gets_what_it_may_have_and_keeps_its_own_offsets(tmp_path: Path) -> None:
     with Sink() as engine, Sink() as archive:
         laptop = Laptop(tmp_path, engine, archive)
         assert laptop.scan() == (0, {"engine": 2, "archive": 1, "store": 2})
-        assert laptop.result.ledger["skipped"] == {"progress": 3}  # which each of them has skipped
+        assert laptop.result.ledger["skipped"] == {"progress": 3}  # each sink skips it once
         assert [event for event in engine.events if "text" in event] == []
         assert texts(archive) == {"app 1"}
         laptop.app.prompt("app 2")
@@ -83,14 +83,14 @@ def test_each_gets_what_it_may_have_and_goes_on_where_it_was(tmp_path: Path) -> 
         shown = laptop.agent.run("status", *laptop.agent.places()).stdout
         headings = [line for line in shown.splitlines() if line.startswith("---")]
         assert headings == ["--- engine", "--- archive", "--- store"]
-        laptop.app.path.unlink()  # what the archive has not got is held for it
+        laptop.app.path.unlink()  # it is held for the archive, which does not have it yet
         archive.clear_script()
         assert laptop.scan() == (0, {"engine": 0, "archive": 1, "store": 0})
         assert texts(archive) == {"app 1", "app 2"}
         assert not list(laptop.agent.directory.glob("*.held"))
 
 
-def test_a_sink_with_a_name_may_move_and_one_without_a_name_goes_on_beside_it(tmp_path: Path) -> None:
+def test_a_named_sink_may_move_and_an_unnamed_one_works_beside_it(tmp_path: Path) -> None:
     with Sink() as engine, Sink() as archive:
         laptop = Laptop(tmp_path, engine, archive)
         laptop.agent.environment["COLLECTOR_SINK__URL"] = archive.url
@@ -100,7 +100,7 @@ def test_a_sink_with_a_name_may_move_and_one_without_a_name_goes_on_beside_it(tm
         assert laptop.scan() == (0, {"[sink]": 0, "engine": 0})
 
 
-def test_commands_act_on_each_sink_or_on_the_one_that_is_named(tmp_path: Path) -> None:
+def test_commands_act_on_every_sink_or_on_the_named_one(tmp_path: Path) -> None:
     with Sink(then=poison(lambda event: event["text"].endswith("1"))) as picky, Sink() as other:
         laptop = Laptop(tmp_path, other, picky)
         laptop.app.prompt("app 2")
@@ -130,12 +130,12 @@ def test_commands_act_on_each_sink_or_on_the_one_that_is_named(tmp_path: Path) -
         assert said("resend", "--from-store", "--sink", "archive", "--json")
 
 
-def test_an_hour_without_one_of_them_is_nothing_to_the_other(tmp_path: Path) -> None:
+def test_an_hour_long_outage_of_one_sink_does_not_affect_the_other(tmp_path: Path) -> None:
     home, clock = Home(tmp_path), Clock()
     session = home.session()
 
     class OneOf(Steps):
-        """The service of one of them."""
+        """The service for one of the two sinks."""
 
         def settings(self) -> Any:
             return super().settings().one(self.name)
@@ -168,7 +168,7 @@ def test_an_hour_without_one_of_them_is_nothing_to_the_other(tmp_path: Path) -> 
         assert texts(engine) == texts(archive)
 
 
-def test_killed_in_the_middle_each_is_sent_what_it_lacks(tmp_path: Path) -> None:
+def test_after_a_kill_each_sink_is_sent_what_it_lacks(tmp_path: Path) -> None:
     with Sink() as engine, Sink() as archive:
         home = Home(tmp_path)
         session: Session = home.session()
@@ -199,8 +199,8 @@ def test_killed_in_the_middle_each_is_sent_what_it_lacks(tmp_path: Path) -> None
         assert lags == [0, 0]
 
 
-def test_when_one_cannot_run_none_does_and_the_reason_is_said(tmp_path: Path) -> None:
-    """The service manager starts all of them again, and a person reads why."""
+def test_if_one_sink_cannot_run_none_does_and_the_reason_is_given(tmp_path: Path) -> None:
+    """The service manager starts all of them again, and a person can read why."""
     with Sink() as engine, Sink() as archive:
         laptop = Laptop(tmp_path, engine, archive)
         agent = Agent(laptop.home, environment=laptop.agent.environment)
@@ -220,7 +220,7 @@ def test_when_one_cannot_run_none_does_and_the_reason_is_said(tmp_path: Path) ->
         ('[[sinks]]\nname = "a"\nlevle = "full"\n', "sinks.0.levle"),
     ],
 )
-def test_what_is_wrong_with_one_is_said(tmp_path: Path, sinks: str, said: str) -> None:
+def test_an_invalid_sink_is_reported(tmp_path: Path, sinks: str, said: str) -> None:
     home = Home(tmp_path)
     (tmp_path / "collector.toml").write_text(sinks)
     result = Inside(home).run("scan", "--config", str(tmp_path / "collector.toml"))

@@ -1,4 +1,4 @@
-"""A scan that is asked to stop ends at once, loses nothing, and does not claim that all was acknowledged."""
+"""A scan that is asked to stop ends at once, loses nothing, and does not claim that everything was acknowledged."""
 
 from __future__ import annotations
 

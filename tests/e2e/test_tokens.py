@@ -1,4 +1,4 @@
-"""Promise 4: what `collector report` adds up is what was used, however often and wherever the rows stand."""
+"""Promise 4: the totals of `collector report` are what was used, however often and wherever the rows appear."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def with_a_synthetic_answer(session: Session) -> None:
 
 
 def progress(session: Session) -> Record:
-    """A subagent's answer as the progress records of 2.1.12 to 2.1.72 hold it."""
+    """A subagent's answer as the progress records of versions 2.1.12 to 2.1.72 contain it."""
     message = {"model": "claude-haiku-4-5", "id": "msg_01agent", "type": "message", "role": "assistant"}
     row = {
         "type": "assistant",
@@ -114,14 +114,14 @@ def test_the_report_counts_each_message_once(home: Home, write: Callable[[Sessio
     assert totals["cache_creation_tokens"] == usage(0)["cache_creation_input_tokens"]
 
 
-def test_iterations_repeat_the_numbers_and_are_not_added(home: Home, tmp_path: Path) -> None:
+def test_iterations_repeat_the_usage_and_are_not_added(home: Home, tmp_path: Path) -> None:
     counted = usage(90)
     home.session().reply(usage={**counted, "iterations": [counted]})
     assert reported(home)["output_tokens"] == 90
 
 
-def test_each_response_of_a_message_that_was_paused_and_resumed_is_added(home: Home) -> None:
-    """The first row was written before the pause, and the last has the usage of what followed alone."""
+def test_every_response_of_a_paused_and_resumed_message_is_added(home: Home) -> None:
+    """The first row was written before the pause; the last row has only the usage after it."""
     session = home.session()
     session.reply(tokens=500, message_id="msg_01paused")
     last = session.unwritten("assistant", message=session.reply(tokens=90, message_id="msg_01paused")["message"])

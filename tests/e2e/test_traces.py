@@ -1,4 +1,4 @@
-"""Traces: what goes on in a transcript arrives as spans that nest, the same wherever reading began."""
+"""Traces: what happens in a transcript arrives as nested spans, the same ones wherever reading begins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNREACHABLE = 75
 
 
 def scan(home: Home, sink: Sink, *, silent: float = 10) -> Any:
-    """One pass, so many seconds after the last write."""
+    """Runs one pass, `silent` seconds after the last write."""
     for path in home.root.rglob("*.jsonl"):
         os.utime(path, (time.time() - silent,) * 2)
     return Inside(home, sink, TO_OTLP).scan().assert_balanced()
@@ -34,7 +34,7 @@ def spans(sink: Sink) -> list[Any]:
 
 
 def story(session: Session) -> Iterator[Transcript]:
-    """A prompt, tools, one of which fails, a subagent, an answer in two rows, and a second prompt; in steps."""
+    """Writes, in steps, a prompt, tools (one fails), a subagent, an answer in two rows, and a second prompt."""
     session.prompt("Fix the login bug", promptId=PROMPT)
     text = {"type": "text", "text": "I will look."}
     call = {"type": "tool_use", "id": "toolu_ls", "name": "Bash", "input": {"command": "ls"}}
@@ -99,7 +99,7 @@ def test_a_transcript_is_a_tree_of_spans(home: Home, sink: Sink) -> None:
     assert (request["prompt.id"], request["gen_ai.operation.name"]) == (PROMPT, "chat")
 
 
-def test_a_call_that_was_resumed_belongs_to_the_answer_it_goes_on_with(home: Home, sink: Sink) -> None:
+def test_a_resumed_request_counts_from_the_prompt_it_answers(home: Home, sink: Sink) -> None:
     session = home.session()
     asked = session.prompt("Think hard", promptId=PROMPT)
     session.record(
@@ -120,20 +120,20 @@ def test_a_call_that_was_resumed_belongs_to_the_answer_it_goes_on_with(home: Hom
     assert begun == datetime.fromisoformat(asked["timestamp"])
 
 
-def test_wherever_reading_begins_the_spans_are_the_same(tmp_path: Path) -> None:
+def test_spans_are_the_same_wherever_reading_begins(tmp_path: Path) -> None:
     with Sink() as whole, Sink() as stepwise:
         home = Home(tmp_path / "whole")
         list(story(home.session()))
         scan(home, whole)
         home = Home(tmp_path / "stepwise")
         for _ in story(home.session()):
-            scan(home, stepwise)  # each is a process of its own, as far as memory goes
-        # An answer that was over when reading ended may be told again when it goes on: as the same span.
+            scan(home, stepwise)  # each scan starts with nothing in memory
+        # An answer that was complete when reading stopped may be sent again when reading goes on, as the same span.
         assert {str(span) for span in spans(stepwise)} == {str(span) for span in spans(whole)}
         assert (len(spans(whole)), len(spans(stepwise))) == (15, 17)
 
 
-def test_log_records_name_the_span_that_they_belong_to(home: Home, sink: Sink) -> None:
+def test_log_records_name_the_span_they_belong_to(home: Home, sink: Sink) -> None:
     list(story(home.session()))
     scan(home, sink)
     known = {(span.trace_id, span.span_id): span.name for span in spans(sink)}
@@ -152,7 +152,7 @@ def test_log_records_name_the_span_that_they_belong_to(home: Home, sink: Sink) -
     assert [event for event, name in named if name is None] == ["turn"]
 
 
-def test_what_a_fork_copied_is_told_by_the_original_only(home: Home, sink: Sink) -> None:
+def test_spans_copied_into_a_fork_are_sent_only_once(home: Home, sink: Sink) -> None:
     session = home.session()
     list(story(session))
     fork = session.fork()
@@ -163,7 +163,7 @@ def test_what_a_fork_copied_is_told_by_the_original_only(home: Home, sink: Sink)
     assert len(names) == len(set(names)) == 17
 
 
-def test_a_session_that_was_left_in_the_middle_ends_with_its_last_event(home: Home, sink: Sink, tmp_path: Path) -> None:
+def test_an_abandoned_session_ends_with_its_last_event(home: Home, sink: Sink, tmp_path: Path) -> None:
     session = home.session()
     session.prompt("Go")
     session.tool_call(message_id="msg_1")
@@ -176,7 +176,7 @@ def test_a_session_that_was_left_in_the_middle_ends_with_its_last_event(home: Ho
 
 
 def answering(*rules: tuple[str, Answer]) -> Callable[[Request], Answer]:
-    """An answer by the end of the path."""
+    """Chooses the answer by the end of the path."""
     return lambda request: next((answer for path, answer in rules if request.path.endswith(path)), Answer())
 
 
@@ -197,7 +197,7 @@ def test_logs_and_spans_are_acknowledged_together(home: Home, sink: Sink) -> Non
     assert len(ids_of(logs)) == result.ledger["lines"]
 
 
-def test_spans_that_are_rejected_are_told_and_the_events_are_stored(home: Home, sink: Sink) -> None:
+def test_rejected_spans_are_reported_and_the_events_still_count(home: Home, sink: Sink) -> None:
     list(story(home.session()))
     response = ExportTraceServiceResponse()
     response.partial_success.rejected_spans = 3

@@ -1,4 +1,4 @@
-"""What stays on this machine: what docs/privacy.md names, for this user alone, and gone when a person says so."""
+"""What stays on this machine is what docs/privacy.md names, for this user alone, and is gone when a person says so."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_a_project_is_forgotten_at_every_level(home: Home, environment: dict[str
     assert json.loads(count) == {"left": 1}
 
 
-def test_what_names_no_directory_is_forgotten_with_its_session(home: Home) -> None:
-    places = ("/work/shop", "/work/shop/cart", "/work-shop")  # the last has the name of the first
+def test_records_without_a_directory_are_forgotten_with_their_session(home: Home) -> None:
+    places = ("/work/shop", "/work/shop/cart", "/work-shop")  # the last one has the same project name as the first
     for place in places:
         session = home.session(project=key_of(place))
         session.cwd = place
@@ -55,7 +55,7 @@ def test_what_names_no_directory_is_forgotten_with_its_session(home: Home) -> No
 
 
 @pytest.mark.parametrize("is_moved", [True, False], ids=["moved aside", "not yet moved"])
-def test_what_was_held_and_set_aside_is_reached_by_a_no(home: Home, *, is_moved: bool) -> None:
+def test_exclude_and_forget_reach_held_files_that_were_set_aside(home: Home, *, is_moved: bool) -> None:
     state = "--state", str(home.path.parent / "agent" / "state.json")
     with Sink(then=Answer(503)) as sink:
         agent: Agent = Inside(home, sink)
@@ -76,7 +76,7 @@ def test_what_was_held_and_set_aside_is_reached_by_a_no(home: Home, *, is_moved:
     assert not list(agent.directory.glob("state.held.damaged-*"))
 
 
-def test_what_is_held_of_a_directory_below_a_project_is_forgotten_with_it(home: Home) -> None:
+def test_held_files_of_a_directory_below_a_project_are_forgotten_with_it(home: Home) -> None:
     below = home.session(project="-work-shop-cart")
     below.cwd = "/work/shop/cart"
     below.prompt("about the cart")
@@ -92,7 +92,7 @@ def test_what_is_held_of_a_directory_below_a_project_is_forgotten_with_it(home: 
     assert [event["text"] for event in sink.events] == ["about the diary"]
 
 
-def test_what_was_kept_for_a_sink_that_is_gone_is_reached_by_a_no(home: Home) -> None:
+def test_exclude_and_forget_reach_what_was_kept_for_a_removed_sink(home: Home) -> None:
     with Sink(then=Answer(503)) as slow, Sink(then=poison(lambda event: "diary" in event["text"])) as picky:
         configuration = home.path / "collector.toml"
         two = [f'[[sinks]]\nname = "{name}"\nurl = "{sink.url}"\n' for name, sink in (("a", slow), ("b", picky))]
@@ -110,7 +110,7 @@ def test_what_was_kept_for_a_sink_that_is_gone_is_reached_by_a_no(home: Home) ->
     assert _keeping(agent, "about the diary") == []
 
 
-def test_what_an_agent_with_another_state_in_the_same_directory_holds_is_left_to_it(home: Home) -> None:
+def test_files_held_by_an_agent_with_another_state_are_left_alone(home: Home) -> None:
     with Sink(then=Answer(503)) as sink:
         agent: Agent = Inside(home, sink)
         place = "--root", str(home.root), "--state", str(agent.state.with_name("second.json"))
@@ -130,7 +130,7 @@ def _keeping(agent: Agent, text: str) -> list[str]:
     return [path.name for path, content in agent.kept().items() if text.encode() in content]
 
 
-def test_every_file_is_one_that_the_page_names_and_nobody_elses_to_read(home: Home) -> None:
+def test_every_file_is_named_on_the_page_and_private(home: Home) -> None:
     section = (REPOSITORY / "docs" / "privacy.md").read_text().partition("## What stays on this machine")[2]
     names = re.findall(
         r"`((?:state|installation|paused|disclosed|events)[\w./-]*)`", section.partition("## How to delete")[0]
