@@ -1,1 +1,1 @@
-"""The benchmarks of docs/benchmarks.md: `python -m tests.bench.NAME` prints one row of its table each."""
+"""The benchmarks of docs/benchmarks.md; each `python -m tests.bench.NAME` prints rows of its tables."""

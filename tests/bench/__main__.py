@@ -1,4 +1,4 @@
-"""Every benchmark, one after another: the rows of docs/benchmarks.md."""
+"""Runs one benchmark after another and prints the rows of docs/benchmarks.md."""
 
 from __future__ import annotations
 

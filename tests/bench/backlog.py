@@ -1,8 +1,8 @@
 """Makes a backlog of realistic transcripts: `python -m tests.bench.backlog DIRECTORY --megabytes 400`.
 
-Below DIRECTORY/home/.claude stand 3,000 files and more in every layout Claude Code has used, with sizes of a long tail,
-empty sessions, warmup stubs, forks, history and stats. What was planted is listed in DIRECTORY/planted.json. The same
-size and seed give the same bytes; 400 MB take about half a minute of CPU.
+DIRECTORY/home/.claude gets more than 3,000 files in every layout Claude Code has used: sizes with a long tail, empty
+sessions, warmup stubs, forks, history and stats. DIRECTORY/planted.json lists what was planted. The same size and seed
+give the same bytes; 400 MB take about half a minute of CPU.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from tests.bench.text import Library
 
 MEGABYTE = 1_000_000
 FILES = 3000
-EMPTY_SHARE = 0.12  # of the files: sessions that were opened and left
-STUB_SHARE = 0.10  # warmup stubs
+EMPTY_SHARE = 0.12  # of the files: sessions that were opened and abandoned
+STUB_SHARE = 0.10  # of the files: warmup stubs
 AGENT_SHARE = 0.45
 FORK_SHARE = 0.01
 
 
 class Recipe(NamedTuple):
-    """What a backlog is made of; equal ones give equal bytes."""
+    """What a backlog is made of; equal recipes give equal bytes."""
 
     megabytes: int
     seed: int = 1
     files: int = FILES
-    texts: float = 1.0  # how long texts are, as a multiple: of equal bytes, shorter texts make more lines
-    secrets: float = SECRET_SHARE  # the share of tool results in which one is planted
+    texts: float = 1.0  # length of texts, as a multiple of real ones: for the same bytes, shorter texts make more lines
+    secrets: float = SECRET_SHARE  # the share of tool results with a planted secret
 
 
 class Backlog:
-    """One backlog being written below a directory."""
+    """A backlog being written below a directory."""
 
     def __init__(self, directory: Path, recipe: Recipe) -> None:
         self.rng = random.Random(recipe.seed)
@@ -52,13 +52,13 @@ class Backlog:
         self.moment = 1_770_000_000
 
     def write(self) -> None:
-        """Every file."""
+        """Writes every file."""
         words = self.writer.library.words
         projects = [f"/home/user/{words(1)}/{words(2).replace(' ', '-')}" for _ in range(max(3, self.files // 60))]
         weights = self._weights()
         session, cwd = self.writer.uuid(), projects[0]
         for number, weight in enumerate(weights):
-            # Turns are written whole, so files come out a little larger than asked: what is left is shared anew.
+            # Turns are written whole, so files come out a little too large: what is left is shared out again.
             size = int(weight * max(0, self.size - self.written) / (sum(weights[number:]) or 1))
             kind = self.rng.random()
             if kind < AGENT_SHARE and self.counts["files"]:
@@ -70,7 +70,7 @@ class Backlog:
         self._around(projects)
 
     def _weights(self) -> list[float]:
-        """How large the files are among each other: a long tail; 0 for empty ones and stubs."""
+        """The relative sizes of the files: a long tail, and 0 for empty ones and stubs."""
         weights = [self.rng.lognormvariate(0, 1.6) for _ in range(self.files)]
         small = EMPTY_SHARE + STUB_SHARE
         return [0.0 if self.rng.random() < small else weight for weight in weights]
@@ -117,7 +117,7 @@ class Backlog:
         self.counts["files"] += 1
 
     def _around(self, projects: list[str]) -> None:
-        """The history and the stats."""
+        """Writes the history and the stats."""
         take = self.writer.library.take
         lines = [
             {
@@ -135,7 +135,7 @@ class Backlog:
 
 
 def make(directory: Path, recipe: Recipe) -> Path:
-    """A backlog below a directory, made anew unless the same one already lies there; returns its root."""
+    """Makes a backlog below a directory, unless the same one is already there; returns its root."""
     note = directory / "planted.json"
     if note.exists() and orjson.loads(note.read_bytes())["recipe"] == recipe._asdict():
         return directory / "home" / ".claude"

@@ -1,7 +1,7 @@
-"""Measures again what docs/benchmarks.md shows in tables, and puts it there: `python -m tests.bench.benchmarks_page`.
+"""Measures the tables of docs/benchmarks.md again and updates the page: `python -m tests.bench.benchmarks_page`.
 
-Between `<!-- measured: NAME ... -->` and `<!-- end -->` stands what `python -m tests.bench.NAME ...` printed, and below
-it how busy the machine was. `--only NAME` measures one. Nothing is changed where a measurement fails.
+Between `<!-- measured: NAME ... -->` and `<!-- end -->` goes what `python -m tests.bench.NAME ...` prints, followed by
+how busy the machine was. `--only NAME` measures a single one. If a measurement fails, the page is left as it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEASURED = re.compile(r"(<!-- measured: (\S+)([^>]*) -->\n).*?(?=<!-- end -->)",
 
 
 def circumstances(before: float) -> str:
-    """When this was, and how much else there was to do: the load averages before and after."""
+    """When this was measured and how busy the machine was: the load averages before and after."""
     day, after = time.strftime("%-d %B %Y", time.gmtime()), os.getloadavg()[0]
     load = f"a load of {before:.0f} before and {after:.0f} after on {os.cpu_count()} processors"
     return f"Measured on {day}, with {load}."

@@ -1,11 +1,11 @@
-"""What a developer's day is in bytes, events and requests: the figures by which a receiver of many is sized.
+"""A developer's day in bytes, events and requests: the figures for sizing a receiver of many developers.
 
     python -m tests.bench.day
 
-Transcripts are made, 20 MB with the mix of real records, and scanned into a counting sink. How many requests
-`collector run` makes of it follows from when records are written: an event waits `batch.linger` for others. That is
-counted by the records' own times, which the maker draws 4 seconds apart on average; the scan is then repeated with
-batches of that size, because small requests compress less well. Bytes are those of bodies, without headers.
+20 MB of transcripts with the mix of real records are made and scanned into a sink. How many requests `collector run`
+makes of them depends on when records are written, because an event waits `batch.linger` for others. That number is
+counted from the records' own times, which are drawn 4 seconds apart on average. The scan is then repeated with batches
+of that size, because small requests compress less well. Bytes are those of bodies, without headers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tests.bench.measure import COLLECTOR, SCRATCH, cost_of, drained, made_backl
 from tests.bench.scan import size_of
 
 MEGABYTES = 20
-LINGERS = (1.0, 10.0, 60.0)  # batch.linger: its default, and longer ones
+LINGERS = (1.0, 10.0, 60.0)  # values of batch.linger: the default, and longer ones
 
 
 def scanned(root: Path, url: str, events: int, level: str) -> dict[str, Any]:
-    """The ledger of a scan from nothing, with at most so many events a request."""
+    """The ledger of a scan from scratch, with at most this many events per request."""
     home = SCRATCH / "day-home"
     shutil.rmtree(home / "state", ignore_errors=True)
     flags = ("--root", str(root), "--sink-url", url, "--state", str(home / "state" / "state.json"), "--json")
@@ -48,7 +48,7 @@ def moments(root: Path) -> Iterator[list[float]]:
 
 
 def requests_of(times: list[float], linger: float) -> int:
-    """How many requests these become: the first event of each opens a batch, which leaves after the linger."""
+    """How many requests these become: the first event opens a batch, which is sent after the linger."""
     requests, until = 0, float("-inf")
     for moment in times:
         if moment > until:
@@ -57,7 +57,7 @@ def requests_of(times: list[float], linger: float) -> int:
 
 
 def main() -> None:
-    """Prints the figures a megabyte written, for each level and linger."""
+    """Prints the figures per megabyte written, for each level and linger."""
     root = made_backlog(MEGABYTES)
     written = size_of(root) / 1e6
     files = list(moments(root))

@@ -1,7 +1,7 @@
-"""Text in which a secret might stand as often as in real transcripts: reports of tests, greps, compose files, scripts.
+"""Text with as many possible places of a secret as real transcripts: test reports, greps, compose files, scripts.
 
-In real ones a fifth of the events hold a place that a rule must look at, and mostly several in a row, as in the output
-of grep. What such places look like comes from the corpus of harmless text by cause.
+In real transcripts, a fifth of the events have a place that a rule must look at, and mostly several in a row, as in the
+output of grep. What such places look like comes from the corpus of harmless text by cause.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tests.bench.text import Library
 from tests.redact.harmless.causes import CAUSES
 from tests.redact.harmless.filling import filled
 
-SHARE = 0.2  # of the texts that hold such places; an event has one or two texts
+SHARE = 0.2  # of the texts have such places; an event has one or two texts
 
 
 class DenseLibrary(Library):
@@ -30,7 +30,7 @@ class DenseLibrary(Library):
         ]
 
     def take(self, kind: str, size: float) -> str:
-        """About `size` characters of a kind; in some of them stand lines that speak of secrets."""
+        """About `size` characters of a kind, in some cases with lines that mention secrets."""
         text = super().take(kind, size)
         if self.rng.random() >= SHARE:
             return text
@@ -41,6 +41,6 @@ class DenseLibrary(Library):
 
 
 class LongRunsLibrary(DenseLibrary):
-    """The same with longer runs: what greps, logs of tests and listings print."""
+    """The same with longer runs, such as greps, test logs and listings print."""
 
     mean_run = 8

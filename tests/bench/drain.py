@@ -1,4 +1,4 @@
-"""A sink that costs next to nothing: reads each request to its end, says 200, remembers nothing. Prints its port."""
+"""A sink that costs next to nothing: reads each request to its end, answers 200, keeps nothing. Prints its port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 def serve(connection: socket.socket) -> None:
-    """One connection, request after request."""
+    """Serves one connection, request after request."""
     buffer = bytearray(1 << 18)
     view = memoryview(buffer)
     with connection:

@@ -1,6 +1,7 @@
-"""A backlog into real engines (`make engines`), in turns with the http sink into a drain: CPU seconds a GB, ours only.
+"""Scans a backlog into real engines (`make engines`), in turns with the http sink into a drain.
 
-The engines are those of the tests, with the same settings; a missing one is left out, and said.
+Prints the agent's own CPU seconds per GB. The engines are those of the tests, with the same settings; a missing one is
+reported and left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.bench.scan import size_of
 from tests.engines import running
 from tests.engines.test_engines import TABLE_OF_2018
 
-Places = dict[str, tuple[str, str, dict[str, str]]]  # a name: the type of sink, its URL, its options
+Places = dict[str, tuple[str, str, dict[str, str]]]  # name: (type of sink, URL, options)
 
 
 def main() -> None:
@@ -60,12 +61,12 @@ def main() -> None:
 
 
 def measure(root: Path, places: Places, rounds: int) -> None:
-    """Each in turn, so that what else the machine does weighs on all alike."""
+    """Measures each in turn, so that other work on the machine affects all alike."""
     spent: dict[str, list[float]] = {name: [] for name in places}
     home = SCRATCH / "engines"
     for _ in range(rounds):
         for name, (kind, url, more) in places.items():
-            shutil.rmtree(home / "state", ignore_errors=True)  # what is compiled stays cached
+            shutil.rmtree(home / "state", ignore_errors=True)  # the compiled rules stay cached
             flags = ["--root", str(root), "--state", str(home / "state" / "state.json"), "--sink-url", url]
             cost = cost_of([*COLLECTOR, "scan", *flags], home, COLLECTOR_SINK__TYPE=kind, **more)
             if cost.code not in {0, 3}:

@@ -1,7 +1,7 @@
-"""Everything redaction finds, as digests: `python -m tests.bench.findings [--megabytes 50]`, before a change and after.
+"""Everything redaction finds, as digests: `python -m tests.bench.findings [--megabytes 50]`, before and after a change.
 
-A change for speed alone leaves every digest as it is, with either engine. `--write FILE` keeps what each event became,
-one a line, so that two runs can be compared with `diff`.
+A change that only affects speed leaves every digest as it is, with either engine. `--write FILE` writes each redacted
+event on a line of its own, so that two runs can be compared with `diff`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def corpus(redactor: Redactor) -> Iterator[dict[str, Any]]:
 
 
 def events(lines: list[bytes]) -> Iterator[dict[str, Any]]:
-    """Lines as events; their own names of sessions are put where events have them."""
+    """Lines as events, with the session id moved to where events have it."""
     for line in lines:
         event = orjson.loads(line)
         event["session_id"] = event.pop("sessionId", "")

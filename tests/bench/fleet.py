@@ -1,13 +1,13 @@
-"""What a receiver has to carry: thousands of agents' batches over real HTTP, on one machine, in two acts.
+"""The load on a receiver: thousands of agents' batches over real HTTP, on one machine, in two acts.
 
     python -m tests.bench.fleet                               # the embedded store's receiver
     python -m tests.bench.fleet --sink clickhouse --url http://127.0.0.1:8123 --pid 4711
 
-Steady: every agent has a connection of its own and sends its batches at times drawn over `--seconds`. The knock: all
+Steady: every agent has its own connection and sends its batches at times drawn over `--seconds`. After an outage: all
 agents have an hour's events, and each comes back at a time drawn as `delivery.waiting` draws it after a long outage;
-whatever is not taken is tried again by the same rule. Batches are rendered by the sink itself, and hold real events of
-a generated backlog, with ids of the agent's own. The machine that sends is the one that receives, so its own share of
-the CPU is printed too.
+whatever is not accepted is tried again by the same rule. The sink itself renders the batches, which contain real events
+of a generated backlog, with the agent's own ids. The same machine sends and receives, so the sender's share of the CPU
+is printed too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HEAD = (
 
 @dataclass
 class Figures:
-    """What came of one act."""
+    """The outcome of one act."""
 
     taken: int = 0
     events: int = 0
@@ -78,7 +78,7 @@ def real_events(megabytes: int) -> list[bytes]:
 
 
 def of_agent(events: Sequence[bytes], agent: int, batch: int) -> list[Sealed]:
-    """The same events as another agent would send them: with ids, messages and calls that nobody else has."""
+    """The same events as this agent would send them: with ids, messages and calls that no other agent has."""
     mine = f"{agent:05d}-{batch:03d}"
     made = []
     for body in events:
@@ -103,7 +103,7 @@ def on_the_wire(request: Request, url: str, extra: dict[str, str]) -> bytes:
 
 
 async def exchanged(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, wire: bytes) -> Answer:
-    """One request and its answer."""
+    """Sends one request and reads its answer."""
     writer.write(wire)
     head = (await reader.readuntil(HEADER_END)).decode("latin-1").lower()
     status = int(head.split(" ", 2)[1])
@@ -122,14 +122,14 @@ async def exchanged(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, 
 
 
 class Agent:
-    """One agent's connection, and how it behaves when it is turned away."""
+    """One agent's connection, and what the agent does when it is turned away."""
 
     def __init__(self, url: str, sink: Sink, figures: Figures, retry: RetrySettings, chance: random.Random) -> None:
         self._parts, self._sink, self._figures, self._retry, self._chance = urlsplit(url), sink, figures, retry, chance
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def send(self, wires: Sequence[bytes], events: int) -> None:
-        """Sends a batch until it is taken. The wait counts from the first try."""
+        """Sends a batch until it is accepted. The wait counts from the first try."""
         began, failures = time.monotonic(), 0
         while True:
             after = None
@@ -156,13 +156,13 @@ class Agent:
     async def _answer(self, wire: bytes) -> Answer:
         async with asyncio.timeout(30):
             if self._streams is not None and (self._streams[0].at_eof() or self._streams[0].exception()):
-                self.close()  # by the receiver meanwhile, which every client sees before it writes
+                self.close()  # the receiver has closed it, which every client notices before it writes
             if self._streams is None:
                 self._streams = await asyncio.open_connection(self._parts.hostname, self._parts.port)
             return await exchanged(*self._streams, wire)
 
     def close(self) -> None:
-        """Lets go of the connection."""
+        """Closes the connection."""
         if self._streams:
             self._streams[1].close()
         self._streams = None
@@ -172,7 +172,7 @@ Batch = tuple[list[bytes], int]
 
 
 async def act(batches: Mapping[int, list[Batch]], span: float, given: Sent) -> Figures:
-    """Every agent sends its batches, each not before a time drawn from so many seconds."""
+    """Has every agent send its batches, each no earlier than a time drawn from `span` seconds."""
     figures, began = Figures(), time.monotonic()
 
     async def live(number: int) -> None:
@@ -197,7 +197,7 @@ async def act(batches: Mapping[int, list[Batch]], span: float, given: Sent) -> F
 
 @dataclass(frozen=True)
 class Sent:
-    """Where to, how, and what."""
+    """Where agents send to, how, and what."""
 
     url: str
     sink: Sink
@@ -206,7 +206,7 @@ class Sent:
     keeps_connections: bool
 
     def batch(self, agent: int, number: int, size: int) -> Batch:
-        """One batch of one agent, ready to be sent."""
+        """One batch of one agent, ready to send."""
         start = (agent * 31 + number * size) % max(1, len(self.events) - size)
         sealed = of_agent(self.events[start : start + size], agent, number)
         key = blake2b(b"".join(event.id.encode() for event in sealed), digest_size=16).hexdigest()
@@ -215,7 +215,7 @@ class Sent:
 
 @contextmanager
 def receiver() -> Iterator[tuple[str, int]]:
-    """`collector receive` on a fresh database: its URL and its process id."""
+    """Runs `collector receive` on a fresh database; yields its URL and its process id."""
     home = SCRATCH / "fleet-receiver"
     for path in home.glob("events.db*"):
         path.unlink()
@@ -229,7 +229,7 @@ def receiver() -> Iterator[tuple[str, int]]:
 
 
 def cpu_of(pid: int) -> float:
-    """CPU seconds of a process so far, as Linux tells them."""
+    """CPU seconds of a process so far, as Linux reports them."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,7 +1,7 @@
 """The floor: the least that any shipper of these files does. Reads, parses, puts an envelope around each line, POSTs.
 
-Nothing is normalized, redacted, compressed, remembered or acknowledged. Costs of the agent are told as multiples of
-this program's in the same run, because CPU seconds alone say more about the machine and its other work than about code.
+Nothing is normalized, redacted, compressed, remembered or acknowledged. The agent's cost is given as a multiple of this
+program's in the same run, because CPU seconds alone say more about the machine and its other work than about the code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-BATCH = 1_000_000  # bytes in one request, as the agent's
+BATCH = 1_000_000  # bytes in one request, like the agent's
 
 
 def main(root: Path, url: str) -> None:

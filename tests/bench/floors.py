@@ -1,4 +1,4 @@
-"""What a scan costs in floors: the agent and the floor in turns over the same backlog, medians of several rounds."""
+"""The cost of a scan in floors: the agent and the floor in turns over the same backlog, medians of several rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOOR = Path(__file__).with_name("floor.py")
 
 
 def floor(root: Path, url: str) -> Cost:
-    """One run of the floor."""
+    """Runs the floor once."""
     cost = cost_of([sys.executable, str(FLOOR), str(root), url], SCRATCH / "floor-home")
     if cost.code:
         sys.exit(f"the floor ended with {cost.code}:\n{cost.stderr[-3000:]}")
@@ -22,7 +22,7 @@ def floor(root: Path, url: str) -> Cost:
 
 
 def in_floors(root: Path, url: str, rounds: int) -> tuple[float, float, float]:
-    """The medians of the floor's and the agent's CPU seconds, and of the agent's in floors, round by round."""
+    """The medians of the floor's CPU seconds, of the agent's, and of the round-by-round ratio of both."""
     floors, agents = [], []
     for _ in range(rounds):
         floors.append(floor(root, url).cpu_seconds)

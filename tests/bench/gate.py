@@ -1,9 +1,9 @@
 """Fails when a line costs a fifth more than it did when the limit was set: `make bench-gate`, and CI.
 
-In floors, on a small backlog, the agent and the floor in turns, medians. What each takes to start is measured on an
-empty root and taken off, as it would be a quarter of so small a scan; the rest is what a large one costs. Above the
-limit, it measures on before it fails: other work on the machine makes the agent, which is larger, dearer by up to a
-tenth.
+Costs are medians in floors, with the agent and the floor in turns over a small backlog. What each takes to start is
+measured on an empty root and subtracted, because it would be a quarter of so small a scan; the rest is what a large one
+costs. Above the limit it keeps measuring before it fails: other work on the machine makes the agent, the larger of the
+two, up to a tenth more expensive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.bench.scan import scan
 
 MEASURED = 7.1  # floors, on 19 November 2026; lower it when the agent gets faster
 LIMIT = 1.2 * MEASURED
-MEGABYTES, FILES = 60, 450  # as many to a file as in the benchmark's backlog
+MEGABYTES, FILES = 60, 450  # as many bytes per file as in the benchmark's backlog
 ROUNDS = 3
 PROGRAMS = ("agent", "agent's start", "floor", "floor's start")
 
@@ -32,7 +32,7 @@ class Runs:
         self._taken: dict[str, list[float]] = {name: [] for name in PROGRAMS}
 
     def go_round(self) -> None:
-        """Runs each program. The floor is short, so that its noise counts most: it runs before the agent and after."""
+        """Runs each program. The floor, so short that its noise matters most, runs both before and after the agent."""
         root, empty, url = self._root, self._empty, self._url
         for name in ("floor", "agent", "floor", "agent's start", "floor's start"):
             where = empty if name.endswith("start") else root
@@ -41,7 +41,7 @@ class Runs:
 
     @property
     def floors(self) -> float:
-        """What the agent costs beyond its start, in multiples of what the floor does."""
+        """The agent's cost beyond its start, as a multiple of the floor's."""
         agent, start, floors, floors_start = (median(self._taken[name]) for name in PROGRAMS)
         return (agent - start) / (floors - floors_start)
 

@@ -1,8 +1,8 @@
-"""What a scan costs as work grows: `python -m tests.bench.growth` prints the table, and draws the plots of the docs.
+"""The cost of a scan as work grows: `python -m tests.bench.growth` prints the table and draws the plots of the docs.
 
-Bytes, files, lines of the same bytes, rules and secrets, each doubled three times while the rest stays as it is. All
-runs take turns; the cheapest of several rounds counts, because noise only ever adds. Where each unit costs the same,
-however many there are, growth is linear.
+Bytes, files, lines for the same bytes, rules and secrets are each doubled three times while the rest stays the same.
+All runs take turns; the cheapest of several rounds counts, because noise only ever adds. Growth is linear where each
+unit costs the same, however many there are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PICTURES = REPOSITORY / "docs" / "pictures"
 
 
 class Work(NamedTuple):
-    """A scan of something: which of the five it belongs to, the backlog, and how many of the rules are on."""
+    """One scan: the axis it belongs to, the backlog, and how many rules are on."""
 
     axis: str
     root: Path
@@ -44,7 +44,7 @@ def works() -> Iterator[Work]:
         yield Work("bytes", made_backlog(megabytes, files=FILES))
     for files in (FILES // 4, FILES // 2, FILES, 2 * FILES):
         yield Work("files", made_backlog(MEGABYTES, files=files))
-    for texts in (5, 2.1, 1, 0.32):  # which makes 10.9, 5.4, 2.7 and 1.3 kB a line
+    for texts in (5, 2.1, 1, 0.32):  # gives 10.9, 5.4, 2.7 and 1.3 kB per line
         yield Work("lines", made_backlog(MEGABYTES, files=FILES // 4, texts=texts))
     usual = made_backlog(MEGABYTES, files=FILES)
     for parts in (8, 4, 2, 1):
@@ -54,14 +54,14 @@ def works() -> Iterator[Work]:
 
 
 def ids() -> list[str]:
-    """The rules, in an order that mixes their families, and is the same each time."""
+    """The rules in an order that mixes their families and is the same every time."""
     found = sorted({rule.id for rule in RULES})
     random.Random(1).shuffle(found)
     return found
 
 
 def configured(work: Work) -> tuple[str, ...]:
-    """The flags that leave only so many rules on."""
+    """The flags that leave only `work.rules` rules on."""
     if not work.rules:
         return ()
     path = SCRATCH / f"rules-{work.rules}.toml"
@@ -70,7 +70,7 @@ def configured(work: Work) -> tuple[str, ...]:
 
 
 def amount(work: Work, cost: Cost) -> float:
-    """How much there was of what the axis counts."""
+    """How much there was of whatever the axis counts."""
     ledger = json.loads(cost.stdout)
     match work.axis:
         case "bytes":

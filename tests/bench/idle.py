@@ -1,4 +1,4 @@
-"""What the service costs while nothing happens: 5,000 sources, all sent, then two minutes of nothing (Linux only)."""
+"""The cost of the service while nothing happens: 5,000 sources, all sent, then two idle minutes (Linux only)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.bench.unchanged import make
 from tests.build import Home
 from tests.sink import Sink
 
-# What tests shorten is as a user has it.
+# Undoes what tests shorten: these are a user's defaults.
 DEFAULTS = {
     "COLLECTOR_BATCH__LINGER": "1",
     "COLLECTOR_RETRY__INITIAL_INTERVAL": "0.5",
@@ -25,13 +25,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(process: int) -> float:
-    """User and system time so far."""
+    """User and system time of a process so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def memory(process: int) -> dict[str, float]:
-    """Megabytes by name: VmRSS now, VmHWM at its highest."""
+    """Memory of a process in megabytes: VmRSS is the current value, VmHWM the peak."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     pairs = (line.split(":") for line in lines if line.startswith(("VmRSS", "VmHWM")))
     return {name: int(value.split()[0]) / 1000 for name, value in pairs}
@@ -60,8 +60,8 @@ def main() -> None:
 
 
 def idled(process: int, seconds: float) -> str:
-    """What a process costs while nothing happens."""
-    time.sleep(3)  # the last commit and the first look around are not idleness
+    """The cost of a process while nothing happens."""
+    time.sleep(3)  # the last commit and the first rescan do not count as idle
     before = cpu_seconds(process)
     time.sleep(seconds)
     spent = cpu_seconds(process) - before

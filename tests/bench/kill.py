@@ -1,4 +1,4 @@
-"""kill -9 three times under a slow sink: what is lost, what is sent twice, what is left of that after deduplication."""
+"""kill -9 three times under a slow sink: what is lost, what is sent twice, and what remains after deduplication."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.sink import Answer, Request, Sink
 
 
 def slow(closing: threading.Event, seconds: float) -> Answer:
-    """An answer that takes its time."""
+    """An answer that takes this many seconds."""
     closing.wait(seconds)
     return Answer()
 
@@ -69,12 +69,12 @@ def main() -> None:
 
 
 def places(request: Request) -> set[tuple[str, int]]:
-    """Where the events of a request were read. Ids would count forks too, which repeat them without any kill."""
+    """Where the events of a request were read. Ids would also count forks, which repeat ids without any kill."""
     return {(event["source"]["path"], event["source"]["offset"]) for event in request.events}
 
 
 def repeats_after(requests: list[Request], since: float, moment: float) -> int:
-    """How many requests of one life of the agent hold lines that were sent again after its kill."""
+    """How many requests between two kills contain lines that were sent again after the second."""
     again = {place for request in requests if request.arrived >= moment for place in places(request)}
     return sum(since <= request.arrived < moment and not again.isdisjoint(places(request)) for request in requests)
 

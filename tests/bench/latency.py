@@ -1,4 +1,4 @@
-"""From the append of a line to its arrival at the sink, with a linger of 30 ms: p50 and p99."""
+"""The time from appending a line to its arrival at the sink, with a linger of 30 ms: p50 and p99."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main() -> None:
     with Sink() as sink, Agent(home, sink, {"COLLECTOR_BATCH__LINGER": "0.03"}).start():
         sink.wait_for(lambda: sink.posts, timeout=60)
         for number in range(lines):
-            time.sleep(0.02 + home.pen.random.random() * 0.1)  # appends do not come in step with the agent's waits
+            time.sleep(0.02 + home.pen.random.random() * 0.1)  # keeps appends out of step with the agent's waits
             arrived = len(sink.posts)
             before = time.monotonic()
             session.reply(f"Line {number}")

@@ -1,8 +1,8 @@
-"""A sink that counts the lines it is given, for the peers of `tests.bench.peers`: the drain that looks inside.
+"""A sink that counts the lines it is given, for the peers of `tests.bench.peers`: a drain that looks inside.
 
-Speaks what they speak, by what comes first on a connection: HTTP with NDJSON, OTLP or Elasticsearch's bulk inside, or
-plain lines in one zlib stream. It adds up the CRC of every line, so that nobody's order matters, and says so on
-`GET /counted`. Prints its port.
+It speaks what they speak, judging by the first bytes of a connection: HTTP with NDJSON, OTLP or Elasticsearch's bulk
+API, or plain lines in one zlib stream. It adds up the CRC of every line, so that order does not matter, and returns the
+sums on `GET /counted`. Prints its port.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ READ_AT_ONCE = 1 << 18
 
 
 class Counted(NamedTuple):
-    """What a number of lines come to, in any order."""
+    """The count, size and checksum of some lines, in any order."""
 
     lines: int = 0
     size: int = 0
     crc: int = 0
 
     def more(self, lines: Iterable[bytes]) -> Counted:
-        """With these as well; empty ones are none."""
+        """These counts plus those of more lines; empty lines do not count."""
         count, size, crc = self
         for line in lines:
             if line:
@@ -41,7 +41,7 @@ class Counted(NamedTuple):
 
 
 def counted_below(root: Path) -> Counted:
-    """What is to be delivered of a root."""
+    """The lines below a root that are to be delivered."""
     counted = Counted()
     for path in root.rglob("*.jsonl"):
         counted = counted.more(path.read_bytes().split(b"\n"))
@@ -49,14 +49,14 @@ def counted_below(root: Path) -> Counted:
 
 
 class Counter:
-    """What has come on all connections."""
+    """Adds up what arrives on all connections."""
 
     def __init__(self) -> None:
         self.counted = Counted()
         self._lock = threading.Lock()
 
     def take(self, lines: Iterable[bytes]) -> None:
-        """Counts these."""
+        """Counts these lines."""
         with self._lock:
             self.counted = self.counted.more(lines)
 
@@ -71,12 +71,12 @@ def in_otlp(body: bytes) -> Iterable[bytes]:
 
 
 def in_bulk(body: bytes) -> Iterable[bytes]:
-    """The lines in a request of Elasticsearch's bulk API: what to do, and a document, in turns."""
+    """The lines in a request of Elasticsearch's bulk API, where actions and documents alternate."""
     return (orjson.loads(document)["message"].encode() for document in body.split(b"\n")[1::2])
 
 
 def answered(path: bytes, body: bytes, counter: Counter) -> bytes:
-    """Counts what a request brings; returns the answer's body."""
+    """Counts the lines of a request; returns the body of the answer."""
     if path.startswith(b"/counted"):
         return orjson.dumps(counter.counted._asdict())
     if path.startswith(b"/v1/logs"):
@@ -93,7 +93,7 @@ def answered(path: bytes, body: bytes, counter: Counter) -> bytes:
 
 
 def serve_http(connection: socket.socket, data: bytes, counter: Counter) -> None:
-    """Request after request."""
+    """Serves request after request."""
     buffer = bytearray(data)
 
     def more() -> bool:
@@ -125,7 +125,7 @@ def serve_http(connection: socket.socket, data: bytes, counter: Counter) -> None
 
 
 def serve_stream(connection: socket.socket, data: bytes, counter: Counter) -> None:
-    """Lines in one zlib stream, until it ends."""
+    """Reads lines from one zlib stream until it ends."""
     unpacking, rest = zlib.decompressobj(), b""
     while data:
         *lines, rest = (rest + unpacking.decompress(data)).split(b"\n")
@@ -135,7 +135,7 @@ def serve_stream(connection: socket.socket, data: bytes, counter: Counter) -> No
 
 
 def serve(connection: socket.socket, counter: Counter) -> None:
-    """One connection, whatever is spoken on it."""
+    """Serves one connection, whatever is spoken on it."""
     with connection:
         data = connection.recv(READ_AT_ONCE)
         if data[:1] == b"\x78":
@@ -145,7 +145,7 @@ def serve(connection: socket.socket, counter: Counter) -> None:
 
 
 def main() -> None:
-    """Listens until killed; or, given a root, says what is to be delivered of it."""
+    """Listens until killed; given a root, prints the counts of its lines instead."""
     if len(sys.argv) > 1:
         print(json.dumps(counted_below(Path(sys.argv[1]))._asdict()))
         return

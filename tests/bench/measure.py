@@ -1,7 +1,7 @@
-"""What the benchmarks share: a command's cost by os.wait4, a cheap sink in a process of its own, one table row.
+"""Shared by the benchmarks: a command's cost by os.wait4, a cheap sink in a process of its own, one table row.
 
-CPU seconds rather than wall time, because wall time is noise on a shared machine. The measuring process must stay
-small: Linux carries a parent's peak RSS over fork and exec into the child's ru_maxrss.
+They measure CPU seconds, because wall time is noise on a shared machine. The measuring process must stay small: Linux
+carries a parent's peak RSS over fork and exec into the child's ru_maxrss.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Cost(NamedTuple):
-    """What a finished process took."""
+    """What a finished process cost."""
 
     code: int
     cpu_seconds: float
@@ -33,14 +33,14 @@ class Cost(NamedTuple):
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """A clean environment whose HOME is scratch. Without heartbeats: every event that arrives comes from a line."""
+    """A clean environment with a scratch HOME, and without heartbeats, so that every event comes from a line."""
     home.mkdir(parents=True, exist_ok=True)
     clean = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "PYTHONPATH": str(REPOSITORY)}
     return {**clean, "COLLECTOR_HEARTBEAT__INTERVAL": "0", **more}
 
 
 def cost_of(command: Sequence[str], home: Path, **more: str) -> Cost:
-    """Runs a command to its end; counts its own CPU and peak memory, nobody else's."""
+    """Runs a command to its end; counts only its own CPU and peak memory."""
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(command, env=environment(home, **more), stdout=stdout, stderr=stderr)
         _, status, usage = os.wait4(process.pid, 0)
@@ -52,15 +52,15 @@ def cost_of(command: Sequence[str], home: Path, **more: str) -> Cost:
 
 
 def megabytes(cost: Cost) -> str:
-    """The peak memory of a command, if it is the command's own."""
+    """The peak memory of a command; exits if the figure may be this process's instead."""
     if cost.peak_bytes <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT:
         sys.exit("the measuring process is larger than what it measures; its peak RSS would be reported instead")
     return f"{cost.peak_bytes / 1e6:.0f} MB"
 
 
 def made_backlog(megabytes: int, **different: float) -> Path:
-    """The root of a backlog of this size, made in a process of its own when it is not there yet; `different`: what is
-    not as usual (backlog.Recipe)."""
+    """The root of a backlog of this size, made in a process of its own unless it exists. `different` overrides parts
+    of backlog.Recipe."""
     given = [(name, str(value)) for name, value in different.items()]
     directory = SCRATCH / "-".join(["backlog", str(megabytes), *(part for pair in given for part in pair)])
     command = [sys.executable, "-m", "tests.bench.backlog", str(directory), "--megabytes", str(megabytes)]
@@ -71,7 +71,7 @@ def made_backlog(megabytes: int, **different: float) -> Path:
 
 @contextmanager
 def drained() -> Iterator[str]:
-    """The URL of a sink that reads everything and says 200; it runs in a process of its own."""
+    """Runs a sink that reads everything and answers 200, in a process of its own; yields its URL."""
     command = [sys.executable, str(Path(__file__).with_name("drain.py"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

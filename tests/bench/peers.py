@@ -1,9 +1,9 @@
-"""The agent beside other shippers of files: `make bench-peers` installs what can be had, and prints one table.
+"""Compares the agent with other shippers of files: `make bench-peers` installs those available and prints the tables.
 
-All are given the same backlogs, read them from the beginning, and send every line to this machine; ours normalizes,
-redacts and keeps its offsets as always. They take turns, with the floor; medians of several rounds, of the CPU seconds
-and the peak memory of each process alone. A shipper that goes on running is ended once the sink has all lines, or when
-nothing has come for a while; what had not arrived whole by then is told.
+All get the same backlogs, read them from the beginning, and send every line to this machine; ours normalizes, redacts
+and keeps its offsets as always. They take turns with each other and the floor. The figures are medians over several
+rounds of each process's own CPU seconds and peak memory. A shipper that keeps running is stopped once the sink has all
+lines, or when nothing has arrived for a while; the table says what had not arrived whole by then.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PATIENCE = 30.0  # seconds without anything new
 
 
 class Taken(NamedTuple):
-    """What one run took, and what had arrived."""
+    """What one run cost, and what had arrived."""
 
     cpu_seconds: float
     peak_bytes: int
@@ -48,7 +48,7 @@ class Taken(NamedTuple):
 
 @contextmanager
 def counting() -> Iterator[int]:
-    """The port of a sink that counts lines; it runs in a process of its own."""
+    """Runs a sink that counts lines, in a process of its own; yields its port."""
     command = [sys.executable, "-m", "tests.bench.lines"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as process:
         try:
@@ -59,7 +59,7 @@ def counting() -> Iterator[int]:
 
 
 def counted(port: int) -> Counted:
-    """What the sink has by now."""
+    """What the sink has received so far."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", "/counted")
     try:
@@ -69,14 +69,14 @@ def counted(port: int) -> Counted:
 
 
 def expected_of(root: Path) -> Counted:
-    """What is to be delivered; counted in another process, as a large one would spoil what it measures."""
+    """What is to be delivered, counted in another process: if this one grew, it would spoil the measurements."""
     command = [sys.executable, "-m", "tests.bench.lines", str(root)]
     said = subprocess.run(command, check=True, capture_output=True, cwd=REPOSITORY).stdout
     return Counted(**json.loads(said))
 
 
 def run(shipper: Shipper, root: Path, expected: Counted) -> Taken:
-    """One run of a shipper from nothing."""
+    """Runs a shipper once, from scratch."""
     work = SCRATCH / "shipper-work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -101,7 +101,7 @@ def run(shipper: Shipper, root: Path, expected: Counted) -> Taken:
 
 
 def arrived(expected: Counted, delivered: Counted) -> str:
-    """What of the lines arrived, and whether it was whole."""
+    """How many of the lines arrived, and whether they were whole."""
     if delivered == expected:
         return "all lines, whole"
     if delivered.lines == expected.lines:
@@ -110,7 +110,7 @@ def arrived(expected: Counted, delivered: Counted) -> str:
 
 
 def ours(root: Path, url: str) -> Taken:
-    """One scan; its ledger says what became of every line."""
+    """Runs one scan; its ledger says what happened to every line."""
     cost = scan(root, url)
     ledger = json.loads(cost.stdout)
     skipped = sum(ledger["skipped"].values())
@@ -119,13 +119,13 @@ def ours(root: Path, url: str) -> Taken:
 
 
 def the_floor(root: Path, url: str) -> Taken:
-    """One run of the floor."""
+    """Runs the floor once."""
     cost = floor(root, url)
     return Taken(cost.cpu_seconds, cost.peak_bytes, "without gzip")
 
 
 def compare(root: Path, shippers: list[Shipper], rounds: int) -> None:
-    """One interleaved run over one backlog, as a table."""
+    """Prints a table of interleaved runs over one backlog."""
     expected = expected_of(root)
     taken: dict[str, list[Taken]] = {}
     for _ in range(rounds):
@@ -140,7 +140,7 @@ def compare(root: Path, shippers: list[Shipper], rounds: int) -> None:
     print("| | floors | CPU s | peak RSS | delivered |\n|---|---|---|---|---|")
     for name, runs in taken.items():
         seconds, peak = median(each.cpu_seconds for each in runs), median(each.peak_bytes for each in runs) / 1e6
-        told = " / ".join(sorted({each.delivered for each in runs}))  # one, unless rounds differ
+        told = " / ".join(sorted({each.delivered for each in runs}))  # a single one, unless rounds differ
         print(f"| {name} | {seconds / a_floor:.1f} | {seconds:.2f} | {peak:.0f} MB | {told} |", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""One small plot as SVG: measured points and the straight line that fits them best. Readable on light and on dark."""
+"""A small plot as SVG: measured points and the straight line that fits them best. Readable in light and dark mode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Point(NamedTuple):
 
 
 def fitted(points: Sequence[Point]) -> tuple[float, float]:
-    """The line of least squares: what nothing costs, and what each unit adds."""
+    """The least-squares line: its start (what no work costs) and its slope (what each unit adds)."""
     count = len(points)
     amounts, costs = sum(point.amount for point in points), sum(point.cost for point in points)
     products = sum(point.amount * point.cost for point in points)
@@ -36,19 +36,19 @@ def fitted(points: Sequence[Point]) -> tuple[float, float]:
 
 
 def ticks(most: float) -> list[float]:
-    """Three to six round numbers from 0 to at least this."""
+    """Three to six round numbers, from 0 to at least `most`."""
     step = 10.0 ** floor(log10(most))
     step = next(size for size in (step / 5, step / 2, step, 2 * step) if most / size <= 5)
     return [step * number for number in range(int(-(-most // step)) + 1)]
 
 
 def said(value: float) -> str:
-    """A number at an axis."""
+    """A number as an axis shows it."""
     return f"{value / 1e6:g}M" if value >= 1e6 else f"{value / 1e3:g}k" if value >= 1e4 else f"{value:g}"
 
 
 def drawn(title: str, unit: str, cost: str, points: Sequence[Point]) -> str:
-    """The plot, with both axes from 0."""
+    """The plot as SVG, with both axes from 0."""
     across, up = ticks(max(point.amount for point in points)), ticks(max(point.cost for point in points))
 
     def x(amount: float) -> float:

@@ -1,6 +1,6 @@
 """Writes sessions with the record mix and the byte distribution of real ones.
 
-The weights below are the counts of 306,640 real records; the mean sizes are the megabytes found there divided by the
+The weights below are counts from 306,640 real records; the mean sizes are the megabytes found there divided by the
 records that carry them. A session is a list of serialized lines.
 """
 
@@ -18,10 +18,10 @@ Record = dict[str, Any]
 
 VERSIONS = ["2.0.76", "2.1.4", "2.1.12", "2.1.31", "2.1.52", "2.1.71", "2.1.92", "2.1.140", "2.1.197", "2.1.232"]
 MODELS = ["claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001", "claude-opus-4-6"]
-# What a tool call is, in 100 calls, and the mean size of its result's text in characters.
+# How many of 100 tool calls use each tool, and the mean size of its result's text in characters.
 TOOLS = {"Bash": (42, 950), "Read": (22, 2300), "Edit": (12, 900), "Grep": (12, 4200), "Write": (4, 200)}
 TOOLS |= {"Agent": (3, 9000), "WebFetch": (2, 9000), "TodoWrite": (3, 160)}
-# Records that stand between the conversation's, for each record of the conversation (assistant and user: 209,300).
+# Counts of the records between those of the conversation (assistant and user: 209,300).
 PROGRESS = {"bash_progress": 22409, "hook_progress": 13839, "agent_progress": 6807, "mcp_progress": 166}
 BOOKKEEPING = {
     "attachment": 18356,
@@ -66,7 +66,7 @@ class Writer:
         self._shares = list(self._weights.values())
 
     def session(self, session_id: str, cwd: str, size: int, agent_id: str = "") -> list[bytes]:
-        """Turns, until about `size` bytes are written."""
+        """Writes turns until there are about `size` bytes."""
         rng = self.rng
         self.lines: list[bytes] = []
         self.written = 0
@@ -92,12 +92,12 @@ class Writer:
         return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
     def timestamp(self) -> str:
-        """A moment a little after the one before."""
+        """A moment a little after the last one."""
         self.now += timedelta(milliseconds=int(self.rng.expovariate(1 / 4000)))
         return self.now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.now.microsecond // 1000:03d}Z"
 
     def token(self, prefix: str) -> str:
-        """An id of the API."""
+        """An id in the API's style."""
         return f"{prefix}{self.rng.getrandbits(124):024x}"[:28]
 
     # A turn: a prompt, some rounds of calls and results, an answer
@@ -113,7 +113,7 @@ class Writer:
         self._rows([text], "end_turn")
 
     def _message(self) -> None:
-        """One API message of several rows, then the results of its calls."""
+        """Writes one API message in several rows, then the results of its calls."""
         library, rng = self.library, self.rng
         rows: list[list[Record]] = []
         if rng.random() < 0.25:
@@ -133,7 +133,7 @@ class Writer:
             self._result(call, caller)
 
     def _rows(self, rows: list[list[Record]], reason: str) -> str:
-        """The rows of one message: equal ids and input, growing output."""
+        """Writes the rows of one message, with the same ids and input and growing output."""
         rng = self.rng
         message_id, request = self.token("msg_01"), self.token("req_01")
         given, cached, made = rng.randrange(1, 12), rng.randrange(8000, 150_000), rng.randrange(0, 6000)
@@ -174,7 +174,7 @@ class Writer:
                 return {"file_path": path}
 
     def _result(self, call: Record, caller: str) -> None:
-        """The user record that answers a call, with its structured copy."""
+        """Writes the user record that answers a call, with its structured copy."""
         library, rng = self.library, self.rng
         name = call["name"]
         size = library.sizes(TOOLS[name][1])
@@ -208,7 +208,7 @@ class Writer:
         self._say("user", message, toolUseResult=result, sourceToolAssistantUUID=caller)
 
     def _edit(self, given: Record) -> Record:
-        """What an edit leaves behind: the whole file before it, and a patch."""
+        """What an edit leaves in a record: the whole file before it, and a patch."""
         library = self.library
         new = str(given.get("new_string", ""))
         lines = ["+" + line for line in new.split("\n")] + [
@@ -228,7 +228,7 @@ class Writer:
         self._say("user", message, toolUseResult=result, sourceToolAssistantUUID=caller)
 
     def _with_secret(self, text: str) -> str:
-        """Now and then a planted (made up) secret stands in the output."""
+        """Plants a made-up secret in the output now and then."""
         if self.rng.random() > self.secret_share:
             return text
         digits = f"{self.rng.getrandbits(160):040x}"
@@ -244,7 +244,7 @@ class Writer:
     # Records
 
     def _say(self, kind: str, message: Record, **keys: Any) -> None:
-        """A record of the conversation, and now and then one that is not."""
+        """Writes a record of the conversation, and now and then one of another kind."""
         uuid = self.uuid()
         record = {"parentUuid": self.parent, **self.common, "type": kind, "message": message, **keys}
         self._write({**record, "uuid": uuid, "timestamp": self.timestamp()})
@@ -259,7 +259,7 @@ class Writer:
         self.records += 1
 
     def _aside(self, kind: str) -> None:
-        """Progress and bookkeeping."""
+        """Writes a record of progress or bookkeeping."""
         library = self.library
         session = {"sessionId": self.common["sessionId"]}
         full = {"parentUuid": self.parent, **self.common}

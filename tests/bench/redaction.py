@@ -101,7 +101,7 @@ HOSTILE = {
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The CPU seconds that something takes, the better of two runs."""
+    """The CPU seconds that some work takes, the better of two runs."""
     took = []
     for _ in range(2):
         began = process_time()
@@ -111,7 +111,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def transcript(size: int, library: type[Library]) -> tuple[list[bytes], list[str]]:
-    """Lines as Claude Code writes them, at least `size` bytes, and the secrets planted in them."""
+    """At least `size` bytes of lines as Claude Code writes them, and the secrets planted in them."""
     chance = random.Random(5)
     writer = Writer(chance, library(chance))
     lines: list[bytes] = []
@@ -124,7 +124,7 @@ def transcript(size: int, library: type[Library]) -> tuple[list[bytes], list[str
 
 
 def speed(redactor: Redactor, lines: list[bytes], name: str) -> None:
-    """Bytes in, redacted bytes out."""
+    """Prints the speed from bytes to redacted bytes."""
 
     def redact_all() -> None:
         for line in lines:
@@ -153,7 +153,7 @@ def has_candidate(redactor: Redactor, event: dict[str, Any]) -> bool:
 
 
 def long_lines(redactor: Redactor, lines: Iterable[bytes]) -> None:
-    """The slowest of the lines around 250 kB, joined from real ones where none is that long."""
+    """Prints the time for the slowest of several texts of 250 kB, which are joined from the lines."""
     joined = b"\n".join(lines)
     slowest = 0.0
     for start in range(0, min(len(joined), 10 * MEGABYTE), 250_000):
@@ -163,10 +163,10 @@ def long_lines(redactor: Redactor, lines: Iterable[bytes]) -> None:
 
 
 def hostile(redactor: Redactor) -> None:
-    """Input made to hurt, 256 kB of each kind."""
+    """Prints the speed on hostile input, 256 kB of each kind."""
     print("\n| hostile input, 256 kB | MB/s |\n|---|---|")
     outcomes: list[bool] = []
-    redactor.value(HOSTILE["many password="] * 1000)  # what is made ready when it is first needed
+    redactor.value(HOSTILE["many password="] * 1000)  # prepares whatever is only made when first needed
     for name, unit in HOSTILE.items():
         text = (unit * (262_144 // len(unit) + 1))[:262_144]
         took = seconds(lambda text=text: outcomes.append(withheld(redactor, text)))  # type: ignore[misc]
@@ -174,7 +174,7 @@ def hostile(redactor: Redactor) -> None:
 
 
 def withheld(redactor: Redactor, text: str) -> bool:
-    """Whether a text holds more than is taken out one by one, so that an event with it stays home."""
+    """Whether a text has more secrets than are replaced one by one, so that its event is withheld."""
     try:
         redactor.value(text)
     except TooMany:
@@ -183,7 +183,7 @@ def withheld(redactor: Redactor, text: str) -> bool:
 
 
 def starts() -> None:
-    """Compiling the rules, and starting with a compiled database."""
+    """Prints the time to compile the rules, and to start with a compiled database."""
     with tempfile.TemporaryDirectory() as directory:
         options = Options(key=KEY, cache_dir=Path(directory))
         began = process_time()
@@ -195,7 +195,7 @@ def starts() -> None:
 
 
 def recall(redactor: Redactor) -> None:
-    """How many of the planted secrets are gone, by class, at three levels of escaping."""
+    """Prints how many of the planted secrets are redacted, by class, at three levels of escaping."""
     found: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for name, kinds, template in CONTEXTS:
@@ -215,7 +215,7 @@ def recall(redactor: Redactor) -> None:
 
 
 def count(redactor: Redactor, text: str, value: str, name: str, found: Counter[str], total: Counter[str]) -> None:
-    """One text at three levels of escaping."""
+    """Counts one text at three levels of escaping."""
     for _ in range(3):
         total[name] += 1
         found[name] += value not in redactor.text(text)
@@ -223,7 +223,7 @@ def count(redactor: Redactor, text: str, value: str, name: str, found: Counter[s
 
 
 def false_positives(redactor: Redactor, lines: list[bytes], planted: list[str]) -> None:
-    """How many harmless texts are touched, by class, and how many lines of generated transcripts."""
+    """Prints how many harmless texts are changed, by class, and how many lines of generated transcripts."""
     touched: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for name, template in HARMLESS:
@@ -238,7 +238,7 @@ def false_positives(redactor: Redactor, lines: list[bytes], planted: list[str]) 
 
 
 def causes(redactor: Redactor) -> None:
-    """What has been taken for a secret in real transcripts, and secrets in the very same places."""
+    """Prints the counts for what was mistaken for a secret in real transcripts, and for secrets in the same places."""
     print("\n| looks like a secret because of | harmless lines | touched | secrets beside them | found |")
     print("|---|---|---|---|---|")
     for cause, templates in CAUSES.items():
@@ -250,7 +250,7 @@ def causes(redactor: Redactor) -> None:
 
 
 def wrong_findings(redactor: Redactor, event: dict[str, Any], planted: list[str]) -> list[str]:
-    """What was found in an event although nobody planted it."""
+    """The findings in an event that nobody planted."""
     values = [finding.value for finding in redactor.value(event)[1]]
     return [value for value in values if not any(one in value or value in one for one in planted)]
 

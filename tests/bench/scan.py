@@ -1,6 +1,6 @@
 """CPU seconds per GB and peak memory of `collector scan` over a backlog, and over one twice as large.
 
-`--profile` runs it once more under cProfile and prints which modules the time went to.
+`--profile` runs it once more under cProfile and prints where the time went.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ GIGABYTE = 1e9
 
 
 def size_of(root: Path) -> int:
-    """The bytes below a root that are sources."""
+    """The total size of the sources below a root."""
     patterns = ("projects/**/*.jsonl", "history.jsonl", "stats-cache.json")
     return sum(path.stat().st_size for pattern in patterns for path in root.glob(pattern))
 
 
 def scan(root: Path, url: str, before: tuple[str, ...] = COLLECTOR, flags: tuple[str, ...] = ()) -> Cost:
-    """One scan from nothing: no state, but the redactor's compiled database already cached."""
+    """Runs one scan from scratch: no state, but the redactor's compiled database is cached if it was made before."""
     home = SCRATCH / "scan-home"
     home.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="state-", dir=home) as state:  # two may run at once
@@ -42,7 +42,7 @@ def measured(size: int, url: str, *, runs: int) -> tuple[Cost, int]:
 
 
 def profile(root: Path, url: str) -> None:
-    """Where the time goes, by file and by function, under cProfile (which makes Python look slower than C)."""
+    """Prints where the time goes, by file and function, under cProfile (which makes Python look slower than C)."""
     output = SCRATCH / "scan.profile"
     scan(root, url, (COLLECTOR[0], "-m", "cProfile", "-o", str(output), "-m", "collector"))
     stats = pstats.Stats(str(output))

@@ -1,7 +1,7 @@
-"""Other shippers of files: how each is had by name, and told to send every line below a root, with gzip, nothing else.
+"""Other shippers of files: how to get each one, and how to have it send every line below a root with gzip.
 
-Nothing is installed in the system: Debian's packages are unpacked into a cache, Go programs built from their modules.
-Each is given what lets it deliver long lines whole, and otherwise its own defaults.
+Nothing is installed in the system: Debian's packages are unpacked into a cache, and Go programs are built from their
+modules. Each is configured to deliver long lines whole, and otherwise has its own defaults.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tests.engines.install import BUILDER, needs, run
 from tests.engines.places import CACHE
 
-LONGEST = 4 << 20  # bytes of a line; the longest in the backlog has a little more than two million
+LONGEST = 4 << 20  # bytes per line; the longest line in the backlog has a little more than two million
 DEPTHS = (
     "*.jsonl",
     "projects/*/*.jsonl",
@@ -46,7 +46,7 @@ class Job(NamedTuple):
 
 
 class Shipper(NamedTuple):
-    """A program, how it gets into a folder of its own, and the command that ships."""
+    """A program, how to install it into its own folder, and the command that ships."""
 
     name: str
     version: str
@@ -56,14 +56,14 @@ class Shipper(NamedTuple):
 
     @property
     def place(self) -> Path:
-        """Where it is, once it is installed."""
+        """Where it is once installed."""
         return CACHE / f"shipper-{self.name.lower().replace(' ', '-')}-{self.version}"
 
     def installed(self) -> str:
-        """Installs it where it is missing; returns why that cannot be, or nothing."""
+        """Installs it if it is missing; returns the reason if that fails, otherwise an empty string."""
         if (self.place / ".ready").exists():
             return ""
-        shutil.rmtree(self.place, ignore_errors=True)  # what an interrupted one left
+        shutil.rmtree(self.place, ignore_errors=True)  # left by an interrupted installation
         self.place.mkdir(parents=True)
         try:
             with tempfile.TemporaryDirectory(prefix="shipper-", dir=CACHE) as work:
@@ -76,7 +76,7 @@ class Shipper(NamedTuple):
 
 
 def debian(*packages: str) -> Callable[[Path, Path], None]:
-    """Unpacks packages, and what they need that is not installed here."""
+    """Unpacks packages, with those dependencies that are not installed here."""
 
     def install(place: Path, work: Path) -> None:
         needs("apt-get", "dpkg-deb")
@@ -92,13 +92,13 @@ def debian(*packages: str) -> Callable[[Path, Path], None]:
 
 
 def with_libraries(place: Path, program: str) -> list[str | Path]:
-    """A program among unpacked packages, told where the libraries are that came with it."""
+    """The command for a program from unpacked packages, with the path to their libraries."""
     directories = sorted({str(path.parent) for path in place.rglob("*.so*")})
     return ["env", f"LD_LIBRARY_PATH={':'.join(directories)}", place / program]
 
 
 def rsyslog(place: Path, job: Job) -> Sequence[str | Path]:
-    """Reads with imfile. Debian packages no HTTP output, so it sends one stream of compressed lines over TCP."""
+    """Reads with imfile. Debian does not package its HTTP output, so it sends one compressed stream over TCP."""
     inputs = "\n".join(f'input(type="imfile" file="{job.root}/{depth}" tag="backlog")' for depth in DEPTHS)
     path = job.work / "rsyslog.conf"
     path.write_text(f"""global(workDirectory="{job.work}" maxMessageSize="{LONGEST}")
@@ -113,8 +113,8 @@ action(type="omfwd" target="127.0.0.1" port="{job.port}" protocol="tcp" template
 
 
 def syslog_ng(place: Path, job: Job) -> Sequence[str | Path]:
-    """Reads with wildcard-file. It polls: watching takes an inotify instance for each directory, of which there are 128
-    for a user. Its http() learned to compress only in the version after Debian's."""
+    """Reads with wildcard-file. It polls, because watching takes an inotify instance per directory and a user has only
+    128 of them. Its http() can only compress since the version after Debian's."""
     path = job.work / "syslog-ng.conf"
     path.write_text(f"""@version: 3.38
 @module affile
@@ -136,7 +136,7 @@ log {{ source(backlog); destination(sink); flags(flow-control); }};
 
 
 def opentelemetry_collector_from_modules(place: Path, work: Path) -> None:
-    """Built by its own builder, with a receiver that reads files."""
+    """Builds it with its own builder, including a receiver that reads files."""
     needs("go")
     run("go", "install", BUILDER, GOBIN=str(work))
     told = MANIFEST.format(place=work / "built", version=OTEL_VERSION, providers=PROVIDERS)
@@ -146,7 +146,7 @@ def opentelemetry_collector_from_modules(place: Path, work: Path) -> None:
 
 
 def opentelemetry_collector(place: Path, job: Job) -> Sequence[str | Path]:
-    """Its queue blocks where it is full, instead of dropping, and makes requests of about a megabyte."""
+    """Configures its queue to block when full instead of dropping, and to make requests of about a megabyte."""
     queue = {"block_on_overflow": True, "sizer": "bytes", "queue_size": 8_000_000, "num_consumers": 1}
     batch = {"flush_timeout": "200ms", "min_size": 1_000_000, "max_size": 0}
     told = {
@@ -177,7 +177,7 @@ def opentelemetry_collector(place: Path, job: Job) -> Sequence[str | Path]:
 
 
 def filebeat_from_modules(place: Path, work: Path) -> None:
-    """Built in a copy of its module, because what that replaces counts only there."""
+    """Builds it in a copy of its module, because the module's `replace` directives only apply there."""
     needs("go")
     told = json.loads(run("go", "mod", "download", "-json", f"{BEATS}@v{BEATS_VERSION}", cwd=work))
     source = work / "source"
@@ -187,7 +187,7 @@ def filebeat_from_modules(place: Path, work: Path) -> None:
 
 
 def filebeat(place: Path, job: Job) -> Sequence[str | Path]:
-    """Its newer input, and its output for Elasticsearch."""
+    """Uses its newer input, and its output for Elasticsearch."""
     told = {
         "filebeat.inputs": [
             {

@@ -1,4 +1,4 @@
-"""What each kind of sink costs us: the same backlog scanned into a drain, in turns. CPU seconds a GB."""
+"""The agent's CPU seconds per GB for each kind of sink: the same backlog scanned into a drain, in turns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import median
 
 from tests.bench.measure import COLLECTOR, SCRATCH, cost_of, drained, made_backlog, row
 
-# A name, and what configures it; the drain says 200 to everything.
+# The name and configuration of each kind; the drain answers 200 to everything.
 KINDS: dict[str, dict[str, str]] = {
     "http": {},
     "otlp": {"COLLECTOR_SINK__TYPE": "otlp"},
@@ -31,7 +31,7 @@ def main() -> None:
         for _ in range(given.rounds):
             for kind in given.kinds:
                 home = SCRATCH / "sinks"
-                shutil.rmtree(home / "state", ignore_errors=True)  # what is compiled stays cached
+                shutil.rmtree(home / "state", ignore_errors=True)  # the compiled rules stay cached
                 flags = ["--root", str(root), "--state", str(home / "state" / "state.json"), "--sink-url", url]
                 cost = cost_of([*COLLECTOR, "scan", *flags], home, **KINDS[kind])
                 assert cost.code in {0, 3}, cost.stderr

@@ -1,8 +1,8 @@
-"""Where the CPU of a line goes: `python -m tests.bench.stages` prints microseconds a line, stage by stage, and floors.
+"""Where the CPU of a line goes: `python -m tests.bench.stages` prints microseconds per line and floors for each stage.
 
-The stages are run cumulatively over the benchmark's backlog, each with all before it, in turns; what a stage costs is
-what its run takes more than the one before it in the same round, and the median over the rounds. Each run is a fork of
-one process that has everything loaded and nothing remembered, as a scan has when it begins. No profiler takes part.
+The stages run cumulatively over the benchmark's backlog, in turns: each run includes all stages before it. A stage's
+cost is the difference to the previous run of the same round; the median over the rounds counts. Each run is a fork of
+one process that has everything loaded and nothing remembered, like a scan when it begins. No profiler is involved.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COMPRESSION = "gzip"
 
 
 class Silent:
-    """An engine that says that nothing is anywhere, after looking for it or without."""
+    """An engine that finds nothing, with or without running a real engine first."""
 
     name = "silent"
 
@@ -57,14 +57,14 @@ class Silent:
         self._inner = inner
 
     def zones(self, text: bytes) -> dict[int, Zones]:
-        """Nothing, whatever the engine inside sees."""
+        """No zones, whatever the inner engine finds."""
         if self._inner is not None:
             self._inner.zones(text)
         return {}
 
 
 def lines_of(flow: Flow, source: Source) -> Iterator[Line]:
-    """Every line of a source that is to be read."""
+    """Every line of a source, or none if the source is skipped."""
     form = flow.scope.form_of(source.root)
     read = document.read if source.kind.is_document else tail.read
     with contextlib.suppress(SkipSource):
@@ -72,7 +72,7 @@ def lines_of(flow: Flow, source: Source) -> Iterator[Line]:
 
 
 def each_event(flow: Flow, do: Callable[[Event], object]) -> None:
-    """Reads and normalizes everything, and does something with each event."""
+    """Reads and normalizes everything, and calls `do` with each event."""
     for source in discover(flow.scope).files:
         form = flow.scope.form_of(source.root)
         normalize = None
@@ -91,25 +91,25 @@ def read_all(flow: Flow) -> None:
 
 
 def each_batch(flow: Flow, do: Callable[[Batch], object]) -> None:
-    """Everything up to batches, and something with each."""
+    """Runs everything up to batches, and calls `do` with each batch."""
     for batch in batches(outcomes(flow, Ledger(), discover(flow.scope)), flow.limits):
         do(batch)
 
 
 def compressed(flow: Flow, batch: Batch) -> None:
-    """What a request is made of, compressed."""
+    """Renders a batch and compresses its requests."""
     for request in flow.deliverer.channel.sink.render(batch.events, idempotency_key(batch.events)):
         COMPRESSIONS[COMPRESSION](request.body)
 
 
 def deliver_all(flow: Flow) -> None:
-    """Everything but commits."""
+    """Runs everything except commits."""
     for _ in flow.deliverer.deliver(batches(outcomes(flow, Ledger(), discover(flow.scope)), flow.limits)):
         pass
 
 
 def stages_of(flow: Flow) -> dict[str, Callable[[], object]]:
-    """Each stage with all before it, in order."""
+    """The stages in order, each including all before it."""
     options = Options(key=b"a key for measuring only", cache_dir=settings.cache_directory())
     book = KeyBook(frozenset(word for rule in flow.redactor.rules for word in rule.keywords))
     blind, silent = Redactor(options, Silent()), Redactor(options, Silent(flow.redactor._engine))
@@ -149,7 +149,7 @@ def cpu_of(work: Callable[[], object]) -> float:
 
 
 def measured(root: Path, url: str, rounds: int) -> tuple[dict[str, list[float]], list[float], int]:
-    """CPU seconds of each stage with all before it and of a whole scan, of the floor, and how many lines there are."""
+    """The CPU seconds of each cumulative stage and of a whole scan, those of the floor, and the number of lines."""
     home = SCRATCH / "stages-home"
     os.environ.clear()
     os.environ.update(environment(home))

@@ -1,4 +1,4 @@
-"""The CPU that it takes to start: `collector --version`, and a scan with nothing to do, to either kind of sink."""
+"""The CPU cost of starting: `collector --version`, and a scan with nothing to do, for either kind of sink."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RUNS = 11
 
 
 def median(arguments: Sequence[str]) -> float:
-    """The CPU seconds of a command."""
+    """The median CPU seconds of a command."""
     costs = sorted(cost_of([*COLLECTOR, *arguments], SCRATCH / "startup-home").cpu_seconds for _ in range(RUNS))
     return costs[RUNS // 2]
 

@@ -1,7 +1,7 @@
-"""What the embedded store costs: CPU of a scan into it as a multiple of one over HTTP, bytes an event, and a report.
+"""The cost of the embedded store: CPU of a scan into it as a multiple of one over HTTP, and bytes per event.
 
 The scans are interleaved, because CPU seconds on a shared machine drift; the cheapest of each counts, because noise
-only ever adds. `--program DIR` runs another checkout beside this one, to compare before and after.
+only ever adds. `--program DIR` also runs another checkout, to compare before and after.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TARGET = "<= 1.6"
 
 
 def scan(root: Path, checkout: Path, url: str | None) -> tuple[Cost, Path]:
-    """One scan from nothing, into the store or over HTTP, and where the store is."""
+    """Runs one scan from scratch, into the store or over HTTP; returns its cost and where the store is."""
     home = SCRATCH / "store-home"
     shutil.rmtree(home / "data", ignore_errors=True)
     shutil.rmtree(home / "state", ignore_errors=True)
@@ -34,7 +34,7 @@ def scan(root: Path, checkout: Path, url: str | None) -> tuple[Cost, Path]:
 
 
 def bytes_an_event(database: Path) -> float:
-    """The size of the database over the events in it, with nothing left in the write-ahead log."""
+    """The size of the database divided by its events, with nothing left in the write-ahead log."""
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         events: int = connection.execute("SELECT count(*) FROM events").fetchone()[0]

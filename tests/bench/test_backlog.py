@@ -22,7 +22,7 @@ def test_the_same_recipe_gives_the_same_bytes(tmp_path: Path) -> None:
     assert digest(first) == digest(again) != digest(other)
 
 
-def test_it_has_the_shape_of_real_transcripts(tmp_path: Path) -> None:
+def test_the_backlog_has_the_shape_of_real_transcripts(tmp_path: Path) -> None:
     root = make(tmp_path, Recipe(10, files=150))
     data = b"".join(path.read_bytes() for path in root.glob("projects/**/*.jsonl"))
     records = [json.loads(line) for line in data.splitlines()]

@@ -1,4 +1,4 @@
-"""The sink that counts what other shippers deliver, and the line that is drawn through what work costs."""
+"""The sink that counts what other shippers deliver, the updated page, and the line fitted through measured costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINES = [b'{"a":1}', '{"b":"ä \\n"}'.encode(), b'{"c":"' + b"x" * 300_000 + b'"
 
 @contextmanager
 def connected(counter: Counter) -> Iterator[socket.socket]:
-    """A connection to the sink, which has read it to its end when the block ends."""
+    """Yields a connection to the sink; when the block ends, the sink has read it to its end."""
     ours, theirs = socket.socketpair()
     serving = threading.Thread(target=serve, args=(theirs, counter))
     serving.start()
@@ -57,14 +57,14 @@ def bulk(lines: list[bytes]) -> bytes:
 
 @pytest.fixture
 def expected(tmp_path: Path) -> Counted:
-    """What stands in a root, in another order."""
+    """The counts of the same lines in files, in another order."""
     (tmp_path / "below").mkdir()
     (tmp_path / "one.jsonl").write_bytes(LINES[2] + b"\n\n")
     (tmp_path / "below" / "two.jsonl").write_bytes(b"\n".join(LINES[:2]))
     return counted_below(tmp_path)
 
 
-def test_the_same_lines_count_the_same_however_they_come(expected: Counted) -> None:
+def test_the_same_lines_count_the_same_in_every_protocol(expected: Counted) -> None:
     as_lines, as_bulk, as_stream = Counter(), Counter(), Counter()
     posted("/lines", b"\n".join(LINES), as_lines)
     assert len(json.loads(posted("/_bulk", gzip.compress(bulk(LINES)), as_bulk, "gzip"))["items"]) == len(LINES)
@@ -76,14 +76,14 @@ def test_the_same_lines_count_the_same_however_they_come(expected: Counted) -> N
     assert [expected] * 4 == found
 
 
-def test_a_line_that_was_cut_is_noticed(expected: Counted) -> None:
+def test_a_cut_line_is_noticed(expected: Counted) -> None:
     counter = Counter()
     posted("/lines", b"\n".join([*LINES[:2], LINES[2][:-1]]), counter)
     assert counter.counted.lines == expected.lines
     assert counter.counted != expected
 
 
-def test_the_page_gets_what_a_benchmark_prints_and_nothing_else_changes(expected: Counted, tmp_path: Path) -> None:
+def test_the_page_gets_the_benchmarks_output_and_nothing_else_changes(expected: Counted, tmp_path: Path) -> None:
     other = "<!-- measured: stages -->\nas it was\n<!-- end -->\n"
     page = f"before\n<!-- measured: lines {tmp_path} -->\nold\n<!-- end -->\nafter\n{other}"
     now = rewritten(page, {"lines"})
@@ -93,7 +93,7 @@ def test_the_page_gets_what_a_benchmark_prints_and_nothing_else_changes(expected
     assert now.endswith(f"<!-- end -->\nafter\n{other}")
 
 
-def test_the_fitted_line_is_what_a_start_and_each_unit_cost() -> None:
+def test_the_fitted_line_gives_the_cost_of_starting_and_of_each_unit() -> None:
     start, slope = fitted([Point(amount, 0.5 + 0.25 * amount) for amount in (1, 2, 4, 8)])
     assert (round(start, 9), round(slope, 9)) == (0.5, 0.25)
 

@@ -1,7 +1,7 @@
-"""Text that looks like what stands in transcripts: code, command output and prose, from word lists and templates.
+"""Text that looks like that in transcripts: code, command output and prose, from word lists and templates.
 
-A pool of each kind is made once; a record takes a slice of it that starts at a line. That is as cheap as random
-bytes and behaves like the real thing under a compressor (gzip -1 makes it about a fifth) and under a regex.
+A pool of each kind is made once; a record takes a slice of it that starts at a line. That is as cheap as random bytes,
+and behaves like the real thing under a compressor (gzip -1 shrinks it to about a fifth) and under a regex.
 """
 
 from __future__ import annotations
@@ -135,12 +135,12 @@ PIECES: dict[str, Callable[[random.Random], str]] = {
 
 
 def _skewed(rng: random.Random, words: list[str]) -> str:
-    """A word; those at a place in the list that squaring favours come up most, as in any text."""
+    """A word; those early in the list come up most, so that some words are frequent, as in any text."""
     return words[int(rng.random() ** 2 * len(words))]
 
 
 def _pool(rng: random.Random, templates: list[str], size: int) -> str:
-    """About `size` characters of filled-in lines; every few dozen lines are about the same few things, as in a file."""
+    """About `size` characters of filled-in lines. Each few dozen lines share the same few words, as in a real file."""
     compiled = [_compile(template) for template in templates]
     lines: list[str] = []
     length = 0
@@ -159,7 +159,7 @@ def _pool(rng: random.Random, templates: list[str], size: int) -> str:
 
 
 def _compile(template: str) -> tuple[str, list[str]]:
-    """A template as a %-format and the names of its slots, which fills three times faster than str.format."""
+    """A template as a %-format with the names of its slots, which is three times faster to fill than str.format."""
     parts = template.replace("%", "%%").replace("{{", "\0").replace("}}", "\1").split("{")
     slots = [part[0] for part in parts[1:]]
     text = parts[0] + "".join("%s" + part[2:] for part in parts[1:])
@@ -188,13 +188,13 @@ class Library:
         return pool[start : start + wanted]
 
     def opaque(self, size: float) -> str:
-        """So many characters of base64 that no compressor helps with: a signature or an image."""
+        """About `size` characters of base64, which does not compress: a signature or an image."""
         wanted = min(int(size), len(self.base64) - 1)
         start = int(self.rng.random() * (len(self.base64) - wanted))
         return self.base64[start : start + wanted]
 
     def numbered(self, text: str) -> str:
-        """As the Read tool shows a file: every line behind its number."""
+        """The text as the Read tool shows a file, with a number before every line."""
         return "\n".join([f"{number:>6}→{line}" for number, line in enumerate(text.split("\n"), 1)])
 
     def words(self, count: int) -> str:

@@ -1,4 +1,4 @@
-"""The CPU of a pass over 100,000 files that nobody has changed since the pass before."""
+"""The CPU of a pass over 100,000 files that have not changed since the previous pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINE += '"sessionId":"{0:08x}-0000-4000-a000-000000000001","message":{{"role":"u
 
 
 def make(root: Path, files: int) -> None:
-    """Small sessions, 500 to a project."""
+    """Makes small sessions, 500 per project."""
     shutil.rmtree(root, ignore_errors=True)
     for number in range(files):
         directory = root / "projects" / f"-work-project-{number // 500}"

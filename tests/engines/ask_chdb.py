@@ -1,4 +1,4 @@
-"""Asks the current ClickHouse engine, chDB, which runs in a process of its own."""
+"""Queries the current ClickHouse engine, chDB, which runs in a process of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANNER = "SETTINGS prefer_column_name_to_alias = 1, cast_keep_nullable = 1, outp
 
 
 def statements(name: str) -> list[str]:
-    """Those of a file in config/."""
+    """The statements of a file in config/."""
     text = re.sub(r"^--.*\n", "", (CONFIG / name).read_text(), flags=re.MULTILINE)
     return [statement for statement in text.split(";\n") if statement.strip()]
 
@@ -27,18 +27,18 @@ def schema() -> list[str]:
 
 
 def asked(query: str) -> str:
-    """A question, in the manner of standard SQL."""
+    """A query, with the settings that make ClickHouse follow standard SQL."""
     return query.rstrip("; \n") + " " + MANNER
 
 
 def loading(rows: Iterable[dict[str, str]], path: Path) -> str:
-    """The statement that inserts rows of (id, event), as the sink does."""
+    """Writes rows of (id, event) to a file; returns the statement that inserts them as the sink does."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return f"INSERT INTO event_rows (id, event) FROM INFILE '{path}' FORMAT JSONEachRow"
 
 
 def ask_chdb(directory: Path, *given: str) -> list[Any]:
-    """The rows of each statement; an error fails the test."""
+    """Runs the statements; returns the rows of each. An error fails the test."""
     python = installed("python")
     script = Path(__file__).with_name("chdb_session.py")
     told = subprocess.run(

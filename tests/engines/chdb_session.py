@@ -1,4 +1,4 @@
-"""Run by the interpreter that has chDB: statements, a JSON array, on stdin; their rows or errors on stdout."""
+"""Run by the interpreter that has chDB: takes a JSON array of statements on stdin, writes rows or errors to stdout."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def main() -> None:
-    """One session, in memory."""
+    """Runs one session, with its data in the given directory."""
     from chdb import session as chdb
 
     session: Any = chdb.Session(sys.argv[1])  # type: ignore[no-untyped-call, unused-ignore]

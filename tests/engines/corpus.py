@@ -1,6 +1,7 @@
-"""What is sent to every engine: a home with everything in it and secrets all over. How: killed on the way.
+"""The corpus sent to every engine: a home with everything in it and secrets throughout, sent by an agent that is killed
+several times on the way.
 
-The embedded store says what must arrive: the ids of its events, and its report.
+The embedded store defines what must arrive: the ids of its events, and its report.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from tests.e2e.test_secrets import SHAPES
 from tests.faults.crash import CrashServer
 from tests.store.samples import row_of
 
-# Changes of files before which the agent dies: the first commit, and a later one each time. What was acknowledged
-# before that is at the sink, and nobody here knows it.
+# The file changes before which the agent is killed: the first commit, then a later one each time. Whatever was
+# acknowledged by then is at the sink, but not known to the agent.
 DEATHS = (11, 13, 20, 27)
 SMALL = {"COLLECTOR_BATCH__MAX_EVENTS": "10", "COLLECTOR_SINK__WINDOW": "2"}
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A home, and what its events come to."""
+    """A home, and what must come of its events."""
 
     home: Home
     secrets: list[bytes]
     ids: set[str]
     report: dict[str, Any]
-    output: dict[str, int]  # of each message: the most that a row of it says
+    output: dict[str, int]  # message id: the largest count in any of its rows
 
 
 def made(directory: Path) -> Corpus:
@@ -66,7 +67,7 @@ def made(directory: Path) -> Corpus:
 
 
 def report_on(database: Path, home: Home) -> dict[str, Any]:
-    """`collector report`."""
+    """The output of `collector report`."""
     result = Agent(home, None, {"COLLECTOR_STORE__DATABASE": str(database)}).run("report", "--json")
     assert result.code == 0, result.stderr
     told = dict(json.loads(result.stdout))
@@ -75,14 +76,14 @@ def report_on(database: Path, home: Home) -> dict[str, Any]:
 
 
 def report_of(events: Iterable[dict[str, Any]], corpus: Corpus, directory: Path) -> dict[str, Any]:
-    """The same report, of the events that an engine gave back."""
+    """The same report, made from the events that an engine returned."""
     with closing(Writer(directory / "read-back.db")) as writer:
         writer.store(map(row_of, events))
     return report_on(directory / "read-back.db", corpus.home)
 
 
 def deliver_through_kills(corpus: Corpus, directory: Path, **environment: str) -> Agent:
-    """Scans the corpus into a sink; dies by kill -9 between the sink's answer and the commit, and once more goes on."""
+    """Scans the corpus into a sink, is killed several times between an answer and its commit, and scans to the end."""
     agent = Agent(corpus.home, None, {**SMALL, **environment})
     agent.directory = directory / "agent"
     agent.state = agent.directory / "state.json"

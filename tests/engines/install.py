@@ -2,8 +2,8 @@
 
     python -m tests.engines.install [NAME ...]      # `make engines`
 
-Each goes into a directory of its own below `places.CACHE`, and counts as installed once it is there whole. What
-cannot be had is said, with the reason, and leaves the others alone; `make test-engines` skips its tests.
+Each goes into its own directory below `places.CACHE`, and counts as installed once it is complete. One that cannot be
+installed is reported with the reason and does not affect the others; `make test-engines` skips its tests.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ providers:
 """
 VICTORIA = "github.com/VictoriaMetrics/VictoriaMetrics"
 LOKI, LOKI_PUSH = "github.com/grafana/loki/v3", "github.com/grafana/loki/pkg/push"
-# Its own go.mod replaces this by a folder of its repository, which the module does not contain.
+# Loki's own go.mod replaces this by a folder of its repository, which the published module does not contain.
 LOKI_PUSH_VERSION = "v0.0.0-20240924133635-758364c7775f"
 PACKAGES = ("chdb==4.4.0", "ddapm-test-agent==1.69.1", "moto[server,s3]==5.2.5", "duckdb==2.0.0")
 
@@ -61,14 +61,14 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
 
 
 def needs(*programs: str) -> None:
-    """Says which client is missing."""
+    """Raises an error that names the missing clients, if any."""
     missing = [name for name in programs if shutil.which(name) is None]
     if missing:
         raise RuntimeError(f"needs {', '.join(missing)}")
 
 
 def opentelemetry_collector(place: Path, work: Path) -> None:
-    """Built from its modules, by its own builder."""
+    """Builds it from its modules with its own builder."""
     needs("go")
     run("go", "install", BUILDER, GOBIN=str(work))
     told = MANIFEST.format(place=work / "built", version=VERSIONS["opentelemetry-collector"], providers=PROVIDERS)
@@ -78,7 +78,7 @@ def opentelemetry_collector(place: Path, work: Path) -> None:
 
 
 def victoria_logs(place: Path, work: Path) -> None:
-    """Built as a dependency, because the list of its module's versions cannot be had, which `go install` asks for."""
+    """Builds it as a dependency: `go install` would ask for the list of its module's versions, which is unavailable."""
     needs("go")
     version = f"v{VERSIONS['victoria-logs']}"
     (work / "go.mod").write_text(f"module engine\n\ngo 1.24\n\nrequire {VICTORIA} {version}\n")
@@ -88,7 +88,7 @@ def victoria_logs(place: Path, work: Path) -> None:
 
 
 def loki(place: Path, work: Path) -> None:
-    """Built from its module."""
+    """Builds it from its module."""
     needs("go")
     told = json.loads(run("go", "mod", "download", "-json", f"{LOKI}@v{VERSIONS['loki']}", cwd=work))
     source = work / "source"
@@ -105,13 +105,13 @@ def loki(place: Path, work: Path) -> None:
 
 
 def versitygw(place: Path, work: Path) -> None:
-    """An S3 server that checks signatures."""
+    """Builds an S3 server that checks signatures."""
     needs("go")
     run("go", "install", f"github.com/versity/versitygw/cmd/versitygw@v{VERSIONS['versitygw']}", GOBIN=str(place))
 
 
 def search_engine(name: str, place: Path, work: Path) -> None:
-    """The distribution that the engine's own integration tests use."""
+    """Unpacks the distribution that the engine's own integration tests use."""
     needs("mvn", "java", "unzip")
     artifact = f"org.{name}.distribution.integ-test-zip:{name}:{VERSIONS[name]}:zip"
     run("mvn", "-q", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={work}", cwd=work)
@@ -120,7 +120,7 @@ def search_engine(name: str, place: Path, work: Path) -> None:
 
 
 def clickhouse(place: Path, work: Path) -> None:
-    """Debian's package and what it needs of others, unpacked: nothing is installed in the system."""
+    """Unpacks Debian's package and its dependencies; nothing is installed in the system."""
     needs("apt-get", "dpkg-deb")
     (work / "partial").mkdir()
     run(
@@ -132,7 +132,7 @@ def clickhouse(place: Path, work: Path) -> None:
 
 
 def python(place: Path, work: Path) -> None:
-    """What comes from PyPI, in an environment of its own: chDB, ddapm-test-agent, moto, DuckDB."""
+    """Installs what comes from PyPI into its own environment: chDB, ddapm-test-agent, moto, DuckDB."""
     run(sys.executable, "-m", "venv", place)
     run(place / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", *PACKAGES)
 
@@ -150,11 +150,11 @@ INSTALLED_BY: dict[str, Callable[[Path, Path], None]] = {
 
 
 def install(name: str) -> str:
-    """One engine; returns what became of it."""
+    """Installs one engine; returns the outcome in words."""
     if is_installed(name):
         return "is there"
     place = place_of(name)
-    shutil.rmtree(place, ignore_errors=True)  # what an interrupted one left
+    shutil.rmtree(place, ignore_errors=True)  # left by an interrupted installation
     place.mkdir(parents=True)
     try:
         with tempfile.TemporaryDirectory(prefix="engine-", dir=CACHE) as work:
@@ -167,7 +167,7 @@ def install(name: str) -> str:
 
 
 def main() -> None:
-    """All of them, or those that are named."""
+    """Installs all engines, or the named ones."""
     CACHE.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[1:] or INSTALLED_BY:
         print(f"{name} {VERSIONS[name]}: {install(name)}", flush=True)

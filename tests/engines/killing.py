@@ -1,7 +1,7 @@
 """A corpus for real engines, and scans of it that are killed between a POST and the commit.
 
-A relay stands between the agent and the engine. It passes each request on, and when told to, kills the agent once the
-engine has answered: what was stored has then no receipt, and is sent again.
+A relay sits between the agent and the engine. It passes each request on, and when told to, kills the agent once the
+engine has answered: what was stored then has no receipt, and is sent again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT = {"content-type", "retry-after"}
 
 
 def corpus(directory: Path, megabytes: int = 2) -> tuple[Home, list[str]]:
-    """A home with realistic transcripts and one that holds secrets; and these."""
+    """A home with realistic transcripts and one with secrets in it; returns the home and the secrets."""
     backlog = Backlog(directory, Recipe(megabytes, seed=5, files=40))
     backlog.write()
     home = Home(directory)
@@ -44,7 +44,7 @@ def corpus(directory: Path, megabytes: int = 2) -> tuple[Home, list[str]]:
 
 
 class Relay:
-    """Passes requests on to an engine. A context manager."""
+    """Passes requests on to an engine; used as a context manager."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -65,11 +65,11 @@ class Relay:
 
     @property
     def url(self) -> str:
-        """Where the agent sends to."""
+        """The URL for the agent to send to."""
         return f"http://127.0.0.1:{self.sink.port}"
 
     def kill_after(self, requests: int, victim: subprocess.Popen[bytes]) -> None:
-        """Kills the process once the engine has answered so many more requests, before it hears of the last."""
+        """Kills the process once the engine has answered this many more requests, before it sees the last answer."""
         with self._lock:
             self._left, self._victim = requests, victim
 
@@ -88,7 +88,7 @@ class Relay:
 
 
 def scanned_with_kills(home: Home, relay: Relay, environment: dict[str, str]) -> Agent:
-    """Scans, is killed a few times between POST and commit, and scans to the end."""
+    """Starts scans that are killed between POST and commit, a few times, then scans to the end."""
     few = {"COLLECTOR_BATCH__MAX_EVENTS": "60"}
     agent = Agent(home, relay.sink, {**environment, **few, "COLLECTOR_SINK__URL": relay.url})
     agent.sink = None  # the URL is that of the relay, without the path of tests.sink
@@ -102,7 +102,7 @@ def scanned_with_kills(home: Home, relay: Relay, environment: dict[str, str]) ->
 
 
 def told_by_the_store(home: Home, directory: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """What `collector report` says of the same files, by model; and the ids that an http sink gets of them."""
+    """The rows of `collector report` for the same files, by model, and the ids that an http sink gets."""
     import json
 
     agent = Agent(home, None, {"XDG_DATA_HOME": str(directory / "data")})

@@ -1,4 +1,4 @@
-"""Where engines are installed, and in which versions. A missing one is skipped with the reason, and never passes."""
+"""Where engines are installed, and in which versions. Tests of a missing one are skipped with the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERSIONS = {
 }
 
 
-# Outside of the checkout, so that a fresh clone finds what is there. Read here: a test has a home of its own.
+# Outside the checkout, so that a fresh clone finds what is installed. Read at import: later, HOME is a test's own.
 CACHE = Path(
     os.environ.get("COLLECTOR_ENGINES")
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "collector-engines"
@@ -30,7 +30,7 @@ def place_of(engine: str) -> Path:
 
 
 def is_installed(engine: str) -> bool:
-    """Whether it was installed to its end."""
+    """Whether its installation was completed."""
     return (place_of(engine) / ".ready").exists()
 
 

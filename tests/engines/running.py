@@ -1,4 +1,4 @@
-"""Starts real engines on free ports of loopback, each with its data in a folder that tests can search, and ends them.
+"""Starts and stops real engines on free ports of loopback, each with its data in a folder that tests can search.
 
 with clickhouse(tmp_path) as engine:
     engine.url, engine.directory, engine.get("/ping")
@@ -29,7 +29,7 @@ PATIENCE = 90.0
 
 @dataclass
 class Engine:
-    """An engine that answers."""
+    """A running engine."""
 
     name: str
     port: int
@@ -42,13 +42,13 @@ class Engine:
         return f"http://127.0.0.1:{self.port}"
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """One request; an answer that is no success fails the test."""
+        """Sends one request; an answer other than success fails the test."""
         answer = httpx.request(method, self.url + path, timeout=60, trust_env=False, **more)
         assert answer.is_success, f"{self.name}: {answer.status_code} {answer.text[:500]}"
         return answer
 
     def files_with(self, words: Sequence[bytes]) -> list[str]:
-        """Its own files that hold one of these."""
+        """The engine's files that contain any of these words."""
         return [
             str(path)
             for path in self.directory.rglob("*")
@@ -57,7 +57,7 @@ class Engine:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port that nothing is listening on."""
     with socket.socket() as sought:
         sought.bind(("127.0.0.1", 0))
         return int(sought.getsockname()[1])
@@ -67,7 +67,7 @@ def free_port() -> int:
 def started(
     name: str, command: Sequence[object], port: int, directory: Path, ready: str, **environment: str
 ) -> Iterator[Engine]:
-    """The engine, once `ready` is answered with a 2xx, or with anything at all if `ready` is empty."""
+    """Yields the engine once it answers `ready` with a 2xx, or with anything at all if `ready` is empty."""
     directory.mkdir(parents=True, exist_ok=True)
     log = directory.with_name(f"{directory.name}.log")
     with log.open("wb") as output:
@@ -105,7 +105,7 @@ def _answers(engine: Engine, ready: str) -> bool:
 
 
 def installed(name: str) -> Path:
-    """The program of an engine; skips the test where it is missing."""
+    """The program of an engine; skips the test if it is missing."""
     if not is_installed(name):
         pytest.skip(f"{name} is not installed: `make engines` does that, or says why it cannot")
     return program(name)
@@ -141,7 +141,7 @@ USERS = """<?xml version="1.0"?>
 
 @contextmanager
 def clickhouse(directory: Path) -> Iterator[Engine]:
-    """Debian's server, of 2018: the wire as it has always been."""
+    """Debian's server from 2018: the wire format has always been the same."""
     server, top = installed("clickhouse"), place_of("clickhouse")
     port, data = free_port(), directory / "clickhouse"
     data.mkdir(parents=True)
@@ -156,20 +156,20 @@ def clickhouse(directory: Path) -> Iterator[Engine]:
         yield engine
 
 
-SEARCH_ENGINES = {"elasticsearch": "ES", "opensearch": "OPENSEARCH"}  # what their variables begin with
+SEARCH_ENGINES = {"elasticsearch": "ES", "opensearch": "OPENSEARCH"}  # the prefix of their variables
 
 
 @contextmanager
 def search_engine(name: str) -> Iterator[Engine]:
-    """One node of Elasticsearch or OpenSearch, with nothing but what it needs."""
+    """A single node of Elasticsearch or OpenSearch, with a minimal configuration."""
     installed(name)
     if (java := shutil.which("java")) is None:
         pytest.skip(f"{name} needs Java")
-    # It is another user, so not below pytest's own folders.
+    # It may run as another user, who cannot reach pytest's own folders.
     directory = Path(tempfile.mkdtemp(prefix="collector-es-", dir="/tmp"))
     directory.chmod(0o755)
     top, port = directory / name, free_port()
-    # A copy that may be written into: its configuration, and links to all else.
+    # A copy it may write to: its own configuration, and hard links to the rest where possible.
     same = os.stat(directory).st_dev == os.stat(place_of(name)).st_dev
     subprocess.run(["cp", "-al" if same else "-r", place_of(name), top], check=True)
     shutil.rmtree(top / "config")
@@ -220,7 +220,7 @@ analytics: {{reporting_enabled: false}}
 
 @contextmanager
 def loki(directory: Path) -> Iterator[Engine]:
-    """A single binary, with every limit as it is shipped."""
+    """Loki as a single binary, with all limits at their defaults."""
     server, port, data = installed("loki"), free_port(), directory / "loki"
     settings = directory / "loki.yaml"
     settings.write_text(LOKI.format(port=port, grpc=free_port(), data=data))
@@ -230,7 +230,7 @@ def loki(directory: Path) -> Iterator[Engine]:
 
 @contextmanager
 def victoria_logs(directory: Path) -> Iterator[Engine]:
-    """With its retention of seven days, as it is shipped."""
+    """VictoriaLogs, with its default retention of seven days."""
     server, port, data = installed("victoria-logs"), free_port(), directory / "victoria-logs"
     command = [server, f"-httpListenAddr=127.0.0.1:{port}", f"-storageDataPath={data / 'data'}"]
     with started("victoria-logs", command, port, data, "/health") as engine:
@@ -253,7 +253,7 @@ def versitygw(directory: Path) -> Iterator[Engine]:
 
 @contextmanager
 def opentelemetry_collector(directory: Path) -> Iterator[Engine]:
-    """An OTLP receiver that writes what it takes into files: logs.json and traces.json below its directory."""
+    """An OTLP receiver that writes what it gets to files: logs.json and traces.json in its directory."""
     server, port, data = installed("opentelemetry-collector"), free_port(), directory / "opentelemetry-collector"
     data.mkdir(parents=True)
     told = f"""receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}}}

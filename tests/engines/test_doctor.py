@@ -1,4 +1,4 @@
-"""`collector doctor` at real engines: they take its test events, the old one too, and have them when they are asked."""
+"""`collector doctor` with real engines: they accept its test events, even the old one, and return them when asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engines
 
 
 @pytest.mark.parametrize("name", ["clickhouse", "loki"])
-def test_what_an_engine_acknowledged_is_found_in_it(tmp_path: Path, name: str) -> None:
+def test_doctor_finds_the_events_that_an_engine_acknowledged(tmp_path: Path, name: str) -> None:
     own = {"deduplicates": "false"} if name == "clickhouse" else {}  # Debian's is of 2018
     with {"clickhouse": running.clickhouse, "loki": running.loki}[name](tmp_path) as engine:
         if name == "clickhouse":

@@ -1,4 +1,4 @@
-"""Every sink into its real engine: all of it arrives, once; the sums come out right; no secret is to be found."""
+"""Every sink with its real engine: everything arrives once, the totals are right, and no secret is to be found."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.store.shipped_sql import CONFIG
 
 pytestmark = pytest.mark.engines
 KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_EC2_METADATA_DISABLED": "true"}
-# Promise 1: what is sent again after a crash is never more than two windows.
+# Promise 1: never more than two windows are sent again after a crash.
 REPEATED_AT_MOST = len(DEATHS) * 2 * int(SMALL["COLLECTOR_SINK__WINDOW"]) * int(SMALL["COLLECTOR_BATCH__MAX_EVENTS"])
 NOW = datetime.now(UTC).isoformat()
 OLD, NEW = "2020-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"
@@ -50,7 +50,7 @@ def options(name: str, url: str, **own: str) -> dict[str, str]:
 
 
 def hold(corpus: Corpus, engine: Engine, events: Sequence[dict[str, Any]], directory: Path) -> None:
-    """What came back is what was there: each event, the sums of `collector report`, and no secret."""
+    """Checks that the engine returned what was there: every event, the totals of `collector report`, and no secret."""
     assert {event["id"] for event in events} == corpus.ids
     assert report_of(events, corpus, directory) == corpus.report
     said = json.dumps(events).encode()
@@ -59,7 +59,7 @@ def hold(corpus: Corpus, engine: Engine, events: Sequence[dict[str, Any]], direc
 
 
 def send(name: str, url: str, *events: Sealed, sign: Any = None, **own: Any) -> Receipt:
-    """One batch, the whole way."""
+    """Sends one batch the whole way; returns its receipt."""
     chosen: SinkType[Any] = SINKS[name]
     batch = Batch(events=list(events), places=[("s", number) for number in range(len(events))])
     transport = Transport(SinkSettings(), url, sign=sign)
@@ -70,7 +70,7 @@ def send(name: str, url: str, *events: Sealed, sign: Any = None, **own: Any) -> 
 
 
 def at(time: str, name: str, **more: Any) -> Sealed:
-    """An event of this time."""
+    """An event with this time and id."""
     return Sealed(name, json.dumps({"id": name, "kind": "unknown", "time": time, **more}).encode(), {})
 
 
@@ -93,7 +93,7 @@ def test_clickhouse(corpus: Corpus, tmp_path: Path) -> None:
         receipt = send("clickhouse", engine.url, *events, table="narrow", deduplicates=False)
         assert [(thing.id, "code 131" in thing.reason) for thing in receipt.refused] == [("3", True)]
         assert {row["id"] for row in rows_of(engine, "SELECT id FROM narrow")} == {str(n) for n in range(8)} - {"3"}
-    # The same rows, repeats and all, in the engine of today: its views are those that are shipped.
+    # The same rows, repeats included, in the current engine with the shipped views.
     middle = len(rows) // 2
     parts = [
         chdb.loading(part, tmp_path / f"{number}") for number, part in enumerate((rows[:middle], rows, rows[middle:]))
@@ -112,13 +112,13 @@ def test_clickhouse(corpus: Corpus, tmp_path: Path) -> None:
 
 
 def rows_of(engine: Engine, query: str) -> list[dict[str, str]]:
-    """What a query gives."""
+    """The rows of a query."""
     answer = engine.ask("POST", "/", content=f"{query} FORMAT JSONEachRow")
     return [json.loads(line) for line in answer.content.splitlines()]
 
 
-def test_one_token_for_two_contents_would_lose_the_second(tmp_path: Path) -> None:
-    """Why the token of an insert comes from its content: seen here in the engine of today."""
+def test_using_one_token_for_two_contents_would_lose_the_second(tmp_path: Path) -> None:
+    """Shows in the current engine why the token of an insert is derived from its content."""
     into = "INSERT INTO event_rows (id, event) SETTINGS insert_deduplication_token ="
     inserts = [
         f"""{into} '{token}' VALUES ('{name}', '{{"kind":"unknown"}}')"""
@@ -141,7 +141,7 @@ def test_search_engines(corpus: Corpus, tmp_path: Path, name: str) -> None:
         assert len(events) == len(corpus.ids)
         assert {hit["_source"]["@timestamp"] for hit in found} >= {event["time"] for event in events if "time" in event}
         hold(corpus, engine, events, tmp_path)
-        # An item that can never be stored costs exactly itself; one that is there already is no fault.
+        # An item that can never be stored costs exactly itself; one that is already there is not an error.
         bad = at(NEW, "bad", session_id={"not": "a keyword"})
         for duplicates in (0, 1):
             receipt = send("elasticsearch", engine.url, at(NEW, "good"), bad)
@@ -150,7 +150,7 @@ def test_search_engines(corpus: Corpus, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", running.SEARCH_ENGINES)
-def test_a_data_stream_takes_events_as_well(name: str) -> None:
+def test_a_data_stream_accepts_events_too(name: str) -> None:
     with running.search_engine(name) as engine:
         template = json.loads((CONFIG / "elasticsearch-template.json").read_text()) | {"data_stream": {}}
         engine.ask("PUT", "/_index_template/claude-code-events", json=template)
@@ -167,11 +167,11 @@ def test_loki(corpus: Corpus, tmp_path: Path) -> None:
         deliver_through_kills(corpus, tmp_path, **options("loki", engine.url))
         hold(corpus, engine, lines_in(engine), tmp_path)
         assert len(lines_in(engine)) <= len(corpus.ids) + REPEATED_AT_MOST
-        # Equal lines of one time are one line, as long as Loki still has the first at hand.
+        # Equal lines of one time become one line, as long as Loki still has the first in memory.
         for _ in range(2):
             send("loki", engine.url, at(NOW, "new"), at(OLD, "old"))
         assert sorted(line["id"] for line in lines_in(engine) if len(line["id"]) == 3) == ["new", "old"]
-        # Under its own time, an old line is refused and the good ones of the same request are stored, once.
+        # Sent with its own time, an old line is refused, and the good lines of the same request are stored once.
         events = [at(NOW, f"n{number}") for number in range(5)]
         receipt = send("loki", engine.url, *events, at("2025-01-01T00:00:00Z", "older"), event_time_days=36_500)
         assert [(thing.id, "too old" in thing.reason) for thing in receipt.refused] == [("older", True)]
@@ -181,7 +181,7 @@ def test_loki(corpus: Corpus, tmp_path: Path) -> None:
 
 
 def lines_in(engine: Engine) -> list[dict[str, Any]]:
-    """Every line, as Loki gives it back."""
+    """Every line, as Loki returns it."""
     query = {"query": '{service_name="claude-code"}', "limit": "5000", "since": "2h"}
     streams = engine.ask("GET", "/loki/api/v1/query_range", params=query).json()["data"]["result"]
     return [json.loads(line) for stream in streams for _, line in stream["values"]]
@@ -200,18 +200,18 @@ def test_victoria_logs(corpus: Corpus, tmp_path: Path) -> None:
                 tokens = int(row["usage.output_tokens"])
                 told[row["message_id"]] = max(tokens, told.get(row["message_id"], 0))
         assert told == corpus.output
-        # A line that is too long ends the request, with a 200 that says nothing: it alone is set aside.
+        # A line that is too long ends the request, with a 200 that does not say so; only that line is quarantined.
         events = [at(NOW, "before"), at(NOW, "long", text="x " * 200_000), at(NOW, "after")]
         assert [thing.id for thing in send("elasticsearch", url, *events).refused] == ["long"]
         assert send("elasticsearch", url, at(NOW, "fits", text="x" * 249_900)).refused == []
         assert {"before", "after", "fits"} <= {row["id"] for row in rows_in(engine)}
-        # Under its own time, an old row is taken with a 200, and dropped.
+        # Sent with its own time, an old row gets a 200 and is dropped.
         assert send("elasticsearch", url, at(OLD, "dropped")).refused == []
         assert "dropped" not in {row["id"] for row in rows_in(engine)}
 
 
 def rows_in(engine: Engine) -> list[dict[str, str]]:
-    """Every row, flattened as VictoriaLogs has it."""
+    """Every row, flattened as VictoriaLogs stores it."""
     engine.ask("GET", "/internal/force_flush")
     answer = engine.ask("POST", "/select/logsql/query", data={"query": "*", "limit": "10000"})
     return [json.loads(line) for line in answer.content.splitlines()]
@@ -226,7 +226,7 @@ def test_s3(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         deliver_through_kills(corpus, tmp_path, **options("s3", url), **KEYS)
         objects = sorted((engine.directory / "events").rglob("*.ndjson.gz"))
         hold(corpus, engine, [event for path in objects for event in events_in(path)], tmp_path)
-        # A repeat is the same object, and no other is written for it.
+        # A repeat writes the same object again, and no other one.
         event = at(NEW, "a")
         for _ in range(2):
             assert send("s3", url, event, sign=sign).refused == []
@@ -239,7 +239,7 @@ def test_s3(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def events_in(path: Path) -> list[dict[str, Any]]:
-    """The events in an object, as the store keeps it."""
+    """The events in an object, as the object store keeps it."""
     import gzip
 
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]

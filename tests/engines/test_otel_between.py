@@ -1,4 +1,4 @@
-"""config/otel-collector.yaml in a real OpenTelemetry Collector: agents hear what the engine behind it says."""
+"""config/otel-collector.yaml in a real OpenTelemetry Collector: agents get the answers of the engine behind it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "config" / "otel-collector.yaml"
 
 @pytest.fixture
 def between(tmp_path: Path, sink: Sink) -> Iterator[Engine]:
-    """The shipped file, without TLS, and with the sink as the engine."""
+    """Runs the shipped configuration without TLS, with the sink as the engine."""
     program = installed("opentelemetry-collector")
     home = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     known = subprocess.run([program, "components"], capture_output=True, text=True, check=True, env=home).stdout
@@ -37,7 +37,9 @@ def between(tmp_path: Path, sink: Sink) -> Iterator[Engine]:
         yield engine
 
 
-def test_an_agent_hears_what_the_engine_behind_it_says(tmp_path: Path, sink: Sink, between: Engine) -> None:
+def test_an_agent_gets_the_answers_of_the_engine_behind_the_collector(
+    tmp_path: Path, sink: Sink, between: Engine
+) -> None:
     home = Home(tmp_path / "home")
     home.session().prompt("one")
     agent = Agent(home, None, {"COLLECTOR_SINK__TYPE": "otlp", "COLLECTOR_SINK__URL": between.url})

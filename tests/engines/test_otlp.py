@@ -1,4 +1,4 @@
-"""OTLP into real engines: scanned, killed between POST and commit, scanned to the end. What they hold is complete."""
+"""OTLP into real engines: after scans killed between POST and commit and one to the end, they have everything."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Record = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The corpus, the secrets in it, what the report says of it, and the ids of its events."""
+    """The corpus, the secrets in it, the rows of its report, and the ids of its events."""
     directory = tmp_path_factory.mktemp("corpus")
     home, secrets = corpus(directory)
     return home, secrets, *told_by_the_store(home, directory)
 
 
 def plain(pairs: list[Record]) -> Record:
-    """Attributes as OTLP/JSON has them, by name."""
+    """OTLP/JSON attributes, by name."""
     return {pair["key"]: value_of(pair["value"]) for pair in pairs}
 
 
@@ -43,11 +43,11 @@ def value_of(told: Record) -> Any:
 
 
 def assert_complete(records: list[Record], told: Any) -> None:
-    """Each event is there, repeats are nothing else, and the tokens are those of the report."""
+    """Checks that every event is there, that repeats have known ids, and that the tokens match the report."""
     _, _, rows, ids = told
     by_id = {record["log.record.uid"]: record for record in records}
     assert set(by_id) == set(ids)
-    assert len(records) > len(by_id)  # what was killed was stored, and sent again
+    assert len(records) > len(by_id)  # what was stored before a kill was sent again
     best: dict[str, Record] = {}
     for record in by_id.values():
         message = record.get("gen_ai.response.id")
@@ -67,19 +67,19 @@ def assert_complete(records: list[Record], told: Any) -> None:
 
 
 def tokens(record: Record, name: str) -> int:
-    """A count; engines may have made text of it."""
+    """A token count, which the engine may have turned into text."""
     return int(record.get(f"gen_ai.usage.{name}", 0))
 
 
 def assert_spans(spans: list[Record]) -> None:
-    """Repeats are the same span, and those of the story nest beneath parents that exist."""
+    """Checks that repeats are the same span, and that the story's spans have parents that exist."""
     by_id: dict[tuple[str, str], Record] = {}
     for span in spans:
         assert by_id.setdefault((span["traceId"], span["spanId"]), span) == span
     assert len(spans) > len(by_id) > 100
     names = {span["name"].partition(" ")[0] for span in by_id.values()}
     assert names == {"invoke_agent", "chat", "execute_tool"}
-    # In the generated transcripts, every subagent names a call that stands nowhere.
+    # In the generated transcripts, every subagent names a call that does not exist.
     above = [(span, by_id.get((span["traceId"], span.get("parentSpanId", "")))) for span in by_id.values()]
     orphans = [span for span, parent in above if span.get("parentSpanId") and parent is None]
     assert {span["name"] for span in orphans} <= {"invoke_agent general-purpose"}
@@ -113,7 +113,7 @@ def test_opentelemetry_collector(told: Any, tmp_path: Path, encoding: str) -> No
 
 def test_victoria_logs(told: Any, tmp_path: Path) -> None:
     server, port, data = installed("victoria-logs"), free_port(), tmp_path / "victoria-logs"
-    # As it is shipped, it drops what is older than seven days: the corpus is, and so is every first scan.
+    # By default it drops what is older than seven days, which the corpus is, as is much of any first scan.
     flags = [f"-httpListenAddr=127.0.0.1:{port}", f"-storageDataPath={data / 'data'}", "-retentionPeriod=100y"]
     with (
         started("victoria-logs", [server, *flags], port, data, "/health") as engine,
@@ -146,7 +146,7 @@ def test_ddapm_test_agent(told: Any, tmp_path: Path, encoding: str) -> None:
 
 
 def camel(part: Any) -> Any:
-    """What this engine read, under the names of OTLP/JSON."""
+    """What this engine returned, with the names of OTLP/JSON."""
     if isinstance(part, list):
         return [camel(inner) for inner in part]
     if not isinstance(part, dict):
