@@ -1,10 +1,10 @@
-"""A coding agent that does not exist, and everything the house has to know to collect what it writes.
+"""A coding agent that does not exist, with everything the collector has to know to collect what it writes.
 
     ~/.scribe/desks/{desk}/{session}.log     lines {"at": seconds, "where": directory, "who": ..., "words": ...}
     ~/.scribe/desks/{desk}/{session}.about   beside it: {"style": ...}
     ~/.scribe/ledger.json                    one document: {"pages": [...]}
 
-Run as a program it is the `collector` command with this format in its registry.
+Run as a program, it is the `collector` command with this format in its registry.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEDGER, LOG = SourceKind("ledger", 0, is_document=True), SourceKind("log", 1)
 
 
 class Scribe:
-    """The format."""
+    """The format of that agent."""
 
     name, title = "scribe", "Scribe"
     priorities: Mapping[int, tuple[str, str]] = {0: ("ledger", "ledgers"), 1: ("log", "logs")}

@@ -1,4 +1,4 @@
-"""A second agent needs a format and a line in the registry, and the whole house works for it as for the first."""
+"""A second agent needs a format and a line in the registry, and everything works for it as it does for the first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def agent(home: Home, sink: Sink) -> Agent:
 
 
 def log(home: Home, *words: str, desk: str = "novel", where: str = "/work/novel", name: str = "s1") -> Path:
-    """A log of the scribe with these words appended."""
+    """Appends these words to a log of the scribe; returns its path."""
     path = home.root / "desks" / desk / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
@@ -43,7 +43,7 @@ def texts(sink: Sink) -> list[str]:
     return [event["text"] for event in sink.events]
 
 
-def test_its_files_are_found_read_redacted_and_delivered(home: Home, sink: Sink, agent: Agent) -> None:
+def test_the_second_agents_files_are_found_redacted_and_delivered(home: Home, sink: Sink, agent: Agent) -> None:
     log(home, "Once upon a time", f"the key is {KEY}").with_suffix(".about").write_text('{"style": "dry"}')
     (home.root / "ledger.json").write_text('{"pages": [{"at": 1, "words": "page one"}]}')
     ledger = agent.scan().assert_balanced().ledger
@@ -56,12 +56,12 @@ def test_its_files_are_found_read_redacted_and_delivered(home: Home, sink: Sink,
     assert ledger["redactions"] == {"github-token": 1}
 
 
-def test_its_usual_place_is_known_as_its_own_when_it_is_named(home: Home, sink: Sink, agent: Agent) -> None:
+def test_the_second_agents_root_is_recognised_when_it_is_named(home: Home, sink: Sink, agent: Agent) -> None:
     log(home, "Once upon a time")
     assert agent.scan("--root", str(home.root)).ledger["delivered"] == 1
 
 
-def test_where_nothing_is_there_yet_it_is_said_who_makes_it(home: Home, agent: Agent) -> None:
+def test_the_message_for_a_missing_root_names_the_second_agent(home: Home, agent: Agent) -> None:
     home.root.rmdir()
     result = agent.run("scan", "--root", str(home.root))
     assert result.code == 66
@@ -69,7 +69,7 @@ def test_where_nothing_is_there_yet_it_is_said_who_makes_it(home: Home, agent: A
     assert "--root or $SCRIBE_HOME" in result.stderr
 
 
-def test_its_offsets_have_a_section_of_their_own_and_survive(home: Home, sink: Sink, agent: Agent) -> None:
+def test_the_second_agents_offsets_have_a_section_of_their_own(home: Home, sink: Sink, agent: Agent) -> None:
     path = log(home, "one")
     agent.scan()
     state = json.loads(agent.state.read_bytes())
@@ -107,7 +107,7 @@ def test_an_excluded_directory_is_excluded(home: Home, sink: Sink, agent: Agent)
     assert texts(sink) == ["for everybody"]
 
 
-def test_status_and_doctor_speak_of_it(home: Home, agent: Agent) -> None:
+def test_status_and_doctor_report_the_second_agent(home: Home, agent: Agent) -> None:
     log(home, "one")
     status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
     assert status["priorities"]["P1"]["behind"] == 1
@@ -119,7 +119,7 @@ def test_status_and_doctor_speak_of_it(home: Home, agent: Agent) -> None:
     assert f"{home.root}: 1 source" in doctor
 
 
-def test_what_is_deleted_while_the_sink_is_down_is_held_and_delivered(home: Home, sink: Sink, agent: Agent) -> None:
+def test_a_log_deleted_while_the_sink_is_down_is_held_and_delivered(home: Home, sink: Sink, agent: Agent) -> None:
     path = log(home, "do not forget me")
     path.with_suffix(".about").write_text('{"style": "dry"}')
     sink.then = Answer(503)
@@ -132,7 +132,7 @@ def test_what_is_deleted_while_the_sink_is_down_is_held_and_delivered(home: Home
     assert sink.events[0]["attributes"] == {"style": "dry"}
 
 
-def test_the_service_sees_what_is_written(home: Home, sink: Sink, agent: Agent) -> None:
+def test_the_service_notices_what_is_written(home: Home, sink: Sink, agent: Agent) -> None:
     log(home, "one")
     with agent.start():
         sink.wait_for(lambda: texts(sink) == ["one"])

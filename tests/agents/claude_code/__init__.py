@@ -1,1 +1,1 @@
-"""Tests of collector.normalize: one record in, one event or one skip out."""
+"""Tests of collector/agents/claude_code: one record in, one event or one skip out."""

@@ -1,4 +1,4 @@
-"""Gives records to normalize as a source would, and holds every event against the published schema."""
+"""Normalizes records as if they came from a source, and checks every event against the published schema."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def context(
 
 
 class Leveled(Context):
-    """A context that knows at which level its events are wanted, as the pipeline does."""
+    """A context that also knows the capture settings for its events, which in the agent the pipeline knows."""
 
     def __init__(self, reading: Reading, capture: Capture, *, names_accounts: bool) -> None:
         super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev", names_accounts=names_accounts))
@@ -64,7 +64,7 @@ class Leveled(Context):
 
 
 def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Record | Skip:
-    """What becomes of a record: an event that the schema allows and JSON can carry, or a skip."""
+    """What a record becomes: an event that conforms to the schema, or a skip."""
     where = where or context()
     given, anchor = copy_of(record), HEAD
     if isinstance(given, dict):
@@ -82,14 +82,14 @@ def outcome(record: Any, where: Context | None = None, offset: int = 0) -> Recor
 
 
 def normalized(record: Any, where: Context | None = None, offset: int = 0) -> Record:
-    """The event of a record that must give one."""
+    """The event of a record that must not be skipped."""
     made = outcome(record, where, offset)
     assert not isinstance(made, Skip), made
     return made
 
 
 def copy_of(record: Any) -> Any:
-    """A deep copy, so that no test sees what another did; what nests too deep for a copy is given as it is."""
+    """A deep copy, so that tests do not affect each other; a record nested too deep to copy is returned as it is."""
     try:
         return json.loads(json.dumps(record))
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Which versions of Claude Code write which record types: what docs/events.md says of each beside its kind.
+"""Which versions of Claude Code write which record types, as docs/events.md shows beside each type's kind.
 
 Taken from transcripts of 1.0.0 to 2.1.232 and of 2.1.326 to 2.1.328, and from the tables in the programs of
 2.1.327 and 2.1.328.

@@ -1,4 +1,4 @@
-"""Attachment records: the older kinds by name, and the newest writer's with their rendered copies."""
+"""Attachment records: the older kinds by name, and those of the newest writer with their rendered copies."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def system(subtype: str, **keys: Any) -> Record:
 
 
 def line(kind: str, **keys: Any) -> Record:
-    """A line of bookkeeping: no uuid, no time."""
+    """A bookkeeping line, without uuid and time."""
     return {"type": kind, "sessionId": SESSION, **keys}
 
 

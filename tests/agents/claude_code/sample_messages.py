@@ -24,7 +24,7 @@ DOCUMENT: Record = {
 
 
 def resumed(name: str, paused: Any, output: int = 300) -> Record:
-    """The last row of a message that was paused and gone on with."""
+    """The last row of a message that was paused and resumed."""
     own = usage(output)
     call = {name: own[name] for name in own if name.endswith("_tokens")}
     own["iterations"] = [{"type": "message", **call, "cache_creation": own["cache_creation"]}]

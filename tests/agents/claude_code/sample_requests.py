@@ -1,4 +1,4 @@
-"""What the newest writer keeps of every API call."""
+"""The records that the newest writer keeps of every API call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHAPE_HASH = "06b429bba026bed87aa0499b7499f96c22716ca601e3d6600c96267312a418e6"
 
 
 def blob(role: str, content: Any, digest: str) -> Record:
-    """A message as it was sent, by hash."""
+    """A message as it was sent to the API, with its hash."""
     return {
         "type": "api-request-blob",
         "sessionId": SESSION,

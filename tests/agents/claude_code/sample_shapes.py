@@ -1,4 +1,4 @@
-"""The keys that records of one writer share, and small parts that several samples use."""
+"""The keys that records of one writer have in common, and small parts that several samples use."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def assistant(name: str, content: Any, output: int = 150, **keys: Any) -> Record
 
 
 def tool_result(name: str, content: Any, result: Any = None, is_error: bool | None = False, **keys: Any) -> Record:
-    """A user record that carries the answer of a tool."""
+    """A user record with the result of a tool."""
     block: Record = {"tool_use_id": CALL, "type": "tool_result", "content": content}
     if is_error is not None:
         block["is_error"] = is_error

@@ -1,7 +1,7 @@
-"""One record of every type and shape that Claude Code is known to write, by name; the tests' common ground.
+"""One record of every type and shape that Claude Code is known to write, by name; many tests share them.
 
-ALL_RECORDS is what may stand in a transcript. The other tables hold what stands in the other sources.
-Everything is made up and deterministic.
+ALL_RECORDS has what a transcript may contain; the other tables have what the other sources contain. Everything is made
+up and deterministic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whose work it was: provider, pull request, repository, and the account only where somebody opted in."""
+"""Whose work it was: provider, pull request, repository, and the account, but only if somebody opted in."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ ACCOUNTS = {
         ("msg_2c1cde8cab5d4da4ae4ea595", "gpt-oss", None),
     ],
 )
-def test_the_provider_is_told_by_ids_and_names_of_models(message_id: str, model: str, provider: str | None) -> None:
+def test_the_provider_is_recognised_by_message_ids_and_model_names(
+    message_id: str, model: str, provider: str | None
+) -> None:
     record = ALL_RECORDS["assistant_text"]
     made = normalized(record | {"message": record["message"] | {"id": message_id, "model": model}})
     assert made.get("provider") == provider
@@ -50,7 +52,7 @@ def test_a_pull_request_is_named_where_a_record_names_it() -> None:
 
 
 @pytest.mark.parametrize("name", ACCOUNTS)
-def test_an_account_stays_home_unless_somebody_opted_in(name: str) -> None:
+def test_an_account_is_left_out_unless_somebody_opted_in(name: str) -> None:
     made = normalized(ACCOUNTS[name])
     assert "account" not in made
     assert made["omitted"]["account"] > 0
@@ -58,13 +60,13 @@ def test_an_account_stays_home_unless_somebody_opted_in(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ACCOUNTS)
-def test_an_account_is_named_by_those_who_opted_in(name: str) -> None:
+def test_an_account_is_named_if_somebody_opted_in(name: str) -> None:
     made = normalized(ACCOUNTS[name], context(names_accounts=True))
     assert set(made["account"].values()) == identifiers(ACCOUNTS[name])
 
 
 def identifiers(record: dict[str, Any]) -> set[str]:
-    """What a record names an account by."""
+    """The identifiers of the account in a record."""
     holder = {**record, **record.get("attachment", {})}
     return (
         {ADDRESS}

@@ -1,4 +1,4 @@
-"""The newest writer says everything several times; we say it once, and never drop what was not seen elsewhere."""
+"""The newest writer says everything several times; we send it once, and never drop what was not seen elsewhere."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tests.agents.claude_code.sample_requests import blob
 from tests.agents.claude_code.samples import ALL_RECORDS
 
 
-def test_what_was_rendered_from_fields_is_left_out_and_counted() -> None:
+def test_text_rendered_from_fields_is_left_out_and_counted() -> None:
     made = normalized(ALL_RECORDS["attachment_model"])
     assert "rendered" not in made["attributes"]
     assert made["omitted"] == {"rendered": len("<system-reminder>You are powered by Opus.</system-reminder>")}
 
 
-def test_a_sentence_that_was_only_rendered_is_kept_once() -> None:
+def test_a_sentence_found_only_in_rendered_text_is_kept_once() -> None:
     where = context()
     texts = ["# Environment\nYou may not leave /work/app.", "# Environment\nYou may leave now."]
     made = [normalized(rendered("environment", {"snapshot": {"cwd": "/work/app"}}, text), where) for text in texts]
     assert [event["attributes"]["rendered"] for event in made] == [texts[0], "You may leave now."]
 
 
-def test_instructions_that_stand_three_times_are_told_once() -> None:
+def test_instructions_repeated_three_times_are_sent_once() -> None:
     where = context()
     rules = "# Rules\n\nUse tabs in this project.\nNever push."
     files = [{"path": "/work/app/CLAUDE.md", "type": "Project", "content": rules}]
@@ -36,18 +36,18 @@ def test_instructions_that_stand_three_times_are_told_once() -> None:
     assert outcome(blob("user", sent, "b8"), where) == Skip("copy")
 
 
-def test_lines_of_a_file_are_recognised_by_their_words_not_their_numbers() -> None:
+def test_lines_of_a_file_are_recognised_without_their_line_numbers() -> None:
     file = {"filename": "a.py", "content": {"type": "text", "file": {"content": "import os\n\nprint(os.name)"}}}
     text = "Result of calling the Read tool:\n     1\u2192import os\n     2\u2192\n     3\u2192print(os.name)"
     assert normalized(rendered("file", file, text))["attributes"]["rendered"] == "Result of calling the Read tool:"
 
 
-def test_what_was_rendered_of_an_unknown_attachment_is_kept() -> None:
+def test_the_rendered_text_of_an_unknown_attachment_is_kept() -> None:
     made = normalized(rendered("memory_of_tomorrow", {"ids": [5]}, "Words that stand only here"))
     assert "Words that stand only here" in written(made)
 
 
-def test_a_sent_message_is_a_copy_only_where_its_words_were_seen() -> None:
+def test_a_sent_message_is_a_copy_only_if_its_words_were_seen_before() -> None:
     where = context()
     sent = ALL_RECORDS["api_request_blob_copy"]
     assert normalized(sent, where)["text"] == "Fix the login bug"
@@ -55,7 +55,7 @@ def test_a_sent_message_is_a_copy_only_where_its_words_were_seen() -> None:
     assert outcome(sent, where) == Skip("copy")
 
 
-def test_of_a_sent_message_only_the_new_words_are_kept() -> None:
+def test_only_the_new_words_of_a_sent_message_are_kept() -> None:
     where = context()
     normalized(ALL_RECORDS["user_prompt"], where)
     parts = [{"type": "text", "text": "Fix the login bug"}, {"type": "text", "text": "Write a title for this"}]
@@ -64,7 +64,7 @@ def test_of_a_sent_message_only_the_new_words_are_kept() -> None:
     assert made["omitted"]["copies"] > 0
 
 
-def test_tool_calls_and_answers_that_were_sent_are_copies() -> None:
+def test_sent_tool_calls_and_results_are_copies() -> None:
     where = context()
     call, answer = ALL_RECORDS["assistant_tool_call"], ALL_RECORDS["tool_result_bash"]
     sent = [blob("assistant", call["message"]["content"], "d4"), blob("user", answer["message"]["content"], "e5")]
@@ -84,7 +84,7 @@ def test_a_system_message_made_of_attachments_is_a_copy() -> None:
     assert "do not tell anybody" in normalized(blob("system", more, "a7"), where)["text"]
 
 
-def test_the_system_prompt_is_told_once_in_a_pass() -> None:
+def test_the_system_prompt_is_sent_once_per_pass() -> None:
     where = context()
     first = normalized(ALL_RECORDS["attachment_prompt_snapshot"], where)
     second = normalized(ALL_RECORDS["attachment_prompt_snapshot_tools"], where)
@@ -95,14 +95,14 @@ def test_the_system_prompt_is_told_once_in_a_pass() -> None:
     assert shape["text"] == "You are a Claude agent."
 
 
-def test_a_system_prompt_that_changed_is_told_again() -> None:
+def test_the_changed_part_of_a_system_prompt_is_sent() -> None:
     where = context()
     normalized(ALL_RECORDS["attachment_prompt_snapshot"], where)
     changed = attachment("prompt_snapshot", {"systemPrompt": [*SYSTEM_PROMPT, "A new rule."]})
     assert normalized(changed, where)["text"] == "A new rule."
 
 
-def test_a_tool_is_defined_once_in_a_pass() -> None:
+def test_a_tool_definition_is_sent_once_per_pass() -> None:
     where = context()
     first = normalized(ALL_RECORDS["attachment_prompt_snapshot_tools"], where)
     shape = normalized(ALL_RECORDS["api_request_shape"], where)
@@ -118,7 +118,7 @@ def test_an_api_request_says_which_model_and_why() -> None:
     assert made["attributes"]["tail_count"] == len(made["attributes"]["tail"]) == 2
 
 
-def test_hashes_of_messages_join_but_cannot_be_tried_out() -> None:
+def test_keyed_hashes_still_join_but_reveal_no_original_hash() -> None:
     attributes = normalized(ALL_RECORDS["api_request"])["attributes"]
     system = normalized(ALL_RECORDS["api_request_blob_system"])["attributes"]["hash"]
     shape = normalized(ALL_RECORDS["api_request_shape"])["attributes"]["shape_hash"]
@@ -130,13 +130,13 @@ def test_hashes_of_messages_join_but_cannot_be_tried_out() -> None:
     assert found.isdisjoint({*told["tail"], told["shapeHash"], told["requestDigest"]})
 
 
-def test_contents_of_tracked_files_stay_home() -> None:
+def test_contents_of_tracked_files_are_left_out() -> None:
     made = normalized(ALL_RECORDS["file_snapshot_contents"])
     assert sorted(made["attributes"]["files"]) == ["/work/app/a.py", "/work/app/b.py"]
     assert made["omitted"] == {"file_contents": len("original file contents") + len("was") + len("is")}
 
 
-def test_a_hooks_output_is_told_once() -> None:
+def test_a_hooks_output_is_sent_once() -> None:
     made = normalized(ALL_RECORDS["attachment_hook_success"])
     assert written(made).count("formatted") == 1
     assert (made["attributes"]["exit_code"], made["attributes"]["hook_event"]) == (0, "PostToolUse")

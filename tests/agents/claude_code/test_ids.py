@@ -38,7 +38,7 @@ def test_what_happens_twice_is_two_events_and_the_same_two_when_read_again() -> 
     assert len(set(first)) == len(records)
 
 
-def test_the_name_of_a_file_tells_what_no_uuid_before_it_does() -> None:
+def test_without_a_uuid_before_it_a_record_is_identified_by_its_file_name_too() -> None:
     launched = {"type": "launched", "key": "explore"}
     runs = [("s1", "run-1"), ("s1", "run-2"), ("s2", "run-1")]
     ids = [
@@ -50,8 +50,8 @@ def test_the_name_of_a_file_tells_what_no_uuid_before_it_does() -> None:
     assert id_of(launched, kind=places.JOURNAL, session_id="s1", path=moved) == ids[0]
 
 
-def test_what_names_its_session_has_the_same_id_in_a_copy_of_another_name() -> None:
-    """A backup may call the file as it likes, and before the first uuid nothing else tells where it belongs."""
+def test_a_record_that_names_its_session_has_the_same_id_in_a_renamed_copy() -> None:
+    """A backup may rename the file, and before the first uuid only the session id shows where a record belongs."""
     mode = ALL_RECORDS["mode"]
     assert mode["sessionId"]
     assert id_of(mode) == id_of(mode, path="~/backup/x.jsonl", session_id="x")
@@ -73,7 +73,7 @@ def test_the_order_of_keys_does_not_matter() -> None:
     assert id_of(dict(reversed(record.items()))) == id_of(record)
 
 
-def test_other_content_without_uuid_has_another_id() -> None:
+def test_different_content_without_a_uuid_has_another_id() -> None:
     record = ALL_RECORDS["ai_title"]
     assert id_of(record | {"aiTitle": "Another"}) != id_of(record)
     assert id_of(record | {"sessionId": "another"}) != id_of(record)
@@ -84,7 +84,7 @@ def test_a_uuid_is_not_confused_with_content() -> None:
 
 
 @pytest.mark.parametrize("uuid", ["", 7, None, ["x"], "u" * 5000, {"a": 1}])
-def test_a_uuid_that_is_none_leaves_the_content_to_decide(uuid: Any) -> None:
+def test_with_an_invalid_uuid_the_content_decides(uuid: Any) -> None:
     assert id_of({"type": "mode", "mode": "a", "uuid": uuid}) != id_of({"type": "mode", "mode": "b", "uuid": uuid})
 
 
@@ -97,7 +97,7 @@ def test_a_lone_surrogate_and_a_huge_number_have_a_stable_id() -> None:
     assert where.kind == places.SESSION.name
 
 
-def test_content_nested_beyond_every_serializer_has_an_id() -> None:
+def test_content_nested_too_deep_for_any_serializer_has_an_id() -> None:
     from collector.agents.claude_code.identity import identity
 
     deep: Any = "leaf"
@@ -121,7 +121,7 @@ def test_the_same_prompt_at_another_time_is_another_event() -> None:
     assert id_of(line, kind=places.HISTORY) != id_of(later, kind=places.HISTORY)
 
 
-def test_how_deep_the_caller_is_changes_no_id() -> None:
+def test_the_depth_of_the_call_stack_does_not_change_an_id() -> None:
     def id_from(frames: int, record: Record) -> str:
         return id_of(record) if not frames else id_from(frames - 1, record)
 

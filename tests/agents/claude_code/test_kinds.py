@@ -1,4 +1,4 @@
-"""Every type of record becomes what the table says, at both levels, and the schema allows it."""
+"""Every type of record becomes what the table says, at both levels, and conforms to the schema."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ KIND_OF = {
 
 
 def expected(name: str) -> str:
-    """The entry of the table with the longest matching start."""
+    """The entry of the table whose name is the longest prefix of this one."""
     return KIND_OF[max((start for start in KIND_OF if name.startswith(start)), key=len)]
 
 
@@ -127,17 +127,17 @@ def test_every_record_becomes_what_the_table_says(level: str) -> None:
         assert found == expected(name), name
 
 
-def test_every_sample_gives_another_id() -> None:
+def test_every_sample_gives_a_different_id() -> None:
     where = context()
     made = [outcome(record, where) for record in ALL_RECORDS.values()]
     ids = [event["id"] for event in made if not isinstance(event, Skip)]
     assert len(set(ids)) == len(ids)
 
 
-def test_the_samples_reach_every_kind_and_every_skip_of_the_documentation() -> None:
+def test_the_samples_cover_every_documented_kind_and_skip() -> None:
     reached = {expected(name) for name in ALL_RECORDS}
     reached |= {"prompt_history", "workflow", "session_index", "stats", "skip project", "skip left_out"}
-    reached |= {"heartbeat", "canary"}  # of the service and of doctor
+    reached |= {"heartbeat", "canary"}  # made by the service and by doctor
     assert reached == set(KINDS) | {f"skip {reason.name}" for reason in SKIPPED_LINES}
 
 

@@ -1,13 +1,13 @@
-"""Promise 6, leaf by leaf: what of a record reaches no event is listed here, and nothing else is."""
+"""Promise 6, leaf by leaf: this lists exactly those parts of records that reach no event."""
 
 from __future__ import annotations
 
 from tests.leaves import leaves, report, samples
 
-# By type of record. Copies, binary, signatures, contents of files, accounts, and what is said in other words.
+# By type of record: copies, binary, signatures, file contents, accounts, and what an event says in another form.
 LEFT_OUT = {
     "agent_progress": {"message.content[].text"},
-    # Hashes of words, in whose place keyed ones stand.
+    # Hashes of words, which are replaced by keyed ones.
     "api-request": {"tail[]", "shapeHash", "requestDigest"},
     "api-request-blob": {"hash"},
     "api-request-shape": {"shapeHash"},
@@ -48,11 +48,11 @@ LEFT_OUT = {
 }
 
 
-def test_every_leaf_of_every_record_is_in_the_event_but_for_these() -> None:
+def test_every_leaf_of_every_record_is_in_the_event_except_these() -> None:
     lost, _, _ = report(samples())
     found = {name: set(paths) for name, paths in lost.items() if paths and "(skipped" not in name}
     assert found == LEFT_OUT
 
 
-def test_the_places_of_a_list_are_one_place() -> None:
+def test_all_items_of_a_list_share_one_path() -> None:
     assert list(leaves({"a": [{"b": 1}, {"b": 2}], "c": []})) == [("a[].b", 1), ("a[].b", 2)]

@@ -1,4 +1,4 @@
-"""What people, the program and the model say: text, blocks and whose words they are."""
+"""What people, the program and the model say: the text, the blocks, and whose words they are."""
 
 from __future__ import annotations
 
@@ -63,25 +63,25 @@ HUMAN = {"kind": "human"}
         ({"origin": {"kind": "task-notification", "subkind": "scheduled-trigger"}}, "scheduled", "user_context"),
     ],
 )
-def test_a_machine_is_no_person_whatever_else_the_record_says(keys: Any, origin: str, kind: str) -> None:
+def test_the_origin_and_kind_distinguish_people_from_machines(keys: Any, origin: str, kind: str) -> None:
     made = normalized(user("who", "Fix the login bug", **keys))
     assert (made["origin"], made["kind"]) == (origin, kind)
 
 
 @pytest.mark.parametrize("opening", ["<command-name>", "<bash-input>", "<bash-stdout>", "<local-command-stdout>"])
-def test_what_was_typed_for_the_program_is_no_prompt(opening: str) -> None:
+def test_a_local_command_is_not_a_prompt(opening: str) -> None:
     made = normalized(user("command", f"{opening}/clear", origin=HUMAN, promptSource="typed"))
     assert (made["origin"], made["kind"]) == ("local_command", "local_command")
 
 
 @pytest.mark.parametrize(("kind", "origin"), [("human", "human"), ("coordinator", "peer"), ("something-new", "meta")])
-def test_the_records_own_word_goes_before_any_guess(kind: str, origin: str) -> None:
+def test_the_records_own_origin_takes_precedence_over_any_guess(kind: str, origin: str) -> None:
     record = user("own word", "<task-notification>quoted by a person", origin={"kind": kind})
     assert normalized(record)["origin"] == origin
 
 
 @pytest.mark.parametrize("text", ["<task-notification>\nx", "<teammate-message from='x'>", "<system-reminder>x"])
-def test_the_programs_own_words_are_known_where_no_field_says_so(text: str) -> None:
+def test_the_programs_own_words_are_recognised_without_a_field_that_says_so(text: str) -> None:
     assert normalized(user("own words", text))["kind"] == "user_context"
 
 
@@ -90,7 +90,7 @@ def test_a_prompt_that_begins_like_markup_is_still_a_prompt() -> None:
         assert normalized(user("markup", text))["kind"] == "user_prompt"
 
 
-def test_texts_are_joined_and_the_rest_becomes_blocks() -> None:
+def test_texts_are_joined_and_everything_else_becomes_blocks() -> None:
     made = normalized(user("several", [{"type": "text", "text": "one"}, "two", {"type": "video", "url": "x"}, 7]))
     assert made["text"] == "one\ntwo"
     assert made["blocks"] == [
@@ -99,7 +99,7 @@ def test_texts_are_joined_and_the_rest_becomes_blocks() -> None:
     ]
 
 
-def test_an_answer_may_be_a_plain_string() -> None:
+def test_a_reply_may_be_a_plain_string() -> None:
     assert normalized(ALL_RECORDS["assistant_plain_string"])["text"] == "A plain string."
 
 
@@ -142,7 +142,7 @@ def test_a_document_given_as_text_stays_text() -> None:
     ]
 
 
-def test_an_image_by_address_keeps_its_address() -> None:
+def test_an_image_given_by_url_keeps_its_url() -> None:
     made = normalized(
         user("address", [{"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}])
     )
@@ -173,30 +173,30 @@ def test_the_model_of_a_failed_call_is_the_program_itself() -> None:
     assert made["attributes"]["api_error_status"] == 529
 
 
-def test_a_session_of_another_file_is_named() -> None:
+def test_the_session_id_of_the_file_is_given_where_it_differs() -> None:
     made = normalized(ALL_RECORDS["user_prompt"], context(session_id="file-session"))
     assert (made["session_id"], made["file_session_id"]) == (ALL_RECORDS["user_prompt"]["sessionId"], "file-session")
     assert "file_session_id" not in normalized(ALL_RECORDS["user_prompt"])
 
 
-def test_a_record_without_a_session_belongs_to_that_of_its_file() -> None:
+def test_a_record_without_a_session_id_gets_that_of_its_file() -> None:
     made = normalized(ALL_RECORDS["summary"], context(session_id="file-session"))
     assert made["session_id"] == "file-session"
     assert "file_session_id" not in made
 
 
-def test_a_subagent_is_known_from_its_file() -> None:
+def test_a_subagent_is_recognised_by_its_file() -> None:
     where = context(agent_id="a1b2", meta={"agentType": "Explore", "toolUseId": CALL})
     made = normalized(ALL_RECORDS["assistant_first_writer"], where)
     assert (made["agent_id"], made["agent_type"], made["parent_call_id"]) == ("a1b2", "Explore", CALL)
 
 
 @pytest.mark.parametrize("meta", [{"agentType": None, "toolUseId": 7}, {"agentType": ["x"]}])
-def test_a_strange_description_of_a_subagent_is_no_harm(meta: Any) -> None:
+def test_a_malformed_meta_file_of_a_subagent_does_no_harm(meta: Any) -> None:
     assert "agent_type" not in normalized(ALL_RECORDS["summary"], context(agent_id="a1", meta=meta))
 
 
-def test_the_envelope_says_who_where_and_with_what() -> None:
+def test_the_envelope_says_who_where_and_with_which_client() -> None:
     made = normalized(ALL_RECORDS["user_prompt"], offset=300)
     assert made["host"] == {"id": "machine-1", "name": "laptop"}
     assert made["client"] == {"name": "claude_code", "version": "2.1.140", "entrypoint": "cli"}
@@ -205,7 +205,7 @@ def test_the_envelope_says_who_where_and_with_what() -> None:
     assert (made["git_branch"], made["priority"], made["schema"]) == ("main", 0, "collector.event/1")
 
 
-def test_events_share_nothing_that_one_of_them_could_change() -> None:
+def test_events_share_no_mutable_parts() -> None:
     where = context()
     first, second = normalized(ALL_RECORDS["user_prompt"], where), normalized(ALL_RECORDS["summary"], where)
     first["host"]["name"] = first["client"]["name"] = "changed"

@@ -1,4 +1,4 @@
-"""What `[capture]` keeps back: at the level metadata every word, and with switches what is asked for."""
+"""What `[capture]` holds back: at the level metadata every word, and with a switch off what that switch covers."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ SOURCES: list[tuple[str, SourceKind, Any]] = [
     ("stats", places.STATS, STATS),
 ]
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+Z)?")
-# A single word, so that no rule about blanks saves us, of letters that no hash has.
+# A single word, so that no rule about blanks catches it, with letters that no hash contains.
 PLANTED = "zorvynqlumpxtrig"
 
 
 def is_the_programs_own(text: str) -> bool:
-    """Whether a string is a word, an id, a model, a tool or a time as the program writes it."""
+    """Whether a string is one of the program's own words, ids, models, tools or times."""
     shapes = (VOCABULARY.id, VOCABULARY.model, VERSION, TIME)
     return text in VOCABULARY.words | VOCABULARY.tools or any(shape.fullmatch(text) for shape in shapes)
 
 
 def planted(value: Any, depth: int = 0) -> Any:
-    """The value with the word in place of every string that is not the program's own, and under a new key as well."""
+    """The value with the word in place of every string that is not the program's own, and also under new keys."""
     if isinstance(value, dict):
         grown = {name: planted(part, depth + 1) for name, part in value.items()}
         return grown | {PLANTED: [PLANTED, {PLANTED: 7}], f"{PLANTED}Id": PLANTED} if depth else grown
@@ -58,14 +58,14 @@ def planted(value: Any, depth: int = 0) -> Any:
     return PLANTED if isinstance(value, str) and not is_the_programs_own(value) else value
 
 
-# What any record may carry besides, each time in the person's words.
+# Keys that any record may have as well, all with a person's word in them.
 EVERYWHERE = dict.fromkeys(
     ("cwd", "gitBranch", "slug", "version", "entrypoint", "promptId", "requestId", "agentId", "userType"), PLANTED
 )
 
 
 def leaks(made: dict[str, Any] | Skip) -> bool:
-    """Whether any part of the word, at least eight letters of it, has come through."""
+    """Whether at least eight letters in a row of the word have come through."""
     told = "" if isinstance(made, Skip) else written(made).lower()
     return any(PLANTED[start : start + 8] in told for start in range(len(PLANTED) - 7))
 
@@ -81,7 +81,7 @@ def test_no_word_of_any_record_leaves(depth: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [places.SESSION, places.HISTORY, places.JOURNAL, places.SESSION_INDEX, places.STATS])
-def test_no_word_of_a_record_nobody_knows_leaves(kind: SourceKind) -> None:
+def test_no_word_of_an_unknown_record_leaves(kind: SourceKind) -> None:
     for record in ALL_RECORDS.values():
         if isinstance(record, dict):
             for type_ in (PLANTED, 7, None):
@@ -145,12 +145,12 @@ def test_calls_keep_their_names_and_sizes() -> None:
     assert made["omitted"]["text"] == len("Two things at once.")
 
 
-def test_a_result_keeps_its_facts() -> None:
+def test_a_tool_result_keeps_its_facts_at_the_level_metadata() -> None:
     made = normalized(ALL_RECORDS["tool_result_edit"], context(level="metadata"))
     assert made["tool"] == {"call_id": made["tool"]["call_id"], "ok": True, "lines_added": 1, "lines_removed": 1}
 
 
-def test_names_are_the_same_pseudonyms_wherever_the_key_is() -> None:
+def test_names_get_the_same_pseudonyms_wherever_the_key_is_the_same() -> None:
     record = ALL_RECORDS["assistant_tool_call"] | {"gitBranch": "payroll", "attributionSkill": "payroll"}
     one, same = (normalized(record, context(level="metadata", path=f"~/{path}")) for path in ("a.jsonl", "b.jsonl"))
     for name in ("project", "git_branch", "user", "root"):
@@ -166,7 +166,7 @@ def test_names_are_the_same_pseudonyms_wherever_the_key_is() -> None:
     assert (gone["host"]["name"], gone["source"]["path"]) == ("host", "file")
 
 
-def test_tools_of_servers_become_pseudonyms_that_still_group() -> None:
+def test_tools_of_mcp_servers_become_pseudonyms_that_still_group() -> None:
     def tool(name: str) -> str:
         record = orjson.loads(orjson.dumps(ALL_RECORDS["assistant_tool_call"]))
         record["message"]["content"] = [{"type": "tool_use", "id": "toolu_01abcdef", "name": name, "input": {}}]
@@ -179,7 +179,7 @@ def test_tools_of_servers_become_pseudonyms_that_still_group() -> None:
     assert tool("Bash") == "Bash"
 
 
-def test_of_a_list_what_may_leave_is_kept() -> None:
+def test_the_items_of_a_list_that_may_leave_are_kept() -> None:
     event = {"kind": "system", "attributes": {"tools": ["Bash", "PayrollTool"], "status": ["completed", PLANTED, 7]}}
     kept = captured(event, VOCABULARY, Capture("metadata", key=KEY))["attributes"]
     assert kept["status"] == ["completed", 7]
@@ -192,12 +192,12 @@ def test_sizes_keep_the_names_that_are_the_programs_own() -> None:
     assert kept == {"patch": 1, "text": 2, "other": 12}
 
 
-def test_own_totals_of_claude_code_are_kept() -> None:
+def test_claude_codes_own_totals_are_kept() -> None:
     made = normalized(ALL_RECORDS["cost_state"], context(level="metadata"))
     assert made["attributes"]["model_usage"]["claude-opus-5-5"]["output_tokens"] == 495
 
 
-# Which words must be gone when one switch is off: a sample, and a piece of what it holds.
+# What must be gone when one switch is off: a sample, the type of the block (if any), and its field.
 SWITCHED: dict[str, list[tuple[str, str, str]]] = {
     "prompts": [("user_prompt", "", "text")],
     "answers": [("assistant_text", "", "text")],
@@ -215,7 +215,7 @@ def holds(made: dict[str, Any], block: str, field: str) -> bool:
 
 
 @pytest.mark.parametrize("off", SWITCHES)
-def test_a_switch_takes_out_what_it_is_for_and_leaves_the_rest(off: str) -> None:
+def test_a_switch_removes_what_it_covers_and_leaves_the_rest(off: str) -> None:
     for switch, samples in SWITCHED.items():
         for name, block, field in samples:
             made = normalized(ALL_RECORDS[name], context(off=frozenset({off})))
@@ -232,7 +232,7 @@ def test_a_switch_takes_out_what_it_is_for_and_leaves_the_rest(off: str) -> None
         ("tool_result_plan", "Write"),
     ],
 )
-def test_what_a_person_says_to_a_tool_is_typed(name: str, words: str) -> None:
+def test_what_a_person_says_in_a_tool_result_counts_as_a_prompt(name: str, words: str) -> None:
     assert words not in written(normalized(ALL_RECORDS[name], context(off=frozenset({"prompts"}))))
     assert words in written(normalized(ALL_RECORDS[name], context(off=frozenset({"thinking", "answers"}))))
 
@@ -256,7 +256,7 @@ DONE = f"<task-notification>\n<summary>Agent finished</summary>\n<result>{PLANTE
         ("tool_result_bash", {"message": {"role": "user", "content": FORKED}}, "tool_input"),
     ],
 )
-def test_what_agents_are_told_and_answer_stays_here_wherever_it_waits(name: str, record: Any, off: str) -> None:
+def test_switches_cover_what_agents_are_told_and_answer_in_other_records_too(name: str, record: Any, off: str) -> None:
     assert leaks(normalized(ALL_RECORDS[name] | record))
     assert not leaks(normalized(ALL_RECORDS[name] | record, context(off=frozenset({off}))))
 
@@ -272,7 +272,7 @@ def test_with_every_switch_off_no_word_of_a_conversation_leaves() -> None:
 
 
 def with_paths(value: Any, path: str) -> Any:
-    """The value with this path in place of every one that stands alone."""
+    """The value with this path in place of every string that is nothing but a path."""
     if isinstance(value, dict):
         return {path if name.startswith("/") else name: with_paths(part, path) for name, part in value.items()}
     if isinstance(value, list):
@@ -281,7 +281,7 @@ def with_paths(value: Any, path: str) -> Any:
 
 
 @pytest.mark.parametrize("start", ["/home/dev", "~", "~dev", "C:", "file:///srv", "\\\\server\\share"])
-def test_paths_in_what_tools_are_called_with_go_with_the_paths(start: str) -> None:
+def test_the_file_paths_switch_also_removes_paths_in_tool_inputs(start: str) -> None:
     where = context(off=frozenset({"file_paths"}))
     planted_ = {name: (kind, with_paths(record, f"{start}/{PLANTED}.txt")) for name, kind, record in SOURCES}
     made = {name: outcome(record, context(kind, off=where.capture.off)) for name, (kind, record) in planted_.items()}

@@ -24,19 +24,19 @@ LINE = HISTORY_LINES["history"]
         ("/work/\U0001f600", "-work---"),
     ],
 )
-def test_a_path_of_the_history_tells_its_project(path: str, key: str) -> None:
+def test_a_path_in_the_history_gives_its_project(path: str, key: str) -> None:
     made = normalized(LINE | {"project": path}, context(places.HISTORY))
     assert (made["project"], made["cwd"]) == (key, path)
 
 
-def test_the_project_of_a_long_path_is_not_known_because_its_name_is_hashed() -> None:
+def test_a_long_path_gives_no_project_because_the_projects_name_is_hashed() -> None:
     path = "/work/" + "x" * 300
     made = normalized(LINE | {"project": path}, context(places.HISTORY))
     assert "project" not in made
     assert made["cwd"] == path
 
 
-def test_what_was_pasted_is_kept_as_blocks() -> None:
+def test_pasted_contents_become_blocks() -> None:
     made = normalized(HISTORY_LINES["history_pasted"], context(places.HISTORY))
     assert made["blocks"][0] == {
         "type": "paste",
@@ -61,7 +61,7 @@ def test_the_result_of_a_workflow_agent_is_text_or_an_object() -> None:
     assert made["agent_id"] == "a1b2c3d4e5f60719"
 
 
-def test_a_result_in_a_session_is_not_one_of_a_workflow() -> None:
+def test_a_result_record_in_a_session_is_not_a_workflow_result() -> None:
     assert normalized(JOURNAL_LINES["journal_result"], context())["kind"] == "session"
 
 
@@ -73,7 +73,7 @@ def test_an_index_entry_names_its_session() -> None:
     assert made["attributes"]["first_prompt"] == "Fix the login bug"
 
 
-def test_an_entry_of_a_whole_file_says_how_long_the_file_is() -> None:
+def test_an_entry_of_a_whole_file_source_gives_the_length_of_the_file() -> None:
     where = context(places.SESSION_INDEX)
     line = Line(where.reading, 3, 900, {"sessionId": "x"}, "", b"", b"", is_safe=False)
     made = event(line, where)
@@ -86,5 +86,8 @@ def test_statistics_are_whole() -> None:
     assert made["attributes"]["version"] == 2
     assert made["attributes"]["model_usage"] == STATS["modelUsage"]
     told = normalized(STATS | {"version": "5"}, context(places.STATS, session_id=""))
-    assert (told["attributes"]["version"], told["client"]) == ("5", {"name": "claude_code"})  # of the file's shape
+    assert (told["attributes"]["version"], told["client"]) == (
+        "5",
+        {"name": "claude_code"},
+    )  # the version of the file's format
     assert made["client"] == {"name": "claude_code"}

@@ -1,4 +1,4 @@
-"""When a thing happened, in whatever way the record says it."""
+"""When something happened, however the record says so."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_every_spelling_of_a_time_is_understood(written: Any, time: str) -> None
     "written",
     ["", "yesterday", "2026-13-45T99:99:99.999Z", "0001-01-01T00:00:00+14:00", 10**40, 1e300, True, [], {}, "9" * 99],
 )
-def test_what_is_no_time_is_kept_and_the_file_says_when(written: Any) -> None:
+def test_an_invalid_time_is_kept_and_the_files_mtime_used(written: Any) -> None:
     made = normalized({"type": "mode", "timestamp": written})
     assert (made["time"], made["time_from"]) == ("2026-03-01T10:00:00.123Z", "file_mtime")
     assert bool(made.get("attributes")) == (written not in ("", [], {}))
 
 
-def test_a_record_without_a_time_takes_that_of_the_record_before() -> None:
+def test_a_record_without_a_time_takes_that_of_the_previous_record() -> None:
     where = context()
     normalized(ALL_RECORDS["user_prompt"], where)
     made = normalized(ALL_RECORDS["ai_title"], where)
@@ -64,14 +64,14 @@ def test_a_snapshot_keeps_its_time_inside() -> None:
     assert "time_from" not in made
 
 
-def test_an_index_entry_happened_when_the_session_was_changed() -> None:
+def test_an_index_entry_has_the_time_when_its_session_was_last_modified() -> None:
     entry = INDEX_ENTRIES["index_entry"]
     assert normalized(entry, context(places.SESSION_INDEX))["time"] == "2026-01-13T00:24:01.280Z"
     bare = {"sessionId": "x", "fileMtime": 1768263841305}
     assert normalized(bare, context(places.SESSION_INDEX))["time"] == "2026-01-13T00:24:01.305Z"
 
 
-def test_history_counts_milliseconds() -> None:
+def test_history_times_are_in_milliseconds() -> None:
     made = normalized(HISTORY_LINES["history"], context(places.HISTORY))
     assert made["time"] == "2026-03-01T10:00:00.123Z"
     assert "time_from" not in made

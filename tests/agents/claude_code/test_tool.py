@@ -1,4 +1,4 @@
-"""Tool results: the facts are told once, and what stands only in the structured copy is kept."""
+"""Tool results: each fact is sent once, and whatever is only in the structured copy is kept."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def tool(name: str) -> dict[str, Any]:
     return found
 
 
-def test_output_that_was_told_is_not_told_again() -> None:
+def test_output_is_not_sent_twice() -> None:
     made = normalized(ALL_RECORDS["tool_result_bash"])
     assert made["blocks"][0]["text"] == "line1\nline2"
     assert made["tool"] == {"call_id": CALL, "ok": True}
     assert made["omitted"] == {"stdout": 12}
 
 
-def test_a_failure_says_so_and_with_which_code() -> None:
+def test_a_failure_gives_its_exit_code() -> None:
     made = normalized(ALL_RECORDS["tool_result_error"])
     assert made["tool"] == {"call_id": CALL, "ok": False, "exit_code": 2}
     assert written(made).count("no such file") == 1
@@ -37,7 +37,7 @@ def test_a_refusal_says_who_refused() -> None:
     }
 
 
-def test_the_output_behind_a_preview_is_kept_and_the_preview_is_not() -> None:
+def test_the_whole_output_is_kept_and_its_preview_is_not() -> None:
     made = normalized(ALL_RECORDS["tool_result_persisted"])
     assert made["tool"]["details"]["stdout"] == BIG
     assert made["blocks"][0]["text"].startswith("<persisted-output>\nOutput too large")
@@ -54,14 +54,14 @@ def test_a_preview_without_the_whole_output_stays() -> None:
     assert made["tool"]["interrupted"] is True
 
 
-def test_a_file_that_was_read_is_told_once() -> None:
+def test_the_content_of_a_file_that_was_read_is_sent_once() -> None:
     made = normalized(ALL_RECORDS["tool_result_read"])
     assert made["tool"]["file"] == "/work/app/hello.py"
     assert made["tool"]["details"]["file"] == {"num_lines": 2, "start_line": 1, "total_lines": 2}
     assert written(made).count("print('hi')") == 1
 
 
-def test_a_file_that_was_not_told_is_kept() -> None:
+def test_file_content_found_only_in_the_result_is_kept() -> None:
     result = {"type": "text", "file": {"filePath": "/a", "content": "only here\nand here"}}
     assert normalized(tool_result("untold", "The file is unchanged.", result))["tool"]["details"]["file"] == {
         "content": "only here\nand here"
@@ -75,14 +75,14 @@ def test_an_image_that_was_read_is_described_once() -> None:
     assert made["omitted"]["file_base64"] == len(PNG)
 
 
-def test_an_edit_is_a_patch_and_the_file_before_it_stays_home() -> None:
+def test_an_edit_becomes_a_patch_and_the_original_file_is_left_out() -> None:
     made = normalized(ALL_RECORDS["tool_result_edit"])
     assert made["tool"]["patch"] == "@@ -1,2 +1,2 @@\n a\n-print('hi')\n+print('hello')"
     assert (made["tool"]["lines_added"], made["tool"]["lines_removed"]) == (1, 1)
     assert made["omitted"]["original_file"] == 6000
 
 
-def test_a_patch_has_an_end_that_cuts_no_line_in_two() -> None:
+def test_a_long_patch_is_cut_between_lines() -> None:
     hunk = {"oldStart": 1, "oldLines": 0, "newStart": 1, "newLines": 9000, "lines": ["+" + "x" * 9] * 9000}
     made = normalized(tool_result("long patch", "ok", {"structuredPatch": [hunk]}))
     assert 49_980 < len(made["tool"]["patch"]) <= 50_000
@@ -96,26 +96,26 @@ def test_a_patch_of_an_unknown_shape_is_kept_as_it_is() -> None:
     assert made["tool"]["details"]["structured_patch"] == [{"lines": "no list"}]
 
 
-def test_files_found_are_told_once() -> None:
+def test_the_list_of_found_files_is_sent_once() -> None:
     made = normalized(ALL_RECORDS["tool_result_glob"])
     assert written(made).count("/work/app/a.py") == 1
     assert made["tool"] == {"call_id": CALL, "ok": True, "duration_ms": 12, "details": {"num_files": 2}}
 
 
-def test_a_subagents_report_is_told_once_with_its_totals() -> None:
+def test_a_subagents_report_is_sent_once_with_its_totals() -> None:
     made = normalized(ALL_RECORDS["tool_result_task"])
     assert written(made).count("Three files use the old name.") == 1
     assert (made["tool"]["agent_id"], made["tool"]["duration_ms"]) == ("aff2f18", 107544)
     assert made["tool"]["details"]["total_tokens"] == 79900
 
 
-def test_a_result_that_is_a_list_is_told_once() -> None:
+def test_a_result_that_is_a_list_is_sent_once() -> None:
     made = normalized(ALL_RECORDS["tool_result_mcp"])
     assert written(made).count("42 rows") == 1
     assert "details" not in made["tool"]
 
 
-def test_answers_that_stand_only_in_the_result_are_kept() -> None:
+def test_answers_found_only_in_the_result_are_kept() -> None:
     details = tool("tool_result_answers")["details"]
     assert details["annotations"] == {"Which color?": {"notes": "only in the result"}}
     assert details["answers"] == {"Which color?": "Blue"}
@@ -126,7 +126,7 @@ def test_seconds_become_milliseconds() -> None:
     assert tool("tool_result_web_search")["duration_ms"] == 3500
 
 
-def test_a_result_knows_its_tool_when_the_call_was_seen() -> None:
+def test_a_result_names_its_tool_if_the_call_was_seen() -> None:
     where = context()
     assert "name" not in normalized(ALL_RECORDS["tool_result_bash"], where)["tool"]
     normalized(ALL_RECORDS["assistant_tool_call"], where)
@@ -149,15 +149,15 @@ def test_several_results_in_one_record_are_several_blocks() -> None:
     assert made["text"] == "And a word from the person"
 
 
-def test_the_calling_row_is_named_only_where_it_is_not_the_parent() -> None:
+def test_the_calling_row_is_named_only_if_it_is_not_the_parent() -> None:
     record = ALL_RECORDS["tool_result_bash"]
     assert "source_tool_assistant_uuid" in normalized(record)["attributes"]
     record = record | {"parentUuid": record["sourceToolAssistantUUID"]}
     assert "source_tool_assistant_uuid" not in normalized(record)["attributes"]
 
 
-def test_the_lines_of_a_created_file_are_those_of_claude_codes_own_totals() -> None:
-    """Measured: 2.1.327 counts two for a file of one line and its line break, and none for an empty file."""
+def test_the_lines_of_a_created_file_are_counted_as_claude_code_does() -> None:
+    """Measured: 2.1.327 counts two lines for a file with one line and its newline, and none for an empty file."""
     record = ALL_RECORDS["tool_result_write"]
     for content, lines in (("print('hi')\n", 2), ("a\r\nb", 2), ("", None)):
         made = normalized(record | {"toolUseResult": record["toolUseResult"] | {"content": content}})

@@ -1,4 +1,4 @@
-"""Normalize is total: whatever JSON stands in a line, there is an event the schema allows, or a skip."""
+"""Normalizing is total: any JSON in a line gives an event that conforms to the schema, or a skip."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROFILE = settings(max_examples=300, deadline=None, suppress_health_check=[Healt
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a record where something stands."""
+    """The path of every value in a record."""
     places = [here] if here else []
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in items:
@@ -46,7 +46,7 @@ def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def replaced(record: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """The record with something else in one place."""
+    """The record with another value at this path."""
     changed = copy_of(record)
     holder = changed
     for key in path[:-1]:
@@ -73,7 +73,7 @@ def test_any_object_becomes_an_event_or_a_skip(record: Any, kind: SourceKind, le
 
 @PROFILE
 @given(data=st.data(), level=st.sampled_from(["content", "metadata"]))
-def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: str) -> None:
+def test_any_value_anywhere_in_any_record_is_accepted(data: st.DataObject, level: str) -> None:
     name = data.draw(st.sampled_from(sorted(SAMPLES)))
     path = data.draw(st.sampled_from(paths(SAMPLES[name])))
     record = replaced(SAMPLES[name], path, data.draw(JSON))
@@ -82,7 +82,7 @@ def test_any_value_may_stand_anywhere_in_any_record(data: st.DataObject, level: 
 
 
 @pytest.mark.parametrize("value", [None, 7, "words", [], [7, "words"], {"type": 7, "a": None}])
-def test_each_place_of_each_record_bears_each_type(value: Any) -> None:
+def test_every_place_in_every_record_tolerates_every_type(value: Any) -> None:
     for record in SAMPLES.values():
         for path in paths(record):
             check(replaced(record, path, value), places.SESSION, "content")
@@ -90,7 +90,7 @@ def test_each_place_of_each_record_bears_each_type(value: Any) -> None:
 
 @pytest.mark.parametrize("value", ["\ud800", 10**40, math.nan, math.inf])
 @pytest.mark.parametrize("key", ["uuid", "type", "text", "count", "timestamp", "cwd", "message", "content"])
-def test_what_the_reader_should_have_cleaned_does_no_harm(key: str, value: Any) -> None:
+def test_values_that_the_reader_should_have_cleaned_do_no_harm(key: str, value: Any) -> None:
     from collector.agents.claude_code.dispatch import event
     from collector.flow.line import Line
 
@@ -106,7 +106,7 @@ def test_what_the_reader_should_have_cleaned_does_no_harm(key: str, value: Any) 
 @pytest.mark.parametrize(
     "kind", ["user", "assistant", "attachment", "progress", "new", "file-history-snapshot", "api-request-shape"]
 )
-def test_depth_does_no_harm(kind: str, key: str, depth: int) -> None:
+def test_deep_nesting_does_no_harm(kind: str, key: str, depth: int) -> None:
     from collector.agents.claude_code.dispatch import event
     from collector.flow.line import Line
 

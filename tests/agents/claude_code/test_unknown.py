@@ -1,4 +1,4 @@
-"""Promise 6: nothing is silently dropped, and least of all what nobody has seen before."""
+"""Promise 6: nothing is silently dropped, least of all what nobody has seen before."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.agents.claude_code.reader import context, normalized, outcome, writte
 from tests.agents.claude_code.sample_shapes import PNG
 from tests.agents.claude_code.samples import ALL_RECORDS
 
-# Said by another field, or by the absence of one.
+# Implied by another field, or by the absence of one.
 IMPLIED = {"external", "message", "text", "human", "agent_progress", "user", "base64", "environment", "error", *FRAME}
 
 
-HASH = re.compile(r"[0-9a-f]{16,64}")  # of words: another stands in its place
+HASH = re.compile(r"[0-9a-f]{16,64}")  # hashes of words are replaced by keyed ones
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -33,7 +33,7 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(part)
 
 
-@pytest.mark.parametrize("name", sorted(ALL_RECORDS.keys() - {"tool_result_persisted"}))  # partly kept: see test_tool
+@pytest.mark.parametrize("name", sorted(ALL_RECORDS.keys() - {"tool_result_persisted"}))  # partly kept, see test_tool
 def test_every_string_of_a_record_is_in_the_event_or_counted(name: str) -> None:
     made = outcome(ALL_RECORDS[name])
     if isinstance(made, Skip):
@@ -51,7 +51,7 @@ def test_every_string_of_a_record_is_in_the_event_or_counted(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["a_type_of_tomorrow", "no_type", "attachment_an_attachment_of_tomorrow", "system_of_tomorrow"]
 )
-def test_a_record_of_tomorrow_is_there_in_full(name: str) -> None:
+def test_an_unknown_record_is_sent_in_full(name: str) -> None:
     made = normalized(ALL_RECORDS[name])
     assert "omitted" not in made
     said = written(made)
@@ -113,16 +113,16 @@ def test_large_binary_in_an_unknown_record_is_described() -> None:
     assert PNG[:100] not in written(made)
 
 
-def test_what_lies_too_deep_is_kept_as_one_string() -> None:
+def test_values_nested_too_deep_are_kept_as_one_string() -> None:
     deep: Any = "the deepest word"
     for _ in range(200):
         deep = {"inner": deep}
     assert "the deepest word" in written(normalized({"type": "new", "deep": deep}))
 
 
-def test_what_no_serializer_reaches_is_kept_by_its_leaves() -> None:
+def test_values_too_deep_for_any_serializer_are_kept_by_their_leaves() -> None:
     deep: Any = ["the deepest word", {"key": 7}]
-    for _ in range(300_000):  # from Python 3.14 on, json writes what nests 30,000 deep
+    for _ in range(300_000):  # since Python 3.14, json can write values nested 30,000 deep
         deep = [deep]
     made = normalized({"type": "new", "deep": deep}, context())
     assert "the deepest word\\nkey\\n7" in written(made)

@@ -1,4 +1,4 @@
-"""Promise 4: tokens add up, from whatever record carries them, and from no other."""
+"""Promise 4: tokens add up, from every record that counts and from no other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.agents.claude_code.sample_shapes import MESSAGE_ID, MODEL, REQUEST_ID
 from tests.agents.claude_code.samples import ALL_RECORDS
 
 
-def test_usage_is_told_in_our_names() -> None:
+def test_usage_is_given_in_our_names() -> None:
     made = normalized(ALL_RECORDS["assistant_text"])
     assert made["usage"] == {
         "input_tokens": 3,
@@ -31,14 +31,14 @@ def test_usage_is_told_in_our_names() -> None:
     assert (made["model"], made["message_id"], made["request_id"]) == (MODEL, MESSAGE_ID, REQUEST_ID)
 
 
-def test_every_row_of_a_message_says_what_it_knew() -> None:
+def test_every_row_of_a_message_reports_its_own_usage() -> None:
     where = context()
     rows = [assistant(f"row {count}", [{"type": "text", "text": "x"}], output=count) for count in (1, 40, 90)]
     outputs = [normalized(row, where)["usage"]["output_tokens"] for row in rows]
     assert outputs == [1, 40, 90]
 
 
-def test_what_a_message_took_before_it_was_resumed_counts() -> None:
+def test_usage_from_before_a_message_was_resumed_counts() -> None:
     made = normalized(ALL_RECORDS["assistant_resumed"])
     own, usage = normalized(assistant("own", [], output=300))["usage"], made["usage"]
     assert (usage["output_tokens"], usage["input_tokens"], usage["cache_read_tokens"]) == (800, 1203, 13031)
@@ -52,7 +52,7 @@ def test_what_a_message_took_before_it_was_resumed_counts() -> None:
         "output_tokens",
         "cache_read_tokens",
         "cache_creation_tokens",
-    ):  # so each is priced alone
+    ):  # so that each can be priced by itself
         assert sum(call.get(name, 0) for call in usage["iterations"]) == usage[name]
     [paused] = made["attributes"]["paused_responses"]
     assert (paused["limit"], paused["finishedBlocks"], "usage" in paused) == ("max_thinking", 1, False)
@@ -65,7 +65,7 @@ def test_odd_pauses_add_nothing_and_are_kept(paused: Any) -> None:
     assert ("paused_responses" in made.get("attributes", {})) == (paused not in ({}, []))
 
 
-def test_the_calls_of_a_paused_response_stay_with_it() -> None:
+def test_the_iterations_of_a_paused_response_are_kept() -> None:
     advised = {"type": "advisor_message", "model": "claude-opus-4-6", "input_tokens": 7, "output_tokens": 9}
     sampled = {"type": "message", "input_tokens": 4, "output_tokens": 5}
     paused = [{"usage": {"input_tokens": 4, "output_tokens": 5, "iterations": [sampled, advised]}}] * 2
@@ -74,7 +74,7 @@ def test_the_calls_of_a_paused_response_stay_with_it() -> None:
     assert usage["output_tokens"] == 310
 
 
-def test_a_call_that_was_resumed_names_its_message_and_its_requests() -> None:
+def test_a_resumed_api_request_names_its_message_and_requests() -> None:
     made = normalized(ALL_RECORDS["api_request_resumed"])
     assert (made["kind"], made["message_id"], made["request_id"]) == ("api_request", MESSAGE_ID, REQUEST_ID)
     assert made["attributes"]["paused_request_id"] == "req_01paused"
@@ -88,7 +88,7 @@ def test_a_missing_request_id_leaves_the_message_id() -> None:
     assert "request_id" not in made
 
 
-def test_usage_that_stands_only_in_progress_is_kept_without_its_text() -> None:
+def test_usage_found_only_in_progress_is_kept_without_its_text() -> None:
     made = normalized(ALL_RECORDS["progress_agent_usage"])
     assert made["usage"]["output_tokens"] == 77
     assert (made["message_id"], made["agent_id"], made["request_id"]) == (
@@ -104,16 +104,16 @@ def test_usage_that_stands_only_in_progress_is_kept_without_its_text() -> None:
 @pytest.mark.parametrize(
     "name", ["cost_state", "sdk_result", "tool_result_task", "attachment_queued_task", "api_request"]
 )
-def test_totals_of_others_are_not_usage(name: str) -> None:
+def test_totals_in_other_records_are_not_usage(name: str) -> None:
     assert "usage" not in normalized(ALL_RECORDS[name])
 
 
-def test_claude_codes_own_totals_are_there_to_compare() -> None:
+def test_claude_codes_own_totals_are_sent_for_comparison() -> None:
     totals = normalized(ALL_RECORDS["cost_state"])["attributes"]["model_usage"]["claude-opus-5-5"]
     assert totals == {"input_tokens": 135, "output_tokens": 495, "cache_read_input_tokens": 45000, "cost_usd": 0.042}
 
 
-def test_a_message_in_a_record_nobody_knows_still_counts() -> None:
+def test_usage_in_an_unknown_record_type_still_counts() -> None:
     made = normalized(ALL_RECORDS["a_message_of_tomorrow"])
     assert (made["kind"], made["message_id"], made["usage"]["output_tokens"]) == ("unknown", "msg_01tomorrow", 12)
 
@@ -128,7 +128,7 @@ def test_a_message_in_a_record_nobody_knows_still_counts() -> None:
         ("end_turn", None, False),
     ],
 )
-def test_a_row_without_its_final_usage_says_so_in_every_version(
+def test_a_row_without_final_usage_is_flagged_in_every_version(
     version: Any, stop_reason: Any, iterations: Any, is_flagged: bool
 ) -> None:
     counts = usage(9) | {"iterations": iterations}
@@ -176,7 +176,7 @@ def test_the_calls_of_a_message_keep_their_models_and_counts() -> None:
     assert said["usage"]["iterations"][0]["type"] == "unknown"
 
 
-def test_a_message_of_one_call_does_not_say_it_twice() -> None:
+def test_a_message_with_one_call_has_no_iterations() -> None:
     made = normalized(
         assistant("one", "x", usage=usage(51) | {"iterations": [{"type": "message", "output_tokens": 51}]})
     )
@@ -188,7 +188,7 @@ def test_a_synthetic_answer_is_not_flagged() -> None:
     assert "quality" not in made
 
 
-def test_a_count_of_the_wrong_type_is_kept_aside() -> None:
+def test_counts_of_the_wrong_type_are_kept_as_attributes() -> None:
     odd = usage(5) | {"input_tokens": "three", "output_tokens": -1, "cache_creation": [], "new_tokens": 4}
     made = normalized(assistant("odd", "x", usage=odd))
     assert "input_tokens" not in made["usage"]

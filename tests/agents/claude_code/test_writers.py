@@ -1,4 +1,4 @@
-"""What newer writers say beside the words: companions of subagents, hooks, errors of the API, runs of workflows."""
+"""What newer writers add to the words: companions of subagents, hooks, API errors, workflow runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ META = {
 SMALL_IMAGE = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 
 
-def test_a_subagents_events_say_what_its_companion_says() -> None:
+def test_a_subagents_events_include_what_its_companion_says() -> None:
     made = normalized(ALL_RECORDS["assistant_text"], context(places.SUBAGENT, meta=META))
     assert {key: made[key] for key in made if key.startswith(("agent_", "parent_", "spawn", "workflow"))} == {
         "agent_type": "Explore",
@@ -46,7 +46,7 @@ def test_a_subagents_events_say_what_its_companion_says() -> None:
     }
 
 
-def test_what_a_companion_says_oddly_is_left_alone() -> None:
+def test_malformed_values_of_a_companion_are_ignored() -> None:
     odd = {"spawnDepth": -1, "description": ["words"], "model": None, "parentAgentId": ""}
     made = normalized(ALL_RECORDS["assistant_text"], context(places.SUBAGENT, meta=odd))
     assert not {"spawn_depth", "agent_description", "agent_model", "parent_agent_id"} & made.keys()
@@ -69,7 +69,7 @@ def test_a_hook_names_the_call_it_ran_for() -> None:
         {"formatted": "Overloaded", "status": 529, "requestID": "req_01overload", "error": "529"},
     ],
 )
-def test_an_error_of_the_api_says_what_which_and_where(error: object) -> None:
+def test_an_api_error_gives_its_message_status_and_request_id(error: object) -> None:
     made = normalized(system("api_error", error=error))
     assert (made["text"], made["attributes"]["api_error_status"]) == ("Overloaded", 529)
     assert made["request_id"] == "req_01overload"
@@ -84,7 +84,7 @@ def test_an_error_of_the_api_says_what_which_and_where(error: object) -> None:
         {"url": f"data:image/gif;base64,{SMALL_IMAGE}"},
     ],
 )
-def test_small_images_are_described_as_large_ones_are(holder: object) -> None:
+def test_small_images_are_described_like_large_ones(holder: object) -> None:
     for made in (
         normalized(attachment("image_of_tomorrow", {"image": holder})),
         normalized(ALL_RECORDS["tool_result_bash"] | {"toolUseResult": {"content": [holder]}}),
@@ -93,7 +93,7 @@ def test_small_images_are_described_as_large_ones_are(holder: object) -> None:
         assert '"bytes":23' in written(made)
 
 
-def test_a_run_of_a_workflow_is_read_whole_beside_its_subagents() -> None:
+def test_the_run_file_of_a_workflow_becomes_one_event() -> None:
     place = Place(4, "-work-app", "d389b24d")
     assert places.classify(place, "wf_1a2b3c4d5e6f.json") == places.WORKFLOW
     assert places.classify(place, "wf_1a2b3c4d5e6f.js") is None
@@ -127,7 +127,7 @@ def test_every_state_of_a_workflows_journal_is_named() -> None:
         ({"key": f"v2:{DIGEST}/{DIGEST}"}, False),
     ],
 )
-def test_hashes_are_not_taken_for_secrets(attributes: dict[str, Any], is_hash: bool) -> None:
+def test_only_hashes_in_their_known_places_are_not_taken_for_secrets(attributes: dict[str, Any], is_hash: bool) -> None:
     made = normalized(JOURNAL_LINES["journal_started"], context(places.JOURNAL)) | {"attributes": attributes}
     expected = json.loads(json.dumps(made))
     sealed = seal(made, every_rule(), 1_000_000, FORM.shapes)
@@ -135,7 +135,7 @@ def test_hashes_are_not_taken_for_secrets(attributes: dict[str, Any], is_hash: b
     assert (json.loads(sealed.body)["attributes"] == expected["attributes"]) is is_hash
 
 
-def test_a_message_of_a_teammate_is_no_mere_attachment() -> None:
+def test_a_teammates_message_is_more_than_an_attachment() -> None:
     made = normalized(attachment("teammate_mailbox", {"messages": [{"from": "ada", "text": "Look at this"}]}))
     assert (made["kind"], made["origin"]) == ("user_context", "peer")
     assert "Look at this" in written(made)
