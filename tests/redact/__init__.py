@@ -1,1 +1,1 @@
-"""Tests of redaction: a corpus generated from formats and contexts, and the promises about it."""
+"""Tests of redaction: a corpus generated from formats and contexts, and what is promised about it."""

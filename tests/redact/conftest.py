@@ -1,4 +1,4 @@
-"""One redactor of each engine for all tests here."""
+"""One redactor for each engine, shared by all tests here."""
 
 from __future__ import annotations
 

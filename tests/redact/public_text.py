@@ -1,8 +1,8 @@
 """Counts what is found in sources and documents: `python -m tests.redact.public_text FOLDER... [--show]`.
 
-For text that can be had by name (an sdist, a package of npm, Debian's /usr/share/doc), so that anybody can count again.
-Files are read in pieces as long as an agent reads them; compressed ones are opened, those that are no text are not.
-With --show each find is printed with its line, to be read by a person: give it nothing that is not public.
+Meant for text that anybody can get by name (an sdist, an npm package, Debian's /usr/share/doc) and count again. Files
+are read in pieces about as long as an agent reads them; compressed ones are opened, those that are not text skipped.
+With --show, each find is printed with its line for a person to read: use it only on text that is public.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_SHOWN = 110  # characters on either side of a find
 
 
 def main() -> None:
-    """Prints lines, finds and finds in a million lines of each folder, then finds by rule."""
+    """Prints lines, finds and finds per million lines for each folder, then finds by rule."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--show", action="store_true", help="each find with what stands around it")
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def pieces(path: Path) -> Iterator[str]:
-    """The text of a file, some lines at a time; nothing of one that is no text."""
+    """The text of a file, some lines at a time; nothing if it is not text."""
     try:
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError):
@@ -56,12 +56,12 @@ def pieces(path: Path) -> Iterator[str]:
 
 
 def finds(redactor: Redactor, text: str) -> list[Finding]:
-    """What is found in a piece, in order."""
+    """The findings in a piece, in order."""
     return sorted(redactor.value(text)[1], key=lambda find: find.start)
 
 
 def shown(text: str, find: Finding) -> str:
-    """A find in its line, between marks."""
+    """A find within its line, between marks."""
     first = max(text.rfind("\n", 0, find.start) + 1, find.start - MOST_SHOWN)
     end = text.find("\n", find.end)
     last = min(end if end >= 0 else len(text), find.end + MOST_SHOWN)

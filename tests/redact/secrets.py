@@ -1,4 +1,4 @@
-"""Secrets for the tests, drawn from alphabets and a seed: no one of them was ever issued or chosen by anybody.
+"""Secrets for the tests, drawn from alphabets and a seed: none of them was ever issued or chosen by anybody.
 
 Kinds: chosen (what a person types: words, digits, a sign), signs (a password with specials), drawn (letters and
 digits), hex, base64, plain (a word of letters only), urlsafe, basic (user:password in base64), uuid.

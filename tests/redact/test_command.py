@@ -1,4 +1,4 @@
-"""`collector redact`: text in, text out; JSON values in, findings out; and why."""
+"""`collector redact`: text in, text out; JSON values in, findings out; explanations on request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app.command()(redact)
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One home for all, so that the rules are compiled once."""
+    """One home for all tests, so that the rules are compiled once."""
     return tmp_path_factory.mktemp("home")
 
 
@@ -65,7 +65,7 @@ def test_a_finding_in_a_key_says_so() -> None:
     assert (finding["in"], finding["start"], finding["end"]) == ("key", 11, 20)
 
 
-def test_explain_says_which_rule_and_why_and_not_what() -> None:
+def test_explain_names_the_rule_and_the_reason_but_not_the_secret() -> None:
     given = b"a\nDB_PASSWORD=hunter22x\n"
     result = CliRunner().invoke(app, ["--explain"], input=given, catch_exceptions=False)
     assert "line 2, column 13, 9 characters: named-secret" in result.stderr
@@ -87,7 +87,7 @@ def test_explain_says_which_rule_and_why_and_not_what() -> None:
         (b'{"a": 1}\n[%s]\n' % (b'"password=%06dxX",' * 10_001 % tuple(range(10_001)))[:-1], "too much to redact"),
     ],
 )
-def test_a_line_that_cannot_be_redacted_is_named_and_ends_it(given: bytes, what: str) -> None:
+def test_a_line_that_cannot_be_redacted_is_named_and_ends_the_command(given: bytes, what: str) -> None:
     result = CliRunner().invoke(app, ["--jsonl"], input=given)
     assert what in str(result.exception)
     assert result.stdout == '{"redacted":{"a":1},"findings":[]}\n'
@@ -111,7 +111,7 @@ def test_an_odd_line_is_read_as_the_agent_reads_it_and_the_span_is_the_secret(li
 
 
 @pytest.mark.parametrize(("opens", "closes"), [(b"[", b"]"), (b'{"a":', b"}")])
-def test_what_nests_ten_thousand_levels_deep_is_redacted(opens: bytes, closes: bytes) -> None:
+def test_a_value_nested_ten_thousand_levels_deep_is_redacted(opens: bytes, closes: bytes) -> None:
     out = run("--jsonl", given=opens * 10_000 + b'"DB_PASSWORD=hunter22x"' + closes * 10_000)
     assert len(orjson.loads(out)["findings"]) == 1
     assert "hunter22x" not in out

@@ -1,4 +1,4 @@
-"""Every copy of a found value goes, wherever and in whatever escaping it stands; what only resembles one stays."""
+"""Every copy of a found value is redacted, wherever it is and however it is escaped; what only resembles one stays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def text_of(event: dict[str, Any]) -> str:
     return orjson.dumps(event).decode()
 
 
-def test_every_copy_goes_also_where_nothing_tells(redactor: Redactor) -> None:
+def test_every_copy_is_redacted_even_where_nothing_gives_it_away(redactor: Redactor) -> None:
     event: dict[str, Any] = {
         "text": f"DB_PASSWORD={CHOSEN}",
         "blocks": [{"input": {"command": f"echo {CHOSEN}x"}}, f"bare {CHOSEN}"],
@@ -38,10 +38,10 @@ def test_every_copy_goes_also_where_nothing_tells(redactor: Redactor) -> None:
 
 
 @pytest.mark.parametrize("value", ['pa"ss\\w0rd9', "p&ss w=rd9?", "l1ne\tt4b", "p\u00e4ssw\u00f6rd9", "p!ss#<w0rd>"])
-def test_copies_in_another_escaping_go_too(redactor: Redactor, value: str) -> None:
+def test_copies_escaped_differently_are_redacted_too(redactor: Redactor, value: str) -> None:
     go = value.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
     forms = [value, go, quote(value, safe=""), quote(value, safe="!'()*~")]
-    forms.append(re.sub("[^A-Za-z0-9]", "-", value))  # as in the name of a project
+    forms.append(re.sub("[^A-Za-z0-9]", "-", value))  # as in a project's name
     for ascii_only in (True, False):
         once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         forms += [once, json.dumps(once, ensure_ascii=False)[1:-1]]
@@ -59,7 +59,7 @@ def test_copies_in_another_escaping_go_too(redactor: Redactor, value: str) -> No
         "APP_KEY=base64:@",
     ],
 )
-def test_a_copy_goes_too_where_what_was_found_is_more_than_the_secret(redactor: Redactor, text: str) -> None:
+def test_a_copy_is_redacted_even_if_the_find_was_longer_than_the_secret(redactor: Redactor, text: str) -> None:
     laravel = secret("base64", 7)[:43] + "="
     value = laravel if "base64" in text else DRAWN
     event = {"text": text.replace("@", value, 1), "output": f"see {value} again"}
@@ -67,7 +67,7 @@ def test_a_copy_goes_too_where_what_was_found_is_more_than_the_secret(redactor: 
     assert value not in text_of(event)
 
 
-def test_what_is_hardly_more_than_dashes_is_no_copy(redactor: Redactor) -> None:
+def test_text_of_little_more_than_dashes_is_not_a_copy(redactor: Redactor) -> None:
     event: dict[str, Any] = {"attributes": {"password": "pw#!9?-_@!k"}, "text": "pw#!9?-_@!k and pw--9-----k"}
     redactor.event(event)
     assert MARKER.sub("*", event["text"]) == "* and pw--9-----k"
@@ -81,7 +81,7 @@ def test_short_values_are_not_cut_out_of_words(redactor: Redactor) -> None:
 
 
 @pytest.mark.parametrize("escaped", [quote, lambda value: json.dumps(value)[1:-1]], ids=["in a URL", "in JSON"])
-def test_a_plain_copy_goes_where_the_secret_was_found_in_an_escaping(
+def test_a_plain_copy_is_redacted_if_the_secret_was_found_escaped(
     redactor: Redactor, escaped: Callable[[str], str]
 ) -> None:
     value = 'W1nt"er\\f#lcon77'
@@ -91,14 +91,14 @@ def test_a_plain_copy_goes_where_the_secret_was_found_in_an_escaping(
     assert MARKER.sub("*", event["plain"] + event["url"]) == "see * endhttps://h.test/*"
 
 
-def test_a_copy_goes_as_a_whole_where_only_a_part_of_it_was_found(redactor: Redactor) -> None:
+def test_a_copy_is_redacted_whole_even_if_only_part_of_it_was_found(redactor: Redactor) -> None:
     value = f"{CHOSEN}&{DRAWN}"
     event = {"password": value, "url": f"https://h.test/?password={quote(value)}"}
     redactor.event(event)
     assert MARKER.sub("*", event["url"]) == "https://h.test/?password=*"
 
 
-def test_a_secret_has_one_marker_in_whatever_escaping_it_is_found(redactor: Redactor) -> None:
+def test_a_secret_has_one_marker_however_it_is_escaped(redactor: Redactor) -> None:
     value = 'Wi"n\\ter%99&\u00fc' + CHOSEN
     once = json.dumps({"password": value})
     query = quote(value, safe="")
@@ -108,8 +108,8 @@ def test_a_secret_has_one_marker_in_whatever_escaping_it_is_found(redactor: Reda
     assert len(MARKER.findall(text_of(event))) == 4
 
 
-def test_many_values_are_found_as_few_are(redactor: Redactor) -> None:
-    """Copies of more than FEW values are found in another way than those of fewer: the same copies."""
+def test_copies_of_many_values_are_found_like_those_of_few(redactor: Redactor) -> None:
+    """Copies of more than FEW values are found by another method, which must find the same copies."""
     values = [secret("drawn", seed) + "!" for seed in range(12)] + ["c1ac1ac1a", "1bbb11cbbcc1", "abc12"]
     text = "".join(f"PASSWORD={value}\n" for value in values) + "".join(values)
     text += " abc12x abc12 c1bbb11cbbcc1ac1ac1ac1ac1ac1a"

@@ -1,4 +1,4 @@
-"""Personal data: each rule finds its own, leaves alone what only looks like it, and does nothing unless it is asked."""
+"""Personal data: each rule finds its own kind, leaves alone what only looks like it, and is off unless switched on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEDS = range(12)
 ALL = [rule for rules in PERSONAL_RULES.values() for rule in rules]
 OTHERS = frozenset(rule.id for rule in RULES)
 
-# What developers' transcripts are full of.
+# Text that developers' transcripts are full of.
 HARMLESS = """
     commit 4111a2b3c4d5e6f708192a3b4c5d6e7f80910111
     "timestamp": 1772359200123, "duration_ns": 1772359200123456789
@@ -92,7 +92,7 @@ def test_both_engines_find_the_same() -> None:
     assert personal().text(personal().text(together)) == personal().text(together)
 
 
-def test_what_transcripts_are_full_of_stays_as_it_is() -> None:
+def test_common_text_of_transcripts_stays_as_it_is() -> None:
     wrong = [(line.strip(), rules) for line in HARMLESS.splitlines() if (rules := found(line))]
     assert wrong == []
     lines = [
@@ -101,19 +101,19 @@ def test_what_transcripts_are_full_of_stays_as_it_is() -> None:
         for template in cause.strip().splitlines()
         for seed in (0, 1)
     ]
-    # These hold home directories, which are what a path of an account is.
+    # These lines contain home directories, which that rule rightly finds.
     wrong = [(line, rules) for line in [*lines, *harmless()[:-3]] if set(rules := found(line)) - {"account-in-path"}]
     assert wrong == []
 
 
-def test_nothing_is_taken_out_unless_it_is_asked_for() -> None:
+def test_personal_data_is_not_redacted_unless_requested() -> None:
     texts = [sample(template, 5) for rule in ALL for template in rule.examples]
     assert [text for text in texts if every_rule().text(text) != text] == []
     only = Redactor(Options(KEY, "python", disabled=OTHERS, personal=("card",), cache_dir=CACHE / "personal"))
     assert {finding.rule for finding in only.value("\n".join(texts))[1]} == {"card-number", "card-number-bare"}
 
 
-def test_a_family_that_does_not_exist_is_refused_and_a_rule_can_be_left_out() -> None:
+def test_an_unknown_rule_is_refused_and_a_rule_can_be_disabled() -> None:
     assert list(PERSONAL_RULES) == list(RedactionSettings.model_fields["personal"].annotation.__args__[0].__args__)  # type: ignore[union-attr]
     chosen = Options(
         KEY, "python", disabled=OTHERS | {"personal-email"}, personal=("email",), cache_dir=CACHE / "personal"
@@ -123,7 +123,7 @@ def test_a_family_that_does_not_exist_is_refused_and_a_rule_can_be_left_out() ->
         Redactor(Options(KEY, "python", disabled=frozenset({"email-addres"})))
 
 
-def test_every_rule_has_an_id_of_its_own_and_costs_no_more_than_one_of_a_person_may() -> None:
+def test_every_personal_rule_has_its_own_id_and_stays_within_the_limits_for_users_rules() -> None:
     ids = [rule.id for rule in ALL]
     assert len(set(ids)) == len(ids)
     assert not OTHERS & set(ids)
@@ -131,7 +131,7 @@ def test_every_rule_has_an_id_of_its_own_and_costs_no_more_than_one_of_a_person_
 
 
 def test_check_digits() -> None:
-    """Published examples, in pieces."""
+    """Published examples, split into pieces."""
     assert luhn("7992739" + "8713")
     assert not luhn("7992739" + "8710")
     assert mod97("GB82" + "WEST12345698765432")
@@ -144,5 +144,5 @@ def test_check_digits() -> None:
     ("number", "is_one"),
     [("+1 (212) 555-0123", True), ("+49 (0)30 901820", True), ("+49 12", False), ("+999 1234567", False)],
 )
-def test_a_number_has_the_digits_of_its_country(number: str, is_one: bool) -> None:
+def test_a_phone_number_has_the_digits_of_its_country(number: str, is_one: bool) -> None:
     assert is_number(number) is is_one

@@ -1,4 +1,4 @@
-"""Whatever stands around a planted secret, it does not leak; redacting is idempotent; both engines agree."""
+"""Whatever surrounds a planted secret, it does not leak; redacting is idempotent; both engines agree."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ around = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
 )
 levels = st.integers(0, 2)
 seeds = st.integers(0, 10_000)
-# Whatever stands there, these are a line of their own.
+# These are on a line of their own, whatever surrounds them.
 planted = st.builds(
     lambda row, seed: (row[2], secret(row[1][seed % len(row[1])], seed)), st.sampled_from(CONTEXTS), seeds
 )
-# Formats with a prefix that tells, so that no name is needed beside them.
+# Formats with a telling prefix, which need no name beside them.
 tokens = st.builds(
     lambda rule, seed: sample(rule.examples[0], seed),
     st.sampled_from([r for r in PROVIDER_RULES if not r.locate]),
@@ -73,7 +73,7 @@ def test_a_planted_token_does_not_leak(redactor: Redactor, token: str, before: s
 
 @relaxed
 @given(planted, around, around, levels)
-def test_the_engines_agree_and_twice_is_once(
+def test_the_engines_agree_and_redacting_twice_changes_nothing(
     redactor: Redactor, python_redactor: Redactor, row: tuple[str, str], before: str, after: str, depth: int
 ) -> None:
     text = nested(before + row[0].replace("@", row[1], 1) + after, depth)
@@ -90,9 +90,7 @@ def test_the_engines_agree_and_twice_is_once(
         max_leaves=12,
     )
 )
-def test_any_value_can_be_redacted_and_findings_are_where_they_are_said_to_be(
-    redactor: Redactor, value: object
-) -> None:
+def test_any_value_can_be_redacted_and_findings_give_their_true_place(redactor: Redactor, value: object) -> None:
     original = json.loads(json.dumps(value))
     _, findings = redactor.value(value)
     for finding in findings:

@@ -1,4 +1,4 @@
-"""What a redactor takes out of an event and what it leaves; doing it twice changes nothing."""
+"""What a redactor removes from an event and what it leaves; redacting twice changes nothing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ HARMLESS_EVENTS: list[dict[str, Any]] = [
 ]
 
 
-def test_what_only_sounds_like_a_secret_stays(redactor: Redactor) -> None:
+def test_fields_that_only_sound_like_a_secret_stay(redactor: Redactor) -> None:
     events = copy.deepcopy(HARMLESS_EVENTS)
     assert [counts for event in events if (counts := redactor.event(event))] == []
     assert events == HARMLESS_EVENTS
@@ -72,7 +72,7 @@ def test_numbers_under_a_telling_key_are_withheld(redactor: Redactor) -> None:
     assert event["attributes"]["max_tokens"] == 1e30
 
 
-def test_a_sibling_names_the_value(redactor: Redactor) -> None:
+def test_a_name_in_a_sibling_field_applies_to_the_value(redactor: Redactor) -> None:
     event = {"env": [{"name": "DB_PASSWORD", "value": "hunter2"}, {"name": "LEVEL", "value": "hunter3"}]}
     redactor.event(event)
     assert "hunter2" not in str(event)
@@ -93,7 +93,7 @@ def test_an_id_is_not_replaced_where_an_id_belongs(redactor: Redactor) -> None:
     assert value not in event["text"]
 
 
-def test_equal_values_have_equal_markers_and_other_keys_make_others(redactor: Redactor) -> None:
+def test_equal_values_have_equal_markers_and_another_key_gives_others(redactor: Redactor) -> None:
     one = redactor.text("DB_PASSWORD=hunter22x")
     two = redactor.text('"password": "hunter22x"')
     assert MARKER.findall(one) == MARKER.findall(two) == [marker("named-secret", "hunter22x", KEY)]
@@ -112,14 +112,14 @@ def test_redacting_twice_changes_nothing(redactor: Redactor) -> None:
 
 
 @pytest.mark.parametrize("separator", ["\x8f", "\x90", "\x91", "\xff", "\ud800", "\u2192"])
-def test_odd_characters_in_a_text_hide_nothing(redactor: Redactor, separator: str) -> None:
+def test_odd_characters_in_a_text_hide_no_secret(redactor: Redactor, separator: str) -> None:
     event = {"text": f"{separator}a{separator} password={DRAWN}{separator} b", "token": DRAWN + separator + DRAWN}
     redactor.event(event)
     assert DRAWN not in event["text"]
     assert DRAWN not in event["token"]
 
 
-def test_fields_on_the_list_are_always_withheld() -> None:
+def test_configured_fields_are_always_redacted() -> None:
     redactor = Redactor(Options(key=KEY, fields=("customer",), engine="python"))
     event = {"customer": "Jane", "deep": {"Customer": ["Jo", {"n": "Jim"}]}, "text": "fine"}
     assert redactor.event(event) == {"field": 3}
@@ -132,6 +132,6 @@ def test_a_rule_can_be_disabled_by_its_id() -> None:
     assert redactor.text("DB_PASSWORD=hunter22x") == "DB_PASSWORD=hunter22x"
 
 
-def test_disabling_what_is_no_rule_is_an_error() -> None:
+def test_disabling_an_unknown_rule_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match="no-such-rule"):
         Redactor(Options(key=KEY, disabled=frozenset({"no-such-rule"}), engine="python"))

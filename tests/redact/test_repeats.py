@@ -1,4 +1,4 @@
-"""Texts made of one thing over and over: nothing hides among them, and what they cost grows with their length alone."""
+"""Texts that repeat one thing over and over: nothing hides in them, and their cost grows only with their length."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ def test_nothing_hides_among_repetitions(redactor: Redactor, python_redactor: Re
     assert (survived, different) == ([], [])
 
 
-def test_what_tells_far_behind_a_repetition_is_seen(redactor: Redactor) -> None:
-    """Sixty values that never end, and one that begins as they do and ends after 740 characters."""
+def test_a_secret_whose_end_comes_far_after_a_repetition_is_found(redactor: Redactor) -> None:
+    """Sixty values that never end, and one that begins like them and ends after 740 characters."""
     value = "".join(random.Random(5).choices("abcdefghk9#", k=740))
     never = f'password="{value}{"#" * 300}\n{"-" * 60}\n'
     assert redactor.text(never * 60) == never * 60
     assert value not in redactor.text(f'{never * 60}password="{value}"\n')
 
 
-def test_a_header_that_goes_on_far_behind_a_repetition_is_read(redactor: Redactor) -> None:
-    """Sixty headers of cookies that are alike for 2,500 characters, of which one ends with a secret."""
+def test_a_secret_late_in_a_repetitive_header_is_found(redactor: Redactor) -> None:
+    """Cookie headers that are the same for 2,500 characters, sixty before and after one that ends with a secret."""
     value = secret("drawn", 3)
     header = "Cookie: " + "a=b; " * 500 + "visit="
     assert value not in redactor.text(f"{header}<id>\n" * 60 + f"{header}{value}\n" + f"{header}<id>\n" * 60)
 
 
 @pytest.mark.parametrize("place", [8, 20, 31])
-def test_what_tells_far_before_a_repetition_is_seen(redactor: Redactor, place: int) -> None:
-    """Blocks that begin with the end of a name: of a public key, and once of one that is nobody else's to read."""
+def test_a_secret_whose_name_comes_before_a_repetition_is_found(redactor: Redactor, place: int) -> None:
+    """Each block ends with the start of the next value's name, which is a public key's and once a secret one's."""
     value, public, own = f"{7**34:029d}"[:29].replace("0", "f"), "public_acmecorporation", "acmeco_acmecorporation"
     unit = f'_key="{value}"\n' + public.rjust(64 - len(value) - 8)
     text = public.rjust(64) + unit * 512
@@ -65,7 +65,7 @@ def test_four_times_the_repetitions_take_four_times_as_long(redactor: Redactor) 
     slow = []
     for unit in UNITS:
         short, long = (min(cost(redactor, (unit * size)[:size]) for _ in range(2)) for size in (32_768, 131_072))
-        slow += [(unit, short, long)] if long >= 8 * short + 0.005 else []  # were it quadratic, 16 times
+        slow += [(unit, short, long)] if long >= 8 * short + 0.005 else []  # quadratic cost would give 16 times
     assert slow == []
 
 
@@ -83,11 +83,11 @@ def test_four_times_as_many_secrets_take_four_times_as_long(redactor: Redactor) 
     values = ["".join(chance.choices(HEX + "ghijkmnp", k=24)) for _ in range(2000)]
     many = min(cost(redactor, [{"password": value} for value in values]) for _ in range(2))
     few = min(cost(redactor, [{"password": value} for value in values[:500]]) for _ in range(2))
-    assert many < 8 * few + 0.005  # were every value looked for in every string, 16 times
+    assert many < 8 * few + 0.005  # looking for every value in every string would give 16 times
 
 
 def cost(redactor: Redactor, value: object) -> float:
-    """The CPU seconds one value takes."""
+    """The CPU seconds that redacting one value takes."""
     before = process_time()
     redactor.value(value)
     return process_time() - before

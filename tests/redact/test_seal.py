@@ -1,4 +1,4 @@
-"""The gate: what comes out is redacted, fits, and is JSON; what cannot be redacted stays home."""
+"""The gate: whatever comes out is redacted, fits, and is JSON; what cannot be redacted is withheld."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_sealed_event_is_redacted_and_counted(redactor: Redactor) -> None:
     assert sealed.redactions == {"named-secret": 1} == orjson.loads(sealed.body)["redactions"]
 
 
-def test_a_cut_never_uncovers_a_secret(redactor: Redactor) -> None:
+def test_cutting_an_event_never_exposes_a_secret(redactor: Redactor) -> None:
     for size in range(400, 1200, 37):
         event = {**EVENT, "text": "x" * 300 + f" API_TOKEN={DRAWN} " + "y" * 900, "truncated": {}}
         body = seal(event, redactor, size).body
@@ -77,7 +77,7 @@ class Unknown:
 
 
 @pytest.mark.parametrize("wrong", [b"bytes", Unknown(), {1, 2}, {"deep": [b"x"]}])
-def test_what_cannot_be_redacted_is_withheld(redactor: Redactor, wrong: object) -> None:
+def test_an_event_that_cannot_be_redacted_is_withheld(redactor: Redactor, wrong: object) -> None:
     broken = {**EVENT, "text": f"token {DRAWN}", "attributes": wrong, "role": f"{DRAWN}"}
     sealed = seal(broken, redactor, 100_000, FORM.shapes)
     event = orjson.loads(sealed.body)
@@ -92,16 +92,16 @@ def test_what_cannot_be_redacted_is_withheld(redactor: Redactor, wrong: object) 
     assert sealed.redactions["withheld"] >= 1
 
 
-def test_for_want_of_memory_nothing_is_withheld(redactor: Redactor) -> None:
+def test_running_out_of_memory_does_not_withhold_the_event(redactor: Redactor) -> None:
     def reduced(_: dict[str, Any]) -> dict[str, Any]:
         raise MemoryError
 
-    with pytest.raises(MemoryError):  # and the record is read again later
+    with pytest.raises(MemoryError):  # so that the record is read again later
         seal(dict(EVENT), redactor, 10_000, reduced=reduced)
 
 
 class BrokenEngine:
-    """Fails at every text, with a secret in what it says."""
+    """Fails on every text, with a secret in its error message."""
 
     name = "broken"
 
@@ -109,7 +109,7 @@ class BrokenEngine:
         raise RuntimeError(text.decode())
 
 
-def test_an_engine_that_fails_withholds_the_text() -> None:
+def test_a_failing_engine_withholds_the_text() -> None:
     redactor = Redactor(Options(key=KEY), BrokenEngine())
     sealed = seal({**EVENT, "text": DRAWN}, redactor, 100_000)
     assert DRAWN.encode() not in sealed.body
@@ -117,7 +117,7 @@ def test_an_engine_that_fails_withholds_the_text() -> None:
     assert DRAWN not in to_quarantine(line(DRAWN.encode()), redactor).payload
 
 
-def test_why_a_text_is_withheld_is_said_once_and_without_it(redactor: Redactor) -> None:
+def test_the_reason_for_withholding_is_logged_once_without_the_text(redactor: Redactor) -> None:
     with capture_logs() as said:
         for wrong in (Unknown(), Unknown()):
             seal({**EVENT, "text": DRAWN, "attributes": {"deep": [wrong]}}, redactor, 100_000)
@@ -127,7 +127,7 @@ def test_why_a_text_is_withheld_is_said_once_and_without_it(redactor: Redactor) 
     assert DRAWN not in str(said)
 
 
-def test_a_time_out_withholds_the_text() -> None:
+def test_a_timeout_withholds_the_text() -> None:
     now = iter(range(0, 10_000, 100))
     redactor = Redactor(Options(key=KEY, engine="python", seconds=50, clock=lambda: next(now)))
     sealed = seal({**EVENT, "text": f"API_TOKEN={DRAWN} " * 3}, redactor, 100_000)
@@ -135,8 +135,8 @@ def test_a_time_out_withholds_the_text() -> None:
     assert sealed.redactions["withheld"] >= 1
 
 
-def test_a_machine_that_stands_still_meanwhile_withholds_nothing() -> None:
-    """One that sleeps, or is busy with others: only the time of the processor counts."""
+def test_a_machine_that_pauses_during_redaction_withholds_nothing() -> None:
+    """The machine may sleep or be busy with other work: only CPU time counts."""
 
     class Sleepy(Python):
         def zones(self, text: bytes) -> dict[int, Zones]:
@@ -150,7 +150,7 @@ def test_a_machine_that_stands_still_meanwhile_withholds_nothing() -> None:
     assert sealed.redactions["named-secret"] == 1
 
 
-def test_no_event_takes_as_long_as_a_service_manager_waits() -> None:
+def test_an_event_is_withheld_before_a_service_manager_loses_patience() -> None:
     now = iter(range(0, 10_000, 250))
     redactor = Redactor(Options(key=KEY, engine="python", seconds=1e9, clock=lambda: next(now)))
     assert seal({**EVENT, "text": f"API_TOKEN={DRAWN} " * 3}, redactor, 100_000).redactions["withheld"] >= 1
@@ -181,17 +181,17 @@ def test_a_torn_line_is_quarantined_without_its_secrets(redactor: Redactor, raw:
     assert quarantined.id == to_quarantine(torn._replace(offset=99), redactor).id
 
 
-def test_a_secret_behind_escapes_is_seen(redactor: Redactor) -> None:
+def test_an_escaped_secret_in_a_torn_line_is_found(redactor: Redactor) -> None:
     hidden = "".join(f"\\u{ord(letter):04x}" for letter in DRAWN)
     assert DRAWN not in to_quarantine(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
     assert hidden not in to_quarantine(line(f'{{"api_key": "{hidden}"'.encode()), redactor).payload
 
 
-def test_what_is_quarantined_is_at_most_16_kilobytes(redactor: Redactor) -> None:
+def test_a_quarantined_payload_has_at_most_16_kilobytes(redactor: Redactor) -> None:
     assert len(to_quarantine(line(b"\xf0\x9f\x98\x80x" * 50_000), redactor).payload.encode()) <= 16_384
 
 
-def test_nothing_else_makes_a_sealed_event() -> None:
+def test_only_the_seal_module_makes_sealed_events() -> None:
     makers = {"Sealed": {"redact/seal.py"}}
     for name, allowed in makers.items():
         found = set()
@@ -204,12 +204,12 @@ def test_nothing_else_makes_a_sealed_event() -> None:
         assert found == allowed
 
 
-def test_a_torn_line_keeps_its_emoji_and_loses_half_of_one(redactor: Redactor) -> None:
+def test_a_torn_line_keeps_whole_emoji_and_replaces_half_of_one(redactor: Redactor) -> None:
     quarantined = to_quarantine(line(rb'{"text": "\ud83d\ude00 said \ud83d'), redactor)
     assert quarantined.payload == '{"text": "\N{GRINNING FACE} said \ufffd'
 
 
-def test_what_is_withheld_is_not_named_by_what_it_says() -> None:
+def test_the_id_of_a_withheld_event_does_not_depend_on_its_content() -> None:
     redactor = Redactor(Options(key=KEY), BrokenEngine())
     named = seal({**EVENT, "text": DRAWN}, redactor, 100_000)
     unnamed = seal({key: part for key, part in EVENT.items() if key != "uuid"} | {"text": DRAWN}, redactor, 100_000)
@@ -217,8 +217,8 @@ def test_what_is_withheld_is_not_named_by_what_it_says() -> None:
     assert unnamed.id == orjson.loads(unnamed.body)["id"] != EVENT["id"]
 
 
-def test_what_was_redacted_before_keeps_the_id_that_it_got_then(redactor: Redactor) -> None:
-    """From the store or the quarantine, through rules that find more."""
+def test_an_event_redacted_before_keeps_its_id(redactor: Redactor) -> None:
+    """An event from the store or the quarantine may now meet rules that find more."""
     before = {key: part for key, part in EVENT.items() if key != "uuid"} | {"redactions": {"named-secret": 1}}
     sealed = seal({**before, "text": f"API_TOKEN={DRAWN}"}, redactor, 1_000_000)
     assert sealed.id == orjson.loads(sealed.body)["id"] == EVENT["id"]

@@ -1,10 +1,10 @@
-"""The sub-rooms of collector/redact: what may import what. The drawing is in collector/redact/__init__.py."""
+"""The sub-rooms of collector/redact: what may import what. collector/redact/__init__.py has the diagram."""
 
 from __future__ import annotations
 
 from tests.test_rooms import OURS, imports_of, module_of, name_of
 
-# A module of the room or a sub-room, and what it may import of the room besides itself.
+# Each module or sub-room, and what it may import from the room besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "rule": set(),
     "marker": set(),
@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 
 def inner(module: str) -> str:
-    """The module as it is called within the room: `scan.engines` for `redact.scan.engines`."""
+    """A module's name within the room: `scan.engines` for `redact.scan.engines`."""
     return module.removeprefix("redact.")
 
 

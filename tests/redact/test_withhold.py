@@ -1,4 +1,4 @@
-"""What is left of an event that could not be redacted: fields on a list, and of those only what cannot be text."""
+"""What is left of an event that could not be redacted: the listed fields, if their value cannot be free text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_usage_keeps_its_numbers_and_only_those() -> None:
     assert kept["usage"] == {"output_tokens": 7, "cache_creation_5m_tokens": 1.5}
 
 
-def test_each_call_of_a_usage_keeps_its_model_and_its_numbers() -> None:
+def test_each_iteration_of_a_usage_keeps_its_model_and_numbers() -> None:
     advised = {"type": "advisor_message", "model": "claude-opus-4-5-20251101", "output_tokens": 7}
     calls = [advised | {"said": DRAWN}, {"type": DRAWN, "model": DRAWN + "!", "input_tokens": 1}, {"type": 7}, DRAWN]
     kept = withheld({"usage": {"iterations": calls}}, FORM.shapes)["usage"]["iterations"]
@@ -62,7 +62,7 @@ def test_each_call_of_a_usage_keeps_its_model_and_its_numbers() -> None:
     assert withheld({"usage": {"iterations": DRAWN}}, FORM.shapes)["usage"] == {}
 
 
-def test_the_source_keeps_its_place_without_its_path() -> None:
+def test_the_source_keeps_its_offset_and_length_without_its_path() -> None:
     assert withheld({"source": {"path": f"~/{DRAWN}", "offset": 3, "length": 10}}, FORM.shapes)["source"] == {
         "offset": 3,
         "length": 10,
@@ -77,7 +77,7 @@ def test_the_client_keeps_its_version_if_it_is_one() -> None:
     assert "client" not in withheld({"client": {"name": "claude_code", "version": DRAWN}}, FORM.shapes)
 
 
-def test_every_string_that_stays_home_is_counted_however_deep() -> None:
+def test_every_withheld_string_is_counted_however_deep() -> None:
     event = {
         **METADATA,
         "text": "a",
@@ -88,6 +88,6 @@ def test_every_string_that_stays_home_is_counted_however_deep() -> None:
     assert withheld({"odd": {1, 2}, "bytes": b"x"}, FORM.shapes)["redactions"] == {"withheld": 2}
 
 
-def test_what_is_no_event_at_all_leaves_nothing() -> None:
+def test_a_value_that_is_not_an_event_leaves_nothing() -> None:
     assert withheld([DRAWN], FORM.shapes) == {"redactions": {"withheld": 1}}
     assert withheld(DRAWN, FORM.shapes) == {"redactions": {"withheld": 1}}

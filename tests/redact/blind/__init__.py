@@ -1,5 +1,5 @@
-"""A corpus by somebody who had not seen the rules: what the redactor finds and leaves where nothing was fitted to it.
+"""A corpus by somebody who had not seen the rules: what the redactor finds and leaves in text it was not fitted to.
 
-Forms are halved, not draws: no form of the half `dev` stands in the half `held`. Rules may be mended on `dev`; what
-`held` holds is not looked at, only counted.
+It is split by form, not by draw: no form of the half `dev` is in the half `held`. Rules may be fixed with the help of
+`dev`; nobody looks into `held`, whose results are only counted.
 """

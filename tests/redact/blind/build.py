@@ -1,4 +1,4 @@
-"""The two halves of the corpus: `python -m tests.redact.blind.build FOLDER` writes dev.jsonl and held.jsonl there."""
+"""Builds the two halves of the corpus: `python -m tests.redact.blind.build FOLDER` writes dev.jsonl and held.jsonl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HALVES = ("dev", "held")
 
 
 def items(half: str) -> list[Item]:
-    """Everything of a half, harmless text first, each with its id."""
+    """All items of a half, harmless text first, each with its id."""
     number = HALVES.index(half)
     drawn = [*_harmless(number), *texts_with_secrets(SEED, number), *sequences(SEED, number)]
     ordered = sorted(drawn, key=lambda item: (item["kind"], item["class"]))
@@ -31,14 +31,14 @@ def _harmless(half: int) -> Iterator[Item]:
         for text in gather(rng, rng.mine(forms), 180 if kind == "whole-outputs" else 90):
             texts.append(text)
             yield {"class": kind, "kind": "harmless", "text": text, "secrets": []}
-    # The same lines as events hold them: several together, so that what is found in one could be copied into another.
+    # The same lines as they appear in events, several together, so that a find in one could be copied into another.
     Halved(f"{SEED} joined {half}", half).shuffle(texts)
     for at in range(0, 480, 8):
         yield {"class": "joined-lines", "kind": "harmless", "text": "\n".join(texts[at : at + 8]), "secrets": []}
 
 
 def main() -> None:
-    """Writes both halves, a line an item."""
+    """Writes both halves, one item per line."""
     folder = Path(sys.argv[1])
     for half in HALVES:
         lines = [json.dumps(item, ensure_ascii=True) + "\n" for item in items(half)]

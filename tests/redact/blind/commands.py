@@ -1,4 +1,4 @@
-"""Commands and what they print: a secret by itself, a secret that another event told before, or none.
+"""Commands and what they print: a secret by itself, a secret that an earlier event gave away, or none.
 
 \\x01 stands for a secret; a command that ends in `|b64` prints its secret encoded.
 """
@@ -70,7 +70,7 @@ PRINTING: list[str] = [
     "cat /etc/rancher/k3s/server/node-token",
 ]
 
-# What may stand above what was asked for.
+# What may be printed above the requested value.
 WARNINGS: list[str] = [
     "",
     "",
@@ -107,7 +107,7 @@ ORDINARY: list[tuple[str, str]] = [
     ),
 ]
 
-# A secret is told by its name or by its place ...
+# A secret is given away by its name or its place ...
 TELLING: list[str] = [
     "cat .env",
     "printenv | sort",
@@ -128,7 +128,7 @@ TOLD: list[str] = [
     "Authorization: Bearer \x01",
 ]
 
-# ... and stands bare in a later command, or in what that prints.
+# ... and appears bare in a later command or its output.
 LATER: list[tuple[str, str]] = [
     (
         "python3 seed.py",
@@ -196,7 +196,7 @@ LATER: list[tuple[str, str]] = [
     ),
 ]
 
-# «word.1» is a word that must stay wherever it stands.
+# «word.1» is a word that must stay everywhere.
 QUIET: list[list[tuple[str, str]]] = [
     [
         (

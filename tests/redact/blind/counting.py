@@ -1,6 +1,6 @@
-"""What a redactor did to a half, counted by class; which texts it got wrong is not kept.
+"""Counts by class what a redactor did to a half, without keeping which texts it got wrong.
 
-Found: the value is no longer in the text. Touched: a harmless line that is not what it was. True: a find that touches a
+Found: the value is no longer in the text. Touched: a harmless line that was changed. True: a find that overlaps a
 planted secret.
 """
 
@@ -19,7 +19,7 @@ Key = tuple[str, str]  # kind and class
 
 @dataclass
 class Counted:
-    """Secrets, harmless lines, strings beside a secret that must stay, finds; of each how many went right or wrong."""
+    """Secrets, harmless lines, strings that must stay beside a secret, and finds; how many of each went right or wrong."""
 
     secrets: int = 0
     found: int = 0
@@ -31,13 +31,13 @@ class Counted:
     true: int = 0
 
     def add(self, other: Counted) -> None:
-        """The sum of both, here."""
+        """Adds the other counts to these."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
 
 
 def count(items: Iterable[Item], redactor: Redactor) -> dict[Key, Counted]:
-    """What became of single texts; sequences are passed over."""
+    """Counts what happened to single texts; sequences are ignored."""
     counted: defaultdict[Key, Counted] = defaultdict(Counted)
     for item in items:
         if "text" in item:

@@ -1,4 +1,4 @@
-"""Secrets that are coloured, cut, wrapped or encoded: each function gives a text and the parts that must be gone."""
+"""Secrets that are coloured, cut, wrapped or encoded: each function returns a text and the parts that must be gone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.redact.blind.tokens import TOKENS
 from tests.redact.blind.vocabulary import WORDS
 
 RED, BOLD, END, CLEAR = "\x1b[01;31m", "\x1b[1m", "\x1b[0m", "\x1b[K"
-# The same as grep writes them, with what clears the rest of the line.
+# The same as grep writes them, followed by the code that clears the rest of the line.
 START, STOP = RED + CLEAR, END + CLEAR
 INVISIBLE = ["\u200b", "\u200c", "\u200d", "\ufeff", "\u2060", "\u00ad"]
 ENCODED = [

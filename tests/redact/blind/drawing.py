@@ -1,4 +1,4 @@
-"""Drawing text from a seed: the forms of one half, the names in them filled in, values as people and programs choose.
+"""Draws text from a seed: the forms of one half, with their names filled in and values as people and programs choose.
 
 The same seed gives the same text, byte for byte: what is drawn, and in which order, must not change.
 """
@@ -29,7 +29,7 @@ NAME_IN_FORM = re.compile("«([A-Za-z0-9_]+)(?:\\.(\\d))?»")
 
 
 class Halved(random.Random):
-    """A generator that draws forms of its own half only, so that no form stands in both."""
+    """A random generator that only draws forms of its own half, so that no form is in both."""
 
     def __init__(self, seed: str, half: int) -> None:
         super().__init__(seed)
@@ -47,12 +47,13 @@ class Halved(random.Random):
 
 
 def pick(rng: random.Random, alphabet: str, length: int) -> str:
-    """So many characters of an alphabet."""
+    """`length` characters of an alphabet."""
     return "".join(rng.choice(alphabet) for _ in range(length))
 
 
 def mixed(rng: random.Random, alphabet: str, length: int) -> str:
-    """The same, with a lower, an upper and a digit in it where the alphabet has them."""
+    """`length` characters with at least one lower-case letter, upper-case letter and digit, as far as the alphabet has
+    them."""
     while True:
         drawn = pick(rng, alphabet, length)
         if all(set(part) & set(drawn) or not set(part) & set(alphabet) for part in (LOWER, UPPER, DIGITS)):
@@ -106,7 +107,7 @@ DRAWN: dict[str, Draw] = {
 
 
 def fill(rng: random.Random, form: str) -> str:
-    """The form with every name in it drawn; `«name.1»` is drawn once."""
+    """The form with every name in it replaced by a draw; `«name.1»` is only drawn once."""
     drawn: dict[tuple[str, str], str] = {}
 
     def one(match: re.Match[str]) -> str:
@@ -122,7 +123,7 @@ def fill(rng: random.Random, form: str) -> str:
 
 
 def in_turn(rng: random.Random, forms: Sequence[Form], count: int) -> Iterator[Form]:
-    """So many forms: every one is used before one is used again."""
+    """`count` forms; every form is used before one is used again."""
     pool: list[Form] = []
     for _ in range(count):
         if not pool:
@@ -132,7 +133,7 @@ def in_turn(rng: random.Random, forms: Sequence[Form], count: int) -> Iterator[F
 
 
 def gather(rng: random.Random, forms: Sequence[str], lines: int) -> list[str]:
-    """Texts, all different, until there are so many lines or the forms seem to give no more."""
+    """Different texts, until there are `lines` lines or the forms seem to give no more."""
     texts: dict[str, None] = {}
     count = 0
     for form in in_turn(rng, forms, 4000):
@@ -220,7 +221,7 @@ def opaque(rng: random.Random) -> str:
 
 
 def one_of(*draws: Draw) -> Draw:
-    """A draw by any of these."""
+    """A draw by one of these, chosen at random."""
     return lambda rng: rng.choice(draws)(rng)
 
 
@@ -230,7 +231,7 @@ def encoded(value: str | bytes) -> str:
 
 
 def planted(rng: random.Random, kind: str, form: str, values: Sequence[str], public: str = "") -> Item:
-    """A form with values in the places of its marks, and which of them must be gone."""
+    """A form with values in place of its marks, and those of them that must be gone."""
     text = fill(rng, form)
     marked = list(zip("\x01\x02", values, strict=False))
     for mark, value in marked:

@@ -1,6 +1,6 @@
-"""Text that speaks of secrets and holds none, by kind: a form an entry.
+"""Text that mentions secrets but contains none, by kind, one form per entry.
 
-`«name»` is drawn from the vocabulary; `«name.1»` is the same draw wherever it stands in the text.
+`«name»` is drawn from the vocabulary; `«name.1»` is the same draw everywhere in a text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Other programs that look for secrets, on the same text: a file an item, a sequence as a terminal shows it.
+"""Runs other secret scanners on the same text: one file per item, with sequences as a terminal shows them.
 
-A scanner has found a secret when a match contains it or is part of it, in every line where it stands; also when it
-decoded it from base64.
+A scanner has found a secret if a match contains it or is part of it, on every line where it occurs; a match decoded
+from base64 counts too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.redact.blind.sending import lines_of
 
 
 class Match(NamedTuple):
-    """What a scanner reported: in which item, the text, its first and its last line."""
+    """A match that a scanner reported: the item, the text, its first and its last line."""
 
     item: int
     text: str
@@ -32,7 +32,7 @@ class Match(NamedTuple):
 
 
 def gitleaks(program: str, texts: Path, report: Path) -> list[Match]:
-    """One run over the folder, as the next ones."""
+    """Runs the scanner over the folder, like the functions below."""
     flags = ["--no-banner", "-f", "json", "-r", str(report), "--exit-code", "0", "--redact=0", "-l", "error"]
     _run([program, "dir", str(texts), *flags], report)
     found = json.loads(report.read_text() or "[]") or []
@@ -63,7 +63,7 @@ SCANNERS: dict[str, Callable[[str, Path, Path], list[Match]]] = {
 
 
 def count_scanner(name: str, items: list[Item]) -> dict[Key, Counted] | None:
-    """What a scanner found in a half; None where it is not installed."""
+    """Counts what a scanner found in a half; None if it is not installed."""
     program = shutil.which(name)
     if program is None:
         return None
@@ -96,7 +96,7 @@ def _shown(item: Item) -> str:
 
 
 def _run(command: list[str], report: Path) -> None:
-    """The scanner, in a home of its own; its exit code only says whether it found something."""
+    """Runs the scanner in a home of its own; its exit code only says whether it found something."""
     environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(report.parent), "LANG": "C.UTF-8"}
     finished = subprocess.run(command, env=environment, cwd=report.parent, capture_output=True, check=False)
     if not report.exists():

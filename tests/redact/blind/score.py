@@ -1,7 +1,7 @@
 """Scores the redactor on the blind corpus: `python -m tests.redact.blind.score [--half dev|held] [--tools]`.
 
 Sequences go through the command to a scripted sink. --tools gives the same text to gitleaks, betterleaks and
-kingfisher, as far as they are on PATH. Counts are printed, by class; texts never are.
+kingfisher, as far as they are on PATH. Only counts by class are printed, never texts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def print_tables(half: str, results: Results) -> None:
-    """Secrets and harmless lines by class, then what stands for the whole half."""
+    """Prints secrets and harmless lines by class, then the figures for the whole half."""
     keys = sorted(results["collector"])
     print(f"half {half}\n\n| kind of secret | {' | '.join(results)} |\n|---{'|---' * len(results)}|")
     for key in keys:

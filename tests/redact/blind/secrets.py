@@ -1,4 +1,4 @@
-"""Single texts that hold secrets, each with the values that must be gone; forms in turn, values at random."""
+"""Single texts with secrets, each with the values that must be gone; forms are used in turn, values drawn at random."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ PRIVATE_KEYS = ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "EC PRI
 
 
 def texts_with_secrets(seed: str, half: int) -> Iterator[Item]:
-    """Every single text of a half that holds a secret."""
+    """Every single text of a half that contains a secret."""
 
     def start(kind: str) -> Halved:
         return Halved(f"{seed} {kind} {half}", half)
@@ -100,7 +100,7 @@ def texts_with_secrets(seed: str, half: int) -> Iterator[Item]:
 
 
 def _told(rng: Halved, kind: str, forms: list[str], *, at_least: int, marks: int) -> Iterator[Item]:
-    """Secrets that a name, a command or a sentence tells."""
+    """Secrets given away by a name, a command or a sentence."""
     draw = VALUES.get(kind, VALUE_OF_ANY_KIND)
     mine = rng.mine(forms)
     for form in in_turn(rng, mine, max(at_least, len(mine) * 2)):
@@ -108,11 +108,11 @@ def _told(rng: Halved, kind: str, forms: list[str], *, at_least: int, marks: int
 
 
 def _pairs(rng: Halved) -> Iterator[Item]:
-    """Secrets beside something public that belongs to them."""
+    """Secrets next to the public value that belongs to them."""
     for form in in_turn(rng, rng.mine(LOGIN_CODES), 24):
         values = [mixed(rng, BASE64_URL, 46) + "Ab", mixed(rng, BASE64_URL, 41) + "kQ"]
         item = planted(rng, "fmt-claude-login-code", form, values)
-        item["secrets"] = item["secrets"][:1]  # the state is of no use without the code
+        item["secrets"] = item["secrets"][:1]  # the state is useless without the code
         yield item
     for form in in_turn(rng, rng.mine(BUCKET_KEYS), 24):
         value, public = mixed(rng, BASE64, 40), "GOOG1E" + mixed(rng, UPPER + DIGITS, 55)
@@ -123,7 +123,7 @@ def _pairs(rng: Halved) -> Iterator[Item]:
 
 
 def _private_key(rng: Halved, number: int) -> Item:
-    """A private key as it is, numbered as Read shows it, escaped, in a diff, indented, or in JSON."""
+    """A private key: plain, with line numbers as Read shows it, escaped, in a diff, indented, or in JSON."""
     body = [pick(rng, BASE64, 64) for _ in range(rng.randint(4, 12))]
     kind = rng.choice(PRIVATE_KEYS)
     lines = [f"-----BEGIN {kind}-----", *body, f"-----END {kind}-----"]
@@ -140,7 +140,7 @@ def _private_key(rng: Halved, number: int) -> Item:
 
 
 def _kubernetes_secret(rng: Halved) -> Item:
-    """A Secret whose kind stands at the end (keys in the order kubectl prints), its values in base64 or plain."""
+    """A Kubernetes Secret in the orders and formats in which it is printed, its values in base64 or plain."""
     field = rng.choice(["data", "stringData", "data"])
     names = rng.sample(KEYS_OF_A_SECRET, rng.randint(1, 3))
     pairs = {}
@@ -168,7 +168,7 @@ def _kubernetes_secret(rng: Halved) -> Item:
 
 
 def _among_harmless(rng: Halved) -> Iterator[Item]:
-    """A secret among harmless text, and in `keep` what of that must stay."""
+    """A secret among harmless text; `keep` has the parts of that text that must stay."""
     for form, keep in in_turn(rng, rng.mine(AMONG_HARMLESS), 40):
         value = VALUE_OF_ANY_KIND(rng)
         whole = fill(rng, "\x04".join([form, *keep])).replace("\x01", value)

@@ -1,4 +1,4 @@
-"""Sequences sent by the command itself: a session each, one pass, and what arrived of it at a scripted sink."""
+"""Sends sequences with the command itself, each as a session in one pass, and looks at what a scripted sink gets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.sink import Sink
 
 
 def count_sequences(items: list[Item]) -> dict[Key, Counted]:
-    """What became of sequences; single texts are passed over."""
+    """Counts what happened to sequences; single texts are ignored."""
     sequences = {str(uuid.uuid5(uuid.NAMESPACE_URL, item["id"])): item for item in items if "sequence" in item}
     arrived = _arrived(sequences)
     counted: defaultdict[Key, Counted] = defaultdict(Counted)
@@ -34,7 +34,7 @@ def count_sequences(items: list[Item]) -> dict[Key, Counted]:
 
 
 def lines_of(item: Item) -> list[str]:
-    """The lines of an item that are not empty, or all of a single text."""
+    """All lines of a single text, or the non-blank lines of a sequence."""
     if "text" in item:
         return str(item["text"]).split("\n")
     shown = "\n".join(f"{step['command']}\n{step['result']}" for step in item["sequence"])
@@ -42,7 +42,7 @@ def lines_of(item: Item) -> list[str]:
 
 
 def _arrived(sequences: dict[str, Item]) -> dict[str, list[str]]:
-    """Every string of the events, by session."""
+    """Every string in the events that arrived, by session."""
     with tempfile.TemporaryDirectory(prefix="collector-blind-") as folder, Sink() as sink:
         home = Home(Path(folder), seed=11)
         for session, item in sequences.items():

@@ -1,4 +1,4 @@
-"""Calls and their results, in which only a command or an earlier event tells that something is a secret."""
+"""Calls and their results, where only a command or an earlier event shows that something is a secret."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _step(rng: Halved, command: str, result: str) -> dict[str, str]:
 
 
 def _printed(rng: Halved, command: str) -> Item:
-    """A secret that a command printed, alone."""
+    """A secret that a command prints on its own."""
     command = fill(rng, command)
     is_encoded = command.endswith("|b64")
     command = command.removesuffix("|b64")
@@ -62,14 +62,14 @@ def _printed(rng: Halved, command: str) -> Item:
     if rng.random() < 0.4:
         steps.insert(0, _step(rng, *rng.choice(commands.ORDINARY)))
     sequence: Item = {"class": "printed-by-command", "kind": "secret", "sequence": steps, "secrets": [secret]}
-    if rng.random() < 0.25 and len(steps) == 1:  # calls first, results later: the pairing is by id
+    if rng.random() < 0.25 and len(steps) == 1:  # calls first, results later: they are paired by id
         steps.append(_step(rng, *rng.choice(commands.ORDINARY)))
         sequence["interleaved"] = True
     return sequence
 
 
 def _told_before(rng: Halved) -> Item:
-    """A secret that one event tells, and that stands bare in later ones."""
+    """A secret that one event gives away, and that appears bare in later ones."""
     draws: list[Draw] = [lambda r: mixed(r, ALPHANUMERIC, r.choice([16, 20, 24, 32])), plain_password, opaque]
     value = one_of(*draws)(rng)
     telling = fill(rng, rng.choice(commands.TELLING))
@@ -82,7 +82,7 @@ def _told_before(rng: Halved) -> Item:
 
 
 def _quiet(rng: Halved) -> Item:
-    """Commands that look as if they printed a secret and print none, and words that must not be copied."""
+    """Commands that look as if they printed a secret but do not, and words that must not be redacted as copies."""
     word = rng.choice(WORDS["adj"] + WORDS["adv"] + WORDS["noun"])
     shown = [
         (fill(rng, command), fill(rng, output.replace("«word.1»", word)))

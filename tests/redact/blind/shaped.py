@@ -1,11 +1,11 @@
-"""Text around secrets that have a shape or a language of their own, and around what commands print.
+"""Text around secrets that have a shape of their own, or names for them in other languages, and among harmless text.
 
-\\x01 and \\x02 stand for secrets, \\x03 for what is public beside them (or for a whole line of a password file).
+\\x01 and \\x02 stand for secrets, \\x03 for the public part next to them (or for the whole hash of a password).
 """
 
 from __future__ import annotations
 
-# Where a token of a service may stand.
+# Where a service's token may appear.
 TOKEN_FORMS: list[str] = [
     "\x01",
     "«NAME»=\x01",
@@ -23,7 +23,7 @@ TOKEN_FORMS: list[str] = [
     "key \x01 was «adj»",
 ]
 
-# Where the hash of a password may stand.
+# Where the hash of a password may appear.
 HASH_FORMS: list[str] = [
     "«user»:\x03:19«num»:0:99999:7:::",
     "\x03",
@@ -91,7 +91,7 @@ PUSH_KEYS: list[str] = [
     "webpush.setVapidDetails(\n  'mailto:ops@example.com',\n  '\x03',\n  '\x01'\n);",
 ]
 
-# A name for a password or a key in other languages.
+# Names for passwords and keys in other languages.
 OTHER_LANGUAGES: list[str] = [
     "비밀번호: \x01",
     "비밀번호는 \x01 입니다",

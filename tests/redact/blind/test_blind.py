@@ -1,7 +1,7 @@
-"""On text that no rule was fitted to, most secrets are found and next to nothing else is touched.
+"""In text that no rule was fitted to, most secrets are found and next to nothing else is touched.
 
-The bounds stand just beside what was counted when they were set, sequences left out: of `dev` 1373 of 1383 secrets and
-no harmless line, of `held` 1334 of 1396 secrets and 13 of 3586 lines. Which texts of `held` fail is not said, so
+The bounds are close to what was counted when they were set, without sequences: in `dev` 1373 of 1383 secrets and no
+harmless line, in `held` 1334 of 1396 secrets and 13 of 3586 lines. The test does not say which texts of `held` fail, so
 that no rule is fitted to them.
 """
 
@@ -24,7 +24,7 @@ from tests.redact.blind.counting import count, total
         ("held", 0.945, 17, "d08903200c59"),
     ],
 )
-def test_a_blind_corpus_is_redacted_as_well_as_it_was(
+def test_the_blind_corpus_is_redacted_as_well_as_before(
     redactor: Redactor, half: str, recall: float, touched: int, digest: str
 ) -> None:
     corpus = items(half)
@@ -33,4 +33,4 @@ def test_a_blind_corpus_is_redacted_as_well_as_it_was(
     whole = total(count(corpus, redactor))
     assert whole.found / whole.secrets >= recall
     assert whole.touched <= touched
-    assert whole.kept == whole.keep  # what stands beside a secret stays
+    assert whole.kept == whole.keep  # text beside a secret stays

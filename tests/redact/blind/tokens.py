@@ -1,4 +1,4 @@
-"""Values in the shapes that services publish: put together from a seed, so that no key stands in the source."""
+"""Values in the shapes that services publish, made from a seed so that the source contains no key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BECH32 = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"
 
 
 def slack_webhook(rng: random.Random) -> str:
-    """The URL that is the secret itself."""
+    """A webhook URL, which as a whole is the secret."""
     team, bot = pick(rng, UPPER + DIGITS, 10), pick(rng, UPPER + DIGITS, 10)
     return f"https://hooks.slack.com/services/T{team}/B{bot}/{mixed(rng, ALPHANUMERIC, 24)}"
 
@@ -71,7 +71,7 @@ def any_token(rng: random.Random) -> str:
 
 
 def yescrypt(rng: random.Random) -> tuple[str, str]:
-    """The hash of a password: its head and the part that is secret, as the next ones."""
+    """The hash of a password: its head and its secret part, like the functions below."""
     return f"$y$j9T${pick(rng, CRYPT, 22)}$", pick(rng, CRYPT, 43)
 
 

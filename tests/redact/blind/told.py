@@ -1,4 +1,4 @@
-"""Text in which a name or a command tells the secret, by kind of place: a form an entry.
+"""Text in which a name or a command gives the secret away, by kind of place, one form per entry.
 
 \\x01 and \\x02 stand for secrets; the names in guillemets are drawn, as in `harmless`.
 """

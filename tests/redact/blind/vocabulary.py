@@ -1,4 +1,4 @@
-"""The words that forms are filled with, by the name they are asked for."""
+"""The words that forms are filled with, by the name that forms use for them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Secrets in disguise are found as if they wore none."""
+"""Disguised secrets are found as if they were not disguised."""

@@ -1,5 +1,5 @@
-"""Coloured, with invisible characters, in another script, in pieces, wrapped or encoded: found all the same, by both
-engines; and what only looks disguised stays as it is."""
+"""Secrets that are coloured, have invisible characters, are in another script, in pieces, wrapped or encoded are still
+found, by both engines; text that only looks disguised stays as it is."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_wrapped_token_is_found_to_its_end_and_no_further(redactor: Redactor, 
         assert python_redactor.text(text) == once
 
 
-def test_a_text_in_base64_is_taken_out_whole(redactor: Redactor, python_redactor: Redactor) -> None:
+def test_a_text_in_base64_is_redacted_as_a_whole(redactor: Redactor, python_redactor: Redactor) -> None:
     value = secret("drawn", 8)
     for inner in (f"DB_HOST=db\nDB_PASSWORD={value}\n", f'{{"user": "ada", "password": "{value}"}}', sample(TOKEN, 4)):
         encoded = base64.b64encode(inner.encode()).decode()
@@ -118,12 +118,12 @@ def test_a_text_in_base64_is_taken_out_whole(redactor: Redactor, python_redactor
             assert python_redactor.text(text) == once
 
 
-def test_what_only_looks_disguised_stays(redactor: Redactor) -> None:
+def test_text_that_only_looks_disguised_stays(redactor: Redactor) -> None:
     assert [text for text in HARMLESS if redactor.text(text) != text] == []
 
 
-def test_taking_disguises_off_costs_no_more_than_the_text_is_long(redactor: Redactor) -> None:
-    """Four times the text takes less than eight times as long, however much of it is disguise."""
+def test_removing_disguises_takes_linear_time(redactor: Redactor) -> None:
+    """Four times the text takes less than eight times as long, however much of it is disguised."""
     units = [
         f"{ESC}[31m",
         "\u200b",

@@ -1,6 +1,6 @@
-"""What the provider rules are tested on: their own samples in every place a token stands, and texts without secrets.
+"""The corpus for the provider rules: their own samples in every place where tokens appear, and texts without secrets.
 
-Everything is drawn from templates and a seed, so no token stands in the source and none was ever issued.
+Everything is drawn from templates and a seed, so the source contains no token and none was ever issued.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SEEDS = (1, 2)
 
 
 class Planted(NamedTuple):
-    """One example of a rule, and the part of it that is the secret."""
+    """One example of a rule, with the part of it that is the secret."""
 
     rule: Rule
     text: str
@@ -27,7 +27,7 @@ class Planted(NamedTuple):
 
 
 def planted(rule: Rule) -> Iterator[Planted]:
-    """Every example of a rule. What surrounds the secret in it stands before; only a DSN goes on behind it."""
+    """Every example of a rule. Its context comes before the secret; only a DSN continues after it."""
     for template in rule.examples:
         for seed in SEEDS:
             text = sample(template, seed)
@@ -38,7 +38,7 @@ def planted(rule: Rule) -> Iterator[Planted]:
 
 
 def near_misses(rule: Rule) -> Iterator[str]:
-    """What looks nearly like a rule's secret."""
+    """Texts that nearly look like a rule's secret."""
     for template in rule.near_misses:
         for seed in SEEDS:
             yield sample(template, seed)
@@ -49,7 +49,7 @@ def all_planted() -> list[Planted]:
     return [one for rule in PROVIDER_RULES for one in planted(rule)]
 
 
-# Where tokens stand. A literal backslash-n directly before one is the hard case: its n is no part of a word.
+# Where tokens appear. A literal backslash-n directly before one is the hard case: its n is not part of a word.
 FRAMES: dict[str, Callable[[str], str]] = {
     "bare": lambda text: text,
     "quoted": lambda text: f'"{text}"',
@@ -158,7 +158,7 @@ HARMLESS_TEXTS = (
 
 
 def harmless() -> list[str]:
-    """Texts no provider rule may touch."""
+    """Texts that no provider rule may touch."""
     chance = random.Random(7)
     blob = base64.b64encode(chance.randbytes(120_000)).decode()
     wrapped = "\n".join(blob[at : at + 76] for at in range(0, 60_000, 76))

@@ -1,6 +1,6 @@
-"""Every format finds its own tokens whole wherever they stand, and leaves alone what only looks like them.
+"""Every format finds its own tokens whole wherever they appear, and leaves alone what only looks like them.
 
-One test a law; each lists all formats that break it.
+One test per law; each lists all formats that break it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tests.redact.secrets import secret
 
 MATCHERS = {rule.id: Matcher(rule) for rule in PROVIDER_RULES}
 BY_ID = {rule.id: rule for rule in PROVIDER_RULES}
-# Before the secret stands no separator here, but the word `bot` of an URL.
+# Here the secret is preceded by the word `bot` of a URL, not by a separator.
 HEADED = {"telegram-bot-token"}
 
 
 def found(rule: Rule, text: str) -> list[str]:
-    """What one rule alone takes out of a text."""
+    """What one rule alone finds in a text."""
     blob = text.encode("latin-1", "replace")
     spans = MATCHERS[rule.id].spans(blob, blob.lower(), [(0, len(blob))], [0], thread_time() + 60)
     return [text[start:end] for start, end in spans]
@@ -38,7 +38,7 @@ def test_rows_are_sorted_by_provider() -> None:
     assert [f"{rule.id} stands where {right!r} belongs" for rule, name, right in behind if name != right] == []
 
 
-def test_every_format_has_an_id_of_its_own_and_is_used() -> None:
+def test_every_format_has_its_own_id_and_is_used() -> None:
     ids = [rule.id for rule in PROVIDERS]
     assert [rule_id for rule_id in ids if ids.count(rule_id) > 1] == []
     assert [rule_id for rule_id in ids if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule_id)] == []
@@ -53,19 +53,19 @@ def test_a_rule_that_gives_way_overlaps_with_the_one_it_gives_way_to() -> None:
 
 
 def _overlap(one: Rule, other: Rule) -> bool:
-    """Whether both find the same in a sample of either."""
+    """Whether both find the same value in a sample of either."""
     templates = (*one.examples, *other.examples, *one.near_misses, *other.near_misses)
-    texts = [f"//registry.acme.test/:_auth={secret('basic', 1)}"]  # no template makes a user and a password
+    texts = [f"//registry.acme.test/:_auth={secret('basic', 1)}"]  # no template gives a user and a password
     texts += [sample(template, seed) for template in templates for seed in range(40)]
     return any(set(found(one, text)) & set(found(other, text)) for text in texts)
 
 
-def test_every_format_has_an_example_and_a_near_miss_and_can_be_read_by_both_engines() -> None:
+def test_every_format_has_an_example_and_a_near_miss_and_works_in_both_engines() -> None:
     assert [rule.id for rule in PROVIDERS if not rule.examples or not rule.near_misses] == []
     assert [(rule.id, reason) for rule in PROVIDERS if (reason := refusal(rule.pattern))] == []
 
 
-def test_an_example_is_found_whole_wherever_it_stands() -> None:
+def test_an_example_is_found_whole_wherever_it_appears() -> None:
     assert [
         f"{one.rule.id}, {name}: {frame(one.text)[-300:]}"
         for one in all_planted()
@@ -74,7 +74,7 @@ def test_an_example_is_found_whole_wherever_it_stands() -> None:
     ] == []
 
 
-def test_what_is_found_begins_and_ends_where_the_token_does() -> None:
+def test_a_find_begins_and_ends_where_the_token_does() -> None:
     cut = []
     for one in all_planted():
         before, _, behind = one.text.rpartition(one.secret)
@@ -93,7 +93,7 @@ def test_a_near_miss_stays() -> None:
     ] == []
 
 
-def test_a_longer_token_than_today_is_taken_out_whole() -> None:
+def test_a_token_slightly_longer_than_today_is_redacted_whole() -> None:
     grown = 0
     for rule, template, slot in _templates_that_end_in_a_token():
         if not found(rule, sample(template, 3))[0].endswith(sample(template, 3)[-3:]):
@@ -105,7 +105,7 @@ def test_a_longer_token_than_today_is_taken_out_whole() -> None:
 
 
 def _templates_that_end_in_a_token() -> Iterator[tuple[Rule, str, re.Match[str]]]:
-    """The examples whose last part is drawn, of the rules that leave room for three characters more."""
+    """The examples that end in a drawn part, for rules that allow three more characters there."""
     for rule in PROVIDER_RULES:
         open_end = re.search(r"\{\d+,(\d+)\}\)*\Z", rule.pattern)
         for template in rule.examples:
@@ -131,7 +131,7 @@ def test_no_provider_rule_touches_harmless_text() -> None:
     assert touched == []
 
 
-def test_a_bare_hash_beside_a_providers_name_is_no_secret_of_any_provider() -> None:
+def test_a_bare_hash_beside_a_providers_name_is_not_a_secret_of_any_provider() -> None:
     named = [rule for rule in PROVIDER_RULES if rule.folds]
     assert len(named) > 80
     touched = [
@@ -144,13 +144,13 @@ def test_a_bare_hash_beside_a_providers_name_is_no_secret_of_any_provider() -> N
     assert touched == []
 
 
-def test_no_pattern_repeats_what_repeats() -> None:
+def test_no_pattern_has_nested_repetitions() -> None:
     nested = [rule.id for rule in PROVIDER_RULES if _repeats_inside_repeats(rule.pattern)]
     assert nested == []
 
 
 def test_hostile_text_is_searched_in_linear_time() -> None:
-    """64 kB of what the patterns are made of; a pattern that explodes would need minutes for it."""
+    """Searches 64 kB of what the patterns are made of, which would take an exploding pattern minutes."""
     chance = Random(1)
     units = ["A", "a", "0", "f", "/", "=", "-", "_", "eyJ", "sk-", "xox", "AKIA", "key=", "https://", "00D", "1/"]
     units += ["".join(chance.choices("abcdef0123456789-", k=97)), "".join(chance.choices("ABCabc012._-", k=89))]
@@ -167,6 +167,6 @@ def _seconds(rule: Rule, text: bytes) -> float:
 
 
 def _repeats_inside_repeats(pattern: str) -> bool:
-    """Whether a part that may be there a varying number of times, twice or more, holds another such part."""
+    """Whether a group with a variable repeat count contains another variable repetition."""
     group = r"\((?:\?:|\?P<\w+>)?(?:[^()\\]|\\.)*[{+*](?:[^()\\]|\\.)*\)(?:\*|\+|\{\d*,(?!1\})\d*\})"
     return bool(re.search(group, re.sub(r"\[(?:\\.|[^\]\\])*\]", "x", pattern)))

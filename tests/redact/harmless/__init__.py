@@ -1,4 +1,4 @@
-"""What must stay readable: by class (`templates`), and by cause, as real transcripts have it (`causes`).
+"""What must stay readable: by class (`templates`), and by cause, as in real transcripts (`causes`).
 
-Beside every cause stand secrets in the very same construct (`beside`), so that what cures a cause hides none of them.
+Every cause has secrets in exactly the same construct (`beside`), so that fixing a cause cannot hide any of them.
 """

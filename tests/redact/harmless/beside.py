@@ -1,6 +1,6 @@
-"""Secrets that stand in the very construct of a cause: what cures the cause must not hide them.
+"""Secrets in exactly the construct of a cause: fixing the cause must not hide them.
 
-One template a line: a kind of secret (see tests/redact/secrets.py), ` | `, and the text with `@` where the secret goes.
+One template per line: a kind of secret (see tests/redact/secrets.py), ` | `, and the text with `@` for the secret.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ drawn | jwt.decode(token, "@", algorithms=["HS256"])
 
 
 def planted(row: str, seed: int) -> tuple[str, str]:
-    """A row as a text with a secret in it, and that secret."""
+    """The text of a row with a secret in it, and that secret."""
     kind, template = row.split(" | ", 1)
     value = secret(kind, seed)
     text = filled(template, seed)

@@ -1,7 +1,7 @@
-"""Text that speaks of secrets and holds none, by what makes it look as if it did.
+"""Text that mentions secrets but contains none, by what makes it look as if it did.
 
-One template a line; `§word` is filled in (see `filling`), `¶` is a line break. Written from how tools print and people
-write; no line comes from a real transcript.
+One template per line; `§word` is filled in (see `filling`), `¶` is a line break. Modelled on what tools print and
+people write; no line comes from a real transcript.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fills templates: `§word`, `§n` or `§sha` stand for something drawn from a seed, so that no two lines are alike."""
+"""Fills templates: `§word`, `§n` or `§sha` stand for values drawn from a seed, so that no two lines are alike."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ _slot = re.compile("§(" + "|".join(sorted(SLOTS, key=len, reverse=True)) + ")")
 
 
 def filled(template: str, seed: int) -> str:
-    """A template with something in every slot, always the same for the same seed."""
+    """A template with every slot filled, always the same for the same seed."""
     chance = random.Random(f"{seed} {template}")
     return _slot.sub(lambda found: SLOTS[found[1]](chance), template).replace("¶", "\n")

@@ -1,4 +1,4 @@
-"""Lines of code, configuration, output and prose that speak of secrets and hold none."""
+"""Lines of code, configuration, output and prose that mention secrets but contain none."""
 
 from __future__ import annotations
 

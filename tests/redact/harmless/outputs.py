@@ -1,7 +1,7 @@
-"""What tools print, files hold and people write about secrets, as whole texts of many lines without any.
+"""What tools print, files contain and people write about secrets, as whole texts of many lines without any secret.
 
-A text is one event to the rules, so what one line makes them believe would be taken out of all others. Written from how
-tools print; `§word` is filled in (see `filling`), where a hash, an id or a uuid stands.
+To the rules a text is one event, so a wrong find on one line would be redacted on all others. Modelled on what tools
+print; `§word` is filled in (see `filling`) where there is a hash, an id or a uuid.
 """
 
 # ruff: noqa: E501

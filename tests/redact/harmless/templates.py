@@ -1,6 +1,6 @@
-"""What must stay readable: one row is a class and a template; `{0-9a-f:40}` is drawn anew for each seed.
+"""What must stay readable, as rows of a class and a template; `{0-9a-f:40}` is drawn again for each seed.
 
-Written from what tools print and people write; no row comes from a real transcript.
+Modelled on what tools print and people write; no row comes from a real transcript.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What looks like a secret for one reason or another stays readable; secrets in the same place do not."""
+"""Text that looks like a secret for some reason stays readable; real secrets in the same places do not."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SEEDS = range(4)
 
 
 def lines_of(cause: str) -> list[str]:
-    """Some hundred harmless lines."""
+    """The harmless lines of a cause, more than a hundred."""
     templates = CAUSES[cause].strip().splitlines()
     return [filled(template, seed) for template in templates for seed in range(LINES_OF_A_TEMPLATE)]
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-def test_what_only_looks_like_a_secret_stays(redactor: Redactor, cause: str) -> None:
+def test_text_that_only_looks_like_a_secret_stays(redactor: Redactor, cause: str) -> None:
     lines = lines_of(cause)
     assert len(lines) > 150
     assert [(line, redacted) for line in lines if (redacted := redactor.text(line)) != line] == []

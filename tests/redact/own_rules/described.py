@@ -1,4 +1,4 @@
-"""Rules as a configuration describes them, and what trying them costs."""
+"""Rules as a configuration describes them, and a measure of what trying them costs."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class UserRule(NamedTuple):
 
 
 def cpu_seconds() -> float:
-    """What this process and those it started have used up."""
+    """The CPU time used so far by this process and those it started."""
     return sum(os.times()[:4])

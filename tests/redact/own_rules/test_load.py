@@ -1,4 +1,4 @@
-"""Rules of one's own are checked when they are loaded, and refused with the reason."""
+"""A user's own rules are checked when they are loaded, and refused with a reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def with_rule(rule: UserRule, engine: str = "auto") -> Redactor:
 
 
 @pytest.mark.parametrize("engine", ["hyperscan", "python"])
-def test_a_rule_of_ones_own_is_used(engine: str) -> None:
+def test_a_users_own_rule_is_used(engine: str) -> None:
     redactor = with_rule(UserRule("ticket", r"TKT-[0-9]{6}"), engine)
     assert redactor.text("see TKT-123456.").startswith("see [REDACTED:ticket:")
 
@@ -32,7 +32,7 @@ def test_a_group_says_what_is_replaced() -> None:
     assert redactor.text("ticket 123456").startswith("ticket [REDACTED:ticket:")
 
 
-def test_keywords_must_stand_near() -> None:
+def test_keywords_must_be_nearby() -> None:
     redactor = with_rule(UserRule("badge", r"[A-Z]{4}[0-9]{4}", ["Badge"]), "python")
     assert redactor.text("ABCD1234") == "ABCD1234"
     assert "ABCD1234" not in redactor.text("badge: ABCD1234")
@@ -46,7 +46,7 @@ def test_case_can_be_ignored_everywhere() -> None:
         assert "123456" not in with_rule(UserRule("ticket", r"(?i)tkt-[0-9]{6}"), engine).text("see TKT-123456.")
 
 
-def test_letters_of_latin_1_can_be_looked_for() -> None:
+def test_patterns_may_contain_latin_1_letters() -> None:
     assert "1234" not in with_rule(UserRule("number", "Stra\u00dfe-[0-9]{4}")).text("Stra\u00dfe-1234")
 
 
@@ -95,12 +95,12 @@ def tickets(count: int) -> tuple[UserRule, ...]:
     return tuple(UserRule(f"ticket-{number}", rf"T{number:03}-[0-9]{{6}}") for number in range(count))
 
 
-def test_two_rules_of_one_id_are_refused() -> None:
+def test_two_rules_with_one_id_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="two rules ticket-1"):
         Redactor(Options(key=KEY, rules=(*tickets(2), UserRule("ticket-1", "abc")), disabled=BUILT_IN))
 
 
-def test_hundreds_of_rules_are_tried_once_and_in_one_process(tmp_path: Path) -> None:
+def test_a_hundred_rules_are_tried_once_and_in_one_process(tmp_path: Path) -> None:
     options = Options(key=KEY, rules=tickets(100), disabled=BUILT_IN, cache_dir=tmp_path / "cache", engine="python")
     began = cpu_seconds()
     assert "T077-123456" not in Redactor(options).text("T077-123456")
@@ -117,7 +117,7 @@ def test_a_rule_is_refused_at_every_start_and_named_among_others(tmp_path: Path)
             Redactor(Options(key=KEY, rules=rules, disabled=BUILT_IN, cache_dir=tmp_path / "cache"))
 
 
-def test_what_others_can_write_is_not_believed(tmp_path: Path) -> None:
+def test_a_trial_cache_that_others_can_write_is_not_trusted(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     slow = UserRule("slow", SLOW)
     Redactor(Options(key=KEY, rules=tickets(1), disabled=BUILT_IN, cache_dir=cache, engine="python"))

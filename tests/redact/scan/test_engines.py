@@ -1,4 +1,4 @@
-"""The two engines find the same; one of them needs no wheel, and no thread disturbs another."""
+"""Both engines find the same; one of them needs no wheel, and threads do not disturb each other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_both_engines_find_the_same_in_one_long_text(redactor: Redactor, python_
         assert redactor.value(joined) == python_redactor.value(joined)
 
 
-def test_without_the_wheel_auto_takes_python() -> None:
+def test_without_the_wheel_auto_uses_the_python_engine() -> None:
     code = (
         "import sys; sys.modules['hyperscan'] = None  # as where no wheel can be installed\n"
         "from collector.redact import Options, Redactor\n"
@@ -64,8 +64,8 @@ def test_threads_do_not_disturb_each_other(redactor: Redactor) -> None:
     assert leaked == []
 
 
-def test_a_start_waits_for_no_logger() -> None:
-    """structlog and what it imports take longer than reading the compiled rules."""
+def test_importing_redaction_does_not_import_structlog() -> None:
+    """Importing structlog and its dependencies takes longer than reading the compiled rules."""
     code = "import sys, collector.redact; sys.exit('structlog' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
@@ -81,7 +81,7 @@ def test_no_rule_looks_further_than_the_scanner_expects() -> None:
     assert too_far == []
 
 
-def test_every_match_begins_with_what_is_searched_for_in_its_place() -> None:
+def test_every_match_begins_with_the_prefix_that_is_searched_for() -> None:
     unlike = []
     for rule in (rule for rule in RULES if rule.provider == "structure" and beginning(rule.pattern)):
         begins, found = beginning(rule.pattern), Matcher(rule).search

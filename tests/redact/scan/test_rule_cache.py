@@ -1,6 +1,6 @@
-"""The compiled rules are cached, private, made again when they are damaged, and never believed when others could write.
+"""The compiled rules are cached, private, made again if damaged, and never trusted if others could have written them.
 
-Whoever replaces them turns redaction off; POISONED does just that, and would pass for the real ones.
+Replacing them turns redaction off. `poisoned()` does exactly that, and would pass for the real rules.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from collector.redact.scan.matching import scan_patterns
 from tests.redactors import KEY
 
 TEXT = "DB_PASSWORD=hunter22x"
-# Ten rules that compile in no time. Of so many every other one is a canary, and the one that finds passwords is none.
+# Ten rules that compile fast. With so few, every other rule is a canary, and the one that finds passwords is not one.
 CHEAP = [rule.id for rule in RULES if rule.provider in ("GitHub", "GitLab", "Google") and not rule.keywords]
 USED = {*CHEAP[:8], "jwt", "named-secret"}
 DISABLED = frozenset(rule.id for rule in RULES if rule.id not in USED)
 
 
 def start(directory: Path) -> str:
-    """What a redactor makes of TEXT that keeps its compiled rules there."""
+    """What TEXT becomes in a redactor that keeps its compiled rules in this directory."""
     return Redactor(Options(key=KEY, disabled=DISABLED, cache_dir=directory)).text(TEXT)
 
 
@@ -44,20 +44,20 @@ def cached(directory: Path) -> Path:
 
 
 def made(file: Path) -> tuple[int, int]:
-    """Differs when the file was made again."""
+    """A value that changes whenever the file is made again."""
     found = file.stat()
     return found.st_ino, found.st_mtime_ns
 
 
 def with_checksum(patterns: list[str]) -> bytes:
-    """Compiled patterns as a cache keeps them."""
+    """Compiled patterns in the form in which the cache keeps them."""
     body: bytes = hyperscan.dumpb(compile_patterns(patterns))
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
 @functools.cache
 def poisoned() -> bytes:
-    """The compiled rules, but for the one that finds passwords."""
+    """The compiled rules, except the one that finds passwords."""
     rules = [rule for rule in RULES if rule.id in USED] + [disguise.rule for disguise in DISGUISES] + [SIGN_OF_A_PAGE]
     patterns = [
         f"nothing is like this {number}" if rule.id == "named-secret" else pattern
@@ -69,7 +69,7 @@ def poisoned() -> bytes:
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    """A cache directory with poisoned rules, which nobody but this user could have written."""
+    """A cache directory with poisoned rules that only this user could have written."""
     directory = tmp_path / "cache"
     assert "hunter22x" not in start(directory)
     cached(directory).write_bytes(poisoned())
@@ -102,7 +102,7 @@ def test_a_damaged_database_is_made_again(tmp_path: Path, damage: bytes | None) 
     assert len(cached(tmp_path).read_bytes()) == len(whole)
 
 
-def test_a_database_that_does_not_find_what_it_must_is_made_again(cache: Path) -> None:
+def test_a_database_that_misses_what_it_must_find_is_made_again(cache: Path) -> None:
     cached(cache).write_bytes(with_checksum(["nothing is like this"]))
     before = made(cached(cache))
     assert "hunter22x" not in start(cache)
@@ -119,7 +119,7 @@ def test_a_database_that_others_can_write_is_made_again(cache: Path, mode: int) 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("what", ["file", "directory"])
-def test_what_belongs_to_somebody_else_is_not_read(cache: Path, what: str) -> None:
+def test_a_cache_that_belongs_to_somebody_else_is_not_read(cache: Path, what: str) -> None:
     os.chown(cached(cache) if what == "file" else cache, 12345, 12345)
     assert "hunter22x" not in start(cache)
 
@@ -133,7 +133,7 @@ def test_a_database_that_is_a_link_is_not_followed(cache: Path) -> None:
     assert (cache.parent / "elsewhere").read_bytes() == poisoned()
 
 
-def test_a_pipe_in_the_place_of_a_database_keeps_nobody_waiting(cache: Path) -> None:
+def test_a_pipe_in_place_of_a_database_does_not_block(cache: Path) -> None:
     file = cached(cache)
     file.unlink()
     os.mkfifo(file, 0o600)
@@ -141,7 +141,7 @@ def test_a_pipe_in_the_place_of_a_database_keeps_nobody_waiting(cache: Path) -> 
     assert file.is_file()
 
 
-def test_a_cache_that_others_can_write_to_is_neither_read_nor_written_and_said_once(
+def test_a_cache_that_others_can_write_to_is_not_used_and_reported_once(
     cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache.chmod(0o770)
@@ -154,19 +154,21 @@ def test_a_cache_that_others_can_write_to_is_neither_read_nor_written_and_said_o
     assert [word in line for word in ("the cache is not used", str(cache), "chmod 700")] == [True] * 3
 
 
-def test_other_rules_are_another_database(tmp_path: Path) -> None:
+def test_other_rules_get_another_database(tmp_path: Path) -> None:
     start(tmp_path)
     Redactor(Options(key=KEY, disabled=DISABLED | {"jwt"}, cache_dir=tmp_path))
     assert len(list(tmp_path.glob("rules-*.hyperscan"))) == 2
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_not_needed(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")
     assert "hunter22x" not in start(blocked)
 
 
-def test_without_a_process_of_its_own_it_compiles_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_process_of_their_own_rules_are_compiled_in_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no interpreter"))
     assert "hunter22x" not in start(tmp_path / "cache")
     assert cached(tmp_path / "cache")

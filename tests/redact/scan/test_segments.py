@@ -1,4 +1,4 @@
-"""An event as segments of one text, and back."""
+"""An event as the segments of one text."""
 
 from __future__ import annotations
 

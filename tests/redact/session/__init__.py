@@ -1,1 +1,1 @@
-"""What one event tells about later ones of its session."""
+"""Tests of what one event reveals about later ones of its session."""

@@ -1,4 +1,4 @@
-"""Which command lines print a secret that nothing in their output tells, and which part of the output it is."""
+"""Which command lines print a secret that nothing in the output gives away, and which part of the output it is."""
 
 from __future__ import annotations
 
@@ -132,12 +132,12 @@ MESSAGES = [
 ]
 
 
-def test_what_prints_a_secret_is_known_and_what_sends_it_elsewhere_too() -> None:
+def test_commands_that_print_a_secret_are_recognised_and_no_others() -> None:
     assert [command for command in PRINTING if not prints_a_secret(command)] == []
     assert [command for command in SILENT if prints_a_secret(command)] == []
 
 
-def test_a_file_that_holds_nothing_but_a_secret_is_known_by_its_name() -> None:
+def test_a_file_that_contains_only_a_secret_is_recognised_by_its_name() -> None:
     assert [holds_a_secret(path) for path in ("/run/secrets/db", "/home/me/.vault-token", "src/token.py")] == [
         True,
         True,
@@ -159,11 +159,11 @@ def test_the_secret_in_an_output_is_found_and_the_messages_around_it_stay(kind: 
         assert [text[start:end] for start, end in secret_spans(text)] == [value], frame
 
 
-def test_messages_of_a_tool_are_no_secrets() -> None:
+def test_messages_of_a_tool_are_not_secrets() -> None:
     assert [text for text in MESSAGES if secret_spans(text)] == []
 
 
 def test_the_cost_of_a_hostile_command_is_bounded() -> None:
-    """Nested quotes, pipes and substitutions without end; what is too long is not looked at."""
+    """Nested quotes, pipes and substitutions without end; a command that is too long is not looked at."""
     for unit in ("$(", "'\"", "| ", "vault get ", "kubectl get secret ", "a=b ", "cat ", "-x ", "op "):
         assert prints_a_secret(unit * (3_900 // len(unit))) in (True, False)

@@ -1,4 +1,4 @@
-"""What one event tells holds for later events of its session, and for no other's; words are never remembered."""
+"""What one event reveals counts for later events of its session and no other; words are never remembered."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def redacted(redactor: Redactor, made: dict[str, Any]) -> str:
     return json.dumps(made)
 
 
-def test_the_answer_of_a_call_for_a_secret_is_one_in_every_copy(fresh: Redactor) -> None:
+def test_the_output_of_a_command_that_prints_a_secret_is_redacted_in_every_copy(fresh: Redactor) -> None:
     fresh.event(call("s", "toolu_1", "kubectl get secret db -o jsonpath='{.data.password}'"))
     fresh.event(call("s", "toolu_2", "ls"))
     other = result("s", "toolu_2", "granite-harbor\nREADME.md")
@@ -52,14 +52,14 @@ def test_the_answer_of_a_call_for_a_secret_is_one_in_every_copy(fresh: Redactor)
     assert answer["redactions"]["printed-secret"] >= 1
 
 
-def test_answers_of_calls_in_one_message_are_told_apart_in_any_order(fresh: Redactor) -> None:
+def test_results_of_calls_in_one_message_are_told_apart_in_any_order(fresh: Redactor) -> None:
     fresh.event(call("s", "a", "gh auth token"))
     fresh.event(call("s", "b", "cat names.txt"))
     assert "falcon-otter-12" in redacted(fresh, result("s", "b", "falcon-otter-12"))
     assert VALUE not in redacted(fresh, result("s", "a", VALUE))
 
 
-def test_what_was_found_is_found_bare_in_later_events_of_the_session_alone(fresh: Redactor) -> None:
+def test_a_found_secret_is_redacted_bare_in_later_events_of_its_session_only(fresh: Redactor) -> None:
     found = event("s", text=f"DB_PASSWORD={VALUE}")
     fresh.event(found)
     marker = found["text"].partition("=")[2]
@@ -80,7 +80,7 @@ PAGES: dict[str, dict[str, Any]] = {
 }
 
 
-def test_what_is_typed_into_a_field_that_a_page_said_is_for_a_secret_is_one(fresh: Redactor) -> None:
+def test_text_typed_into_a_field_that_a_page_showed_as_a_secret_one_is_redacted(fresh: Redactor) -> None:
     def typed(session: str, given: dict[str, Any]) -> str:
         block = {"type": "tool_call", "call_id": "c", "name": "fill", "input": json.loads(json.dumps(given))}
         return redacted(fresh, event(session, kind="tool_call", text="Filling the form.", blocks=[block]))
@@ -96,14 +96,14 @@ def test_what_is_typed_into_a_field_that_a_page_said_is_for_a_secret_is_one(fres
     assert "falcon-otter-12" in typed("s0", other), "the field beside it is not for a secret"
 
 
-def test_a_word_is_never_looked_for(fresh: Redactor) -> None:
+def test_plain_words_are_never_remembered(fresh: Redactor) -> None:
     for word in ("carefully", "production", "strictly", "--mode", "sha256sum", "utf8mb4_unicode_ci"):
         fresh.event(event("s", text=f"password: {word}\nDB_PASSWORD={word}"))
         text = f"It is {word}, and stays so."
         assert text in redacted(fresh, event("s", text=text))
 
 
-def test_what_a_weak_name_gave_away_is_not_certain() -> None:
+def test_a_value_found_by_a_weak_name_is_not_certain() -> None:
     value = secret("hex", 3)
     assert is_certain(Found("named-secret", value, "DB_PASSWORD="))
     assert not is_certain(Found("named-secret", value, "checkpoint session "))
@@ -131,7 +131,7 @@ def test_the_memory_is_bounded(fresh: Redactor) -> None:
         {"file_path": "/run/secrets/db", "edits": [{"old_string": "Birnbaum", "new_string": VALUE}]},
     ],
 )
-def test_what_is_written_to_a_file_that_holds_one_is_a_secret(fresh: Redactor, given: dict[str, Any]) -> None:
+def test_text_written_to_a_file_that_contains_only_a_secret_is_redacted(fresh: Redactor, given: dict[str, Any]) -> None:
     block = {"type": "tool_call", "call_id": "w", "name": "Write", "input": given}
     after = redacted(fresh, event("s", kind="tool_call", blocks=[block]))
     assert (VALUE in after, "Birnbaum" in after) == (False, False)
@@ -156,7 +156,7 @@ OF_SETTINGS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("given", SETTINGS)
-def test_a_random_value_that_an_edit_of_settings_replaces_is_a_secret(fresh: Redactor, given: dict[str, Any]) -> None:
+def test_random_values_in_an_edit_of_a_settings_file_are_redacted(fresh: Redactor, given: dict[str, Any]) -> None:
     block = {"type": "tool_call", "call_id": "w", "name": "Edit", "input": json.loads(json.dumps(given))}
     after = redacted(fresh, event("s", kind="tool_call", blocks=[block]))
     assert (VALUE in after, "Birnbaum" in after) == (False, False)
@@ -164,7 +164,7 @@ def test_a_random_value_that_an_edit_of_settings_replaces_is_a_secret(fresh: Red
     assert "TLS_MIN=1.2" in redacted(fresh, result("s", "w", "updated:\n1 TLS_MIN=1.2"))
 
 
-def test_padding_makes_no_name_of_a_value(fresh: Redactor) -> None:
+def test_base64_padding_does_not_turn_a_value_into_a_name(fresh: Redactor) -> None:
     value = secret("drawn", 5)[:22] + "=="
     fresh.event(call("s", "a", "openssl rand -base64 16"))
     assert value not in redacted(fresh, result("s", "a", value))
@@ -174,19 +174,19 @@ def test_padding_makes_no_name_of_a_value(fresh: Redactor) -> None:
 
 
 @pytest.mark.parametrize("given", OF_SETTINGS)
-def test_other_edits_of_settings_stay(fresh: Redactor, given: dict[str, Any]) -> None:
+def test_other_edits_of_settings_files_stay(fresh: Redactor, given: dict[str, Any]) -> None:
     block = {"type": "tool_call", "call_id": "w", "name": "Edit", "input": json.loads(json.dumps(given))}
     fresh.event(event("s", kind="tool_call", blocks=[block]))
     assert block["input"] == given
 
 
-def test_what_is_written_to_other_files_stays(fresh: Redactor) -> None:
+def test_text_written_to_other_files_stays(fresh: Redactor) -> None:
     given = {"file_path": "/srv/shop/src/token.py", "content": "Birnbaum"}
     block = {"type": "tool_call", "call_id": "w", "name": "Write", "input": given}
     assert "Birnbaum" in redacted(fresh, event("s", kind="tool_call", blocks=[block]))
 
 
-def test_an_answer_under_its_question_is_a_secret(fresh: Redactor) -> None:
+def test_an_answer_recorded_with_its_question_for_a_secret_is_redacted(fresh: Redactor) -> None:
     def answered(question: str, answer: str) -> str:
         return redacted(fresh, event("s", kind="tool_result", tool={"details": {"answers": {question: answer}}}))
 
@@ -195,7 +195,7 @@ def test_an_answer_under_its_question_is_a_secret(fresh: Redactor) -> None:
     assert "I will set it" in answered("What is the password of the database?", "I will set it")
 
 
-def test_a_rule_that_is_switched_off_leaves_answers_alone() -> None:
+def test_a_disabled_rule_leaves_printed_secrets_alone() -> None:
     off = Redactor(
         Options(key=KEY, engine="python", disabled=frozenset({"printed-secret"}), cache_dir=CACHE / "collector")
     )
@@ -203,7 +203,7 @@ def test_a_rule_that_is_switched_off_leaves_answers_alone() -> None:
     assert "falcon-otter-12" in redacted(off, result("s", "a", "falcon-otter-12"))
 
 
-def test_an_answer_to_a_question_for_a_secret_is_one(fresh: Redactor) -> None:
+def test_an_answer_to_a_question_for_a_secret_is_redacted(fresh: Redactor) -> None:
     def asked(question: str, answer: str) -> str:
         fresh.event(event("s", kind="assistant_response", role="assistant", text=question))
         return redacted(fresh, event("s", kind="user_prompt", role="user", text=answer))

@@ -1,7 +1,7 @@
-"""Where secrets stand in transcripts: one row is a class, the kinds of secret it takes, and the text around it.
+"""Where secrets appear in transcripts: each row is a class, the kinds of secret it takes, and the text around it.
 
-`@` is where the secret goes. Rows are written from how tools print and how people write configuration; no row comes
-from a real transcript.
+`@` stands for the secret. Rows are modelled on what tools print and how people write configuration; no row comes from a
+real transcript.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Secrets in programs, in lists and in sentences that go on: `[]byte("X")`, `- X`, `the token I generated is X`.
 
-One template a line, as in `usual`: `¤` where a secret goes that somebody chose or drew, `¤¤` where one goes that was
-drawn, `¶` for a line break.
+One template per line, as in `usual`: `¤` stands for a secret that was chosen or drawn, `¤¤` for one that was drawn, `¶`
+for a line break.
 """
 
 from __future__ import annotations

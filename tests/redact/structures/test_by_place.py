@@ -1,4 +1,4 @@
-"""Where a name, a call or a command leaves no doubt, a word is a password; what only looks alike stays."""
+"""Where a name, a call or a command leaves no doubt, even a word is a password; what only looks similar stays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collector.redact import Redactor
 from collector.redact.rule import sample
 
 SEEDS = range(5)
-# The secret stands between the marks.
+# The secret is between the marks.
 WRITTEN = {
     "words joined, beside a name that means nothing else": "KOPIA_PASSWORD=¤dachs-und-{a-z:6}¤ kopia list",
     "words in quotes, beside such a name": "BACKUP_PASSPHRASE='¤violet donkey {a-z:6} ladder¤' run-backup",
@@ -71,7 +71,7 @@ HARMLESS = {
 }
 
 
-def test_a_secret_is_found_where_its_place_tells(redactor: Redactor) -> None:
+def test_a_secret_is_found_where_its_place_gives_it_away(redactor: Redactor) -> None:
     survived = []
     for name, template in WRITTEN.items():
         for seed in SEEDS:
@@ -82,12 +82,12 @@ def test_a_secret_is_found_where_its_place_tells(redactor: Redactor) -> None:
     assert survived == []
 
 
-def test_what_only_looks_alike_stays(redactor: Redactor) -> None:
+def test_text_that_only_looks_similar_stays(redactor: Redactor) -> None:
     texts = [sample(template, seed) for template in HARMLESS.values() for seed in SEEDS]
     texts += [json.dumps({"output": text}) for text in texts]
     assert [text for text in texts if redactor.text(text) != text] == []
 
 
-def test_both_engines_agree_on_them(redactor: Redactor, python_redactor: Redactor) -> None:
+def test_both_engines_agree_on_secrets_found_by_place(redactor: Redactor, python_redactor: Redactor) -> None:
     texts = [sample(template, 3).replace("¤", "") for template in (*WRITTEN.values(), *HARMLESS.values())]
     assert [text for text in texts if redactor.value(text) != python_redactor.value(text)] == []

@@ -1,4 +1,4 @@
-"""Secrets with a name, a header or a URL beside them are found; texts that only resemble them stay."""
+"""Secrets next to a name, a header or a URL are found; texts that only resemble them stay."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LEVELS = (0, 1, 2)  # of JSON in JSON
 
 
 def escaped(text: str, levels: int) -> str:
-    """A text inside JSON inside JSON."""
+    """A text wrapped in JSON this many times."""
     for _ in range(levels):
         text = json.dumps({"output": text})
     return text
 
 
 def as_value(text: str) -> object:
-    """A sample of a rule for keys says where the key ends."""
+    """A sample as the value to redact; in samples of rules for keys, a mark separates the key from the value."""
     name, mark, value = text.partition(KEY_END)
     return {name: value} if mark else text
 
@@ -44,7 +44,7 @@ def test_a_secret_beside_its_name_is_found(redactor: Redactor, levels: int) -> N
 
 
 @pytest.mark.parametrize("padding", [("", "y " * 3000), ("x " * 3000, "y " * 3000), ("x\n" * 3000, "")])
-def test_a_secret_is_found_at_both_ends_and_in_the_middle_of_long_texts(
+def test_a_secret_is_found_at_either_end_and_in_the_middle_of_a_long_text(
     redactor: Redactor, padding: tuple[str, str]
 ) -> None:
     before, after = padding
@@ -57,7 +57,7 @@ def test_a_secret_is_found_at_both_ends_and_in_the_middle_of_long_texts(
 
 
 @pytest.mark.parametrize("levels", LEVELS)
-def test_what_is_no_secret_stays(redactor: Redactor, levels: int) -> None:
+def test_harmless_text_stays(redactor: Redactor, levels: int) -> None:
     texts = [(name, escaped(sample(template, seed), levels)) for name, template in HARMLESS for seed in SEEDS]
     assert [f"{name}: {text}" for name, text in texts if redactor.text(text) != text] == []
 

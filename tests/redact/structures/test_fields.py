@@ -40,7 +40,7 @@ OTHER_FIELDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("engine", ["redactor", "python_redactor"])
-def test_what_is_typed_into_the_field_of_a_secret_is_one(engine: str, request: pytest.FixtureRequest) -> None:
+def test_text_typed_into_a_field_for_a_secret_is_redacted(engine: str, request: pytest.FixtureRequest) -> None:
     redactor: Redactor = request.getfixturevalue(engine)
 
     def redacted(given: dict[str, Any]) -> str:
@@ -51,7 +51,7 @@ def test_what_is_typed_into_the_field_of_a_secret_is_one(engine: str, request: p
     assert [given for given in OTHER_FIELDS if "[REDACTED" in redacted(given)] == []
 
 
-def test_a_description_tells_by_what_is_left_without_the_words_for_fields() -> None:
+def test_a_description_is_judged_without_the_words_for_fields() -> None:
     assert telling_name("Your new password (required)") == "new_password"
     assert telling_name("x" * 90 + " password field") == ""
     assert telling_name("text box") == telling_name("") == ""

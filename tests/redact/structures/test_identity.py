@@ -1,4 +1,4 @@
-"""Whom a text is about: taken out only where that is asked for, with markers that stay the same."""
+"""Names of people, accounts and hosts are redacted only on request, with markers that stay the same."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def knowing(engine: str) -> Redactor:
     return Redactor(Options(key=KEY, engine=engine, identity=True, names=NAMES, cache_dir=CACHE / "collector"))
 
 
-def test_names_of_accounts_hosts_and_people_and_addresses_are_taken_out() -> None:
+def test_names_of_accounts_hosts_and_people_and_mail_addresses_are_redacted() -> None:
     text = (
         "wren-laptop ~ % cd /home/otterson/app && git log -1\nAuthor: Wren O'Tulip <wren@tulip.example.com>\n"
         "C:\\Users\\otterson\\app\n~/.claude/projects/-home-otterson-app\nwrote to falcon@harbor.io; WREN.O'TULIP"
@@ -43,7 +43,7 @@ def test_names_of_accounts_hosts_and_people_and_addresses_are_taken_out() -> Non
     assert knowing("auto").value(text) == knowing("python").value(text)
 
 
-def test_the_fields_of_an_event_that_name_an_account_and_a_host_are_taken_out() -> None:
+def test_event_fields_that_name_an_account_or_a_host_are_redacted() -> None:
     host = {"id": "a" * 32, "name": "x1"}
     made: dict[str, Any] = {"id": "0" * 32, "user": "ada", "host": host, "cwd": "/home/ada/app", "text": "hi"}
     knowing("python").event(made)
@@ -52,7 +52,7 @@ def test_the_fields_of_an_event_that_name_an_account_and_a_host_are_taken_out() 
     assert (host["id"], made["text"]) == ("a" * 32, "hi")
 
 
-def test_what_stands_for_nobody_stays() -> None:
+def test_names_that_identify_nobody_stay() -> None:
     assert [text for text in STAYS if knowing("python").text(text) != text] == []
 
 
@@ -64,7 +64,7 @@ def test_each_rule_finds_its_examples_and_leaves_its_near_misses() -> None:
             assert [one for one in rule.near_misses if redactor.text(sample(one, seed)) != sample(one, seed)] == []
 
 
-def test_nothing_of_it_happens_unless_it_is_asked_for(redactor: Redactor) -> None:
+def test_names_are_not_redacted_unless_requested(redactor: Redactor) -> None:
     text = "/home/otterson/app <falcon@harbor.io>"
     assert redactor.text(text) == text
     made = {"id": "0" * 32, "user": "ada", "text": text}
@@ -72,8 +72,8 @@ def test_nothing_of_it_happens_unless_it_is_asked_for(redactor: Redactor) -> Non
     assert (made["user"], made["text"]) == ("ada", text)
 
 
-def test_a_name_that_is_given_is_taken_out_by_itself() -> None:
-    """So that terms of somebody's own need no more than a line of configuration."""
+def test_a_configured_name_is_redacted_without_the_other_rules() -> None:
+    """So a user's own terms take no more than a line of configuration."""
     redactor = Redactor(Options(key=KEY, engine="python", names=(("personal", "Project Falcon"),), cache_dir=CACHE))
     assert "alcon" not in redactor.text("project-falcon starts on /home/otterson")
     assert "otterson" in redactor.text("project-falcon starts on /home/otterson")

@@ -1,4 +1,4 @@
-"""Secrets as people and tools write them beside, around and far from their names; what only looks alike stays."""
+"""Secrets as people and tools write them next to, around and far from their names; what only looks similar stays."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_a_secret_is_found_however_it_is_written(redactor: Redactor) -> None:
     assert survived == []
 
 
-def test_what_only_looks_alike_stays(redactor: Redactor) -> None:
+def test_text_that_only_looks_similar_stays(redactor: Redactor) -> None:
     texts = [sample(template, seed) for template in STAYS for seed in SEEDS]
     assert [(text, redacted) for text in texts if (redacted := redactor.text(text)) != text] == []
 
@@ -245,7 +245,7 @@ APP_PASSWORDS = (
 )
 
 
-def test_a_password_drawn_for_one_application_is_found(redactor: Redactor) -> None:
+def test_an_app_password_of_four_groups_is_found(redactor: Redactor) -> None:
     survived = []
     for template in APP_PASSWORDS:
         for sign in (" ", "-"):

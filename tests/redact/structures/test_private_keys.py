@@ -1,4 +1,4 @@
-"""Private keys leave in no shape a transcript gives them; certificates and public keys stay."""
+"""Private keys are redacted in every shape a transcript gives them; certificates and public keys stay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLOCK = "PGP PRIVATE KEY BLOCK"
 
 
 def key_lines(label: str, seed: int = 1, body_lines: int = 9) -> list[str]:
-    """A block that looks like a key, and is none."""
+    """A block that looks like a key but is not one."""
     body = secret("pem", seed).rstrip("=")
     lines = [body[at : at + 64] for at in range(0, 64 * body_lines, 64)]
     return [f"-----BEGIN {label}-----", *lines, body[-21:] + "==", f"-----END {label}-----"]
@@ -73,12 +73,12 @@ def test_a_key_whose_end_is_cut_off_is_found(redactor: Redactor) -> None:
     assert surviving(redactor, key_lines("RSA PRIVATE KEY")[:-2]) == []
 
 
-def test_a_tail_without_its_begin_is_found(redactor: Redactor) -> None:
+def test_a_key_whose_beginning_is_cut_off_is_found(redactor: Redactor) -> None:
     assert surviving(redactor, key_lines("RSA PRIVATE KEY")[3:]) == []
 
 
 def surviving(redactor: Redactor, lines: list[str]) -> list[tuple[str, str]]:
-    """Which lines of a body are still there, by the shape they stood in."""
+    """The lines of a body that are still there, with the shape they were in."""
     return [
         (name, part)
         for name, shape in SHAPES.items()
@@ -106,7 +106,7 @@ def test_what_follows_a_cut_key_stays(redactor: Redactor) -> None:
     assert "and then it stopped" in redactor.text("\n".join([*lines, "and then it stopped"]))
 
 
-def test_two_keys_are_two_markers(redactor: Redactor) -> None:
+def test_two_keys_give_two_markers(redactor: Redactor) -> None:
     text = "\n".join(key_lines("RSA PRIVATE KEY", 1)) + "\nmiddle\n" + "\n".join(key_lines("EC PRIVATE KEY", 2))
     redacted = redactor.text(text)
     assert redacted.count("[REDACTED:private-key:") == 2

@@ -1,4 +1,4 @@
-"""Secrets are found in the ways in which people usually meet them."""
+"""Secrets are found in the forms in which people usually come across them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WINDOW = 12  # characters of a value that no line may keep
 
 
 @pytest.mark.parametrize("met", USUAL | IN_PROGRAMS)
-def test_a_secret_is_found_where_people_meet_it(redactor: Redactor, met: str) -> None:
+def test_a_secret_is_found_where_people_come_across_it(redactor: Redactor, met: str) -> None:
     survived = []
     for template in (USUAL | IN_PROGRAMS)[met].strip("\n").split("\n"):
         kinds = ("drawn",) if "¤¤" in template else ("signs", "drawn")
@@ -67,7 +67,7 @@ def test_every_item_of_a_list_is_found(redactor: Redactor) -> None:
         assert "other: 1" in after
 
 
-def test_a_change_of_password_is_told_twice(redactor: Redactor) -> None:
+def test_both_passwords_in_a_sentence_about_a_change_are_redacted(redactor: Redactor) -> None:
     old, new = secret("drawn", 1), secret("drawn", 2)
     after = redactor.text(f"I changed the password from {old} to {new}, please look.")
     assert old not in after
@@ -75,7 +75,7 @@ def test_a_change_of_password_is_told_twice(redactor: Redactor) -> None:
     assert after.endswith(", please look.")
 
 
-def test_what_stands_behind_the_user_of_a_url_stays(redactor: Redactor) -> None:
+def test_the_rest_of_a_url_after_its_credentials_stays(redactor: Redactor) -> None:
     after = redactor.text(f"git remote add x https://x-access-token:{secret('drawn', 3)}@git.acme.test/team/api.git")
     assert after.endswith("@git.acme.test/team/api.git")
 

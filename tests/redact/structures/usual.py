@@ -1,7 +1,7 @@
-"""Secrets as people meet them: told, typed into forms, printed in tables, named in other languages, wrapped.
+"""Secrets as people come across them: told, typed into forms, printed in tables, named in other languages, wrapped.
 
-One template a line, `¤` where a secret goes that somebody chose or drew, `¤¤` where one goes that was drawn, and `¶`
-for a line break. `wrapped` breaks a text over lines as terminals, mails, editors and formats do.
+One template per line; `¤` stands for a secret that was chosen or drawn, `¤¤` for one that was drawn, and `¶` for a line
+break. `wrapped` breaks a text over lines as terminals, mails, editors and formats do.
 """
 
 from __future__ import annotations
@@ -369,7 +369,7 @@ Geslo: ¤
 
 
 def wrapped(name: str, value: str, seed: int) -> Iterator[tuple[str, str]]:
-    """How a value is broken over lines, and the text of it."""
+    """The ways in which a value is broken over lines, each with its text."""
     chance = random.Random(f"{seed}{name}")
     width = max(14, min(chance.choice([20, 24, 32, 40]), len(value) // 2 + 1))
     first = chance.randrange(12, width + 1)

@@ -1,7 +1,7 @@
-"""Values as generators draw them: of each alphabet a hundred, and hardly one may look like something else by chance.
+"""Random values as generators make them, a hundred of each alphabet: hardly any may be missed.
 
-A value of 40 letters begins with a slash, reads like a path, or has a dot where code would have one, once in a while;
-a test of one example does not see it.
+Once in a while, a value of 40 characters begins with a slash, reads like a path, or has a dot where code would have
+one. A test with a single example would not notice.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_a_drawn_password_is_found(redactor: Redactor) -> None:
     assert missed_more_than(3, redactor, PASSWORDS, BESIDE_PASSWORDS) == {}
 
 
-def test_a_token_that_begins_with_a_slash_is_no_path(redactor: Redactor) -> None:
+def test_a_token_that_begins_with_a_slash_is_not_mistaken_for_a_path(redactor: Redactor) -> None:
     tokens = {"a slash, letters and digits": (ALNUM + "/", 39)}
     assert missed_more_than(5, redactor, tokens, [text.replace("@", "/@") for text in BESIDE_TOKENS]) == {}
 
@@ -67,7 +67,7 @@ def test_a_token_that_begins_with_a_slash_is_no_path(redactor: Redactor) -> None
 def missed_more_than(
     most: int, redactor: Redactor, kinds: dict[str, tuple[str, int]], contexts: list[str]
 ) -> dict[tuple[str, str], int]:
-    """How many of a hundred values are missed, where it is more than that."""
+    """How many of a hundred values are missed, for the cases with more than `most`."""
     counts = {
         (name, context): missed(redactor, letters, size, context)
         for name, (letters, size) in kinds.items()
@@ -77,7 +77,7 @@ def missed_more_than(
 
 
 def missed(redactor: Redactor, letters: str, size: int, context: str) -> int:
-    """How many of a hundred values are still there, in whole or in a good part."""
+    """How many of a hundred values are still there, whole or by at least eight characters."""
     chance = random.Random(f"{letters}{size}{context}")
     count = 0
     for _ in range(100):
