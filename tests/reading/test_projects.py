@@ -99,7 +99,7 @@ def test_an_exception_is_collected_again() -> None:
     assert [only.takes(f"/home/me/private/{name}") for name in ("diary", "public")] == [False, True]
 
 
-def test_with_an_include_only_it_is_collected_and_exclude_still_wins() -> None:
+def test_only_included_directories_are_collected_and_exclude_still_wins() -> None:
     only = filtering("/work/app/secret", include=("/work/app",))
     assert [only.takes(path) for path in ("/work/app/src", "/work/app/secret/x", "/tmp")] == [True, False, False]
 

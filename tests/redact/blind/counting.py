@@ -19,7 +19,7 @@ Key = tuple[str, str]  # kind and class
 
 @dataclass
 class Counted:
-    """Secrets, harmless lines, strings that must stay beside a secret, and finds; how many of each went right or wrong."""
+    """How many secrets, harmless lines, strings to keep and finds there were, and how many went right or wrong."""
 
     secrets: int = 0
     found: int = 0
