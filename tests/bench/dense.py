@@ -1,4 +1,4 @@
-"""Text with as many possible places of a secret as real transcripts: test reports, greps, compose files, scripts.
+"""Text with as many places that may hold a secret as real transcripts: test reports, greps, compose files, scripts.
 
 In real transcripts, a fifth of the events have a place that a rule must look at, and mostly several in a row, as in the
 output of grep. What such places look like comes from the corpus of harmless text by cause.
@@ -12,7 +12,7 @@ from tests.bench.text import Library
 from tests.redact.harmless.causes import CAUSES
 from tests.redact.harmless.filling import filled
 
-SHARE = 0.2  # of the texts have such places; an event has one or two texts
+SHARE = 0.2  # share of the texts with such places; an event has one or two texts
 
 
 class DenseLibrary(Library):

@@ -135,7 +135,7 @@ def test_what_was_left_out_stays_out_when_a_file_is_rewritten(home: Home, sink: 
     for more in (
         {},
         {"sessionId": home.pen.uuid(), "forkedFrom": {"sessionId": session.session_id}},
-    ):  # old and new forks
+    ):  # a fork as older and as newer versions write it
         fork = home.session()
         records = [json.loads(line) | more for line in session.lines]
         fork.records(each | ({"sessionId": fork.session_id} if more else {}) for each in records)
@@ -162,7 +162,7 @@ def test_a_summary_of_what_was_left_out_stays_out_after_garbage_collection(
     assert {event.get("text") for event in sink.events} == {None, "new", "newer"}
 
 
-def test_a_project_unmounted_during_the_leaving_out_is_left_out_too(home: Home, sink: Sink, agent: Agent) -> None:
+def test_an_unmounted_project_is_left_out_together_with_the_rest(home: Home, sink: Sink, agent: Agent) -> None:
     home.pen.now = datetime.now(UTC) - timedelta(hours=1)
     session = home.session()
     session.prompt("before")

@@ -85,7 +85,7 @@ def test_a_resend_sends_nothing_while_sending_is_off(laptop: Laptop, off: dict[s
         assert sink.requests == []
 
 
-def test_fields_that_a_switch_keeps_here_still_reveal_which_words_are_secrets(tmp_path: Path) -> None:
+def test_fields_kept_here_by_a_switch_still_show_the_redactor_what_is_secret(tmp_path: Path) -> None:
     home, name = Home(tmp_path), secret("drawn", 3)
     text = {"type": "text", "text": f"I look for {name}."}
     call = {"type": "tool_use", "id": "toolu_1", "name": "mcp__crm__find", "input": {"customer_name": name}}

@@ -44,7 +44,7 @@ def test_a_secret_from_an_excluded_directory_is_redacted_elsewhere(home: Home, s
     assert (texts[0].startswith("./probe [REDACTED:"), texts[1:]) == (True, ["the same in both"])
 
 
-def test_fields_that_stay_here_still_reveal_which_words_are_secrets(home: Home, sink: Sink) -> None:
+def test_text_that_stays_here_still_shows_the_redactor_what_is_secret(home: Home, sink: Sink) -> None:
     told, given, printed = secret("drawn", 7), secret("drawn", 8), "falcon-otter-13"
     session = home.session()
     session.prompt(f"DB_PASSWORD={told}")

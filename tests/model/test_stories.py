@@ -26,7 +26,7 @@ def check(model: Model) -> None:
 
 @pytest.mark.parametrize("countdown", range(4))
 @pytest.mark.parametrize("step", STEPS)
-def test_a_crash_while_something_is_set_aside_loses_nothing(model: Model, step: str, countdown: int) -> None:
+def test_a_crash_while_lines_are_quarantined_loses_nothing(model: Model, step: str, countdown: int) -> None:
     model.append("s2", "-work-a", count=3, has_uuid=False)
     model.link_hard("s2", "-work-a", "s1", "-work-b")
     model.append_a_line_torn_by_the_next("s1", "-work-b")

@@ -55,7 +55,7 @@ def context(
 
 
 class Leveled(Context):
-    """A context that also knows the capture settings for its events, which in the agent the pipeline knows."""
+    """A context with the capture settings for its events, which the pipeline applies in the agent."""
 
     def __init__(self, reading: Reading, capture: Capture, *, names_accounts: bool) -> None:
         super().__init__(reading, Frame({"id": "machine-1", "name": "laptop"}, "dev", names_accounts=names_accounts))

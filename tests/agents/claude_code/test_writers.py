@@ -127,7 +127,7 @@ def test_every_state_of_a_workflows_journal_is_named() -> None:
         ({"key": f"v2:{DIGEST}/{DIGEST}"}, False),
     ],
 )
-def test_only_hashes_in_their_known_places_are_not_taken_for_secrets(attributes: dict[str, Any], is_hash: bool) -> None:
+def test_only_hashes_in_known_places_are_exempt_from_redaction(attributes: dict[str, Any], is_hash: bool) -> None:
     made = normalized(JOURNAL_LINES["journal_started"], context(places.JOURNAL)) | {"attributes": attributes}
     expected = json.loads(json.dumps(made))
     sealed = seal(made, every_rule(), 1_000_000, FORM.shapes)
