@@ -110,8 +110,8 @@ def _roff(text: str) -> str:
 
 PAGE_HEAD = """# Commands
 
-The output of `collector help COMMAND` for every command. All commands accept `-h`; `-v` and `-q` may also come before the
-command. stdout is data, stderr is logs. Exit codes are listed in [configuration.md](configuration.md#exit-codes).
+The output of `collector help COMMAND` for every command. All commands accept `-h`; `-v` and `-q` may also come before
+the command. stdout is data, stderr is logs. Exit codes are listed in [configuration.md](configuration.md#exit-codes).
 
 <!-- made by: python packaging/reference.py page > docs/commands.md -->
 """
