@@ -9,7 +9,7 @@ from collector.flow.outcome import Quarantined
 
 
 class Receipt(NamedTuple):
-    """A batch whose fate is known: acknowledged, except for the events the sink refused."""
+    """A settled batch: acknowledged, except for the events that the sink refused."""
 
     batch: Batch
     refused: list[Quarantined]
