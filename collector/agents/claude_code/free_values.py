@@ -52,7 +52,7 @@ def _is_of_words(name: str) -> bool:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """The value with large binary described rather than held, and anything nested too deep as one string."""
+    """The value with large binary data replaced by a description, and anything nested too deep by one string."""
     kind = type(value)
     if kind is str:
         return value if len(value) < LEAST_BINARY and value[:5] != "data:" else binary_or_text(value)
