@@ -171,9 +171,7 @@ def is_told(content: str, told: str) -> bool:
     lines = content.strip()
     end, start = lines.find("\n"), lines.rfind("\n")
     first, last = (lines[:end], lines[start + 1 :]) if end >= 0 else (lines, lines)
-    return (
-        not told.startswith(STUB) and first in told and told.rfind(last) >= 0
-    )  # rfind, because it is usually at the end
+    return not told.startswith(STUB) and first in told and told.rfind(last) >= 0  # it is mostly at the end
 
 
 def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth: int) -> Any:
