@@ -26,7 +26,7 @@ def sums(ledgers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Ledger:
-    """The sums of one pass. A line counts once it is committed; until then it is lag."""
+    """The totals of one pass. A line counts once it is committed; until then it is lag."""
 
     seen: int = 0
     read: int = 0

@@ -1,4 +1,4 @@
-"""A receipt: what a sink acknowledged, and the only thing that moves an offset."""
+"""A receipt: what a sink acknowledged. Once a pass is reading, only receipts move offsets."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class SourceKind(NamedTuple):
 
 
 class Root(NamedTuple):
-    """One directory in which a coding agent keeps its files; the label is what events call it."""
+    """One directory in which a coding agent keeps its files; the label is its name in events."""
 
     path: str
     label: str

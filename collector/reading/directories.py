@@ -99,7 +99,7 @@ class FirstDirectories:
         except (SourceError, MemoryError):
             return None
         except Exception as error:  # noqa: BLE001 - one source must not keep all others from being found
-            # Logged without its name: it may belong to an excluded project.
+            # Logged without its name: it may belong to a project that is left out.
             log.error("source in doubt not understood", error=type(error).__name__, place=place_of(error))
             return None
         return "", position_after(last) if last is not None else since or Position(0, "", "")

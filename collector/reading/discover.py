@@ -229,7 +229,7 @@ class _Walk:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
-            if directory.verdict is Verdict.LEFT_OUT:  # never name an excluded directory
+            if directory.verdict is Verdict.LEFT_OUT:  # never name a directory that is left out
                 found.skip(reasons.PROJECT)
                 return True
             # Known sources below it are not taken for deleted: their offsets must survive a lost permission.

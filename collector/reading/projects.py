@@ -5,9 +5,9 @@ In: the globs of `projects.include` and `projects.exclude`. Out: whether a sourc
 A project name cannot be turned back into its directory, so the name alone often leaves a doubt. Then we look for the
 first directory that the source names. It settles the doubt if the project is named after that directory or a parent of
 it; otherwise other sources of the same session must, and what remains in doubt is left out. Each line is then judged
-again: by the directory it names, or if it names none, by everything the source has named so far. A session that strayed
-into an excluded directory later says things about that place too: a title, a summary, the last prompt. Files beside the
-transcripts repeat those, and what was typed there, under the directory where the session was started.
+again: by the directory it names, or if it names none, by everything the source has named so far. A session that has
+strayed, into a directory that must not be read, later says things about that place too: a title, a summary, the last
+prompt. Files beside the transcripts repeat those, and what was typed there, under the directory where it was started.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class ProjectFilter:
         return self._is_taken(source, "" if source.kind.is_document else FirstDirectories(self._form).first(source))
 
     def refuses_source(self, source: Source) -> bool:
-        """Whether a held source is excluded, and not just impossible to look into right now."""
+        """Whether a held source is left out, and not just impossible to look into right now."""
         verdict = self.verdict(source.project)
         if verdict is not Verdict.IN_DOUBT:
             return verdict is Verdict.LEFT_OUT
@@ -221,7 +221,7 @@ class ProjectFilter:
         self._wanderings.note(end.reading.source.path, position_after(end), has_strayed=has_strayed)
 
     def has_strayed(self, root: Root, session: str) -> bool:
-        """Whether a session has strayed into an excluded directory, as far as its remaining transcripts show."""
+        """Whether a session has strayed where it must not be read, as far as its remaining transcripts show."""
         return not self.is_open and bool(session) and self._wanderings.has_strayed(root, session)
 
     def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
@@ -289,7 +289,7 @@ class Judge:
         return is_taken and not (self._is_beside and self._has_strayed(line.record))
 
     def _has_strayed(self, record: Mapping[str, Any]) -> bool:
-        """Whether a file beside the transcripts is about a session that has strayed into an excluded directory: the
+        """Whether a file beside the transcripts is about a session that has strayed where it must not be read: the
         directory it names is where the session was started, not where this was said."""
         session = self._form.session_of(self._source, record)
         known = self._strayed.get(session)

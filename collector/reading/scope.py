@@ -64,7 +64,7 @@ class Scope:
 
     def takes_event(self, event: Mapping[str, Any], strayed: Container[str] = ()) -> bool:
         """Whether the project filter lets an earlier event through, which may have been made under another filter.
-        `strayed`: sessions known to have strayed into an excluded directory, though their transcripts may be gone."""
+        `strayed`: sessions known to have strayed where nothing is read, though their transcripts may be gone."""
         if self.is_open:
             return True
         if {"metadata", "file_paths"} & set(event.get("left_out") or ()):

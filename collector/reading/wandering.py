@@ -35,7 +35,7 @@ class Wanderings:
         self._known[path] = position, has_strayed
 
     def has_strayed(self, root: Root, session: str) -> bool:
-        """Whether a session has strayed into an excluded directory. One that cannot be read may have been anywhere."""
+        """Whether a session has strayed where nothing is read. One that cannot be read may have been anywhere."""
         return any(list(map(self._look, transcripts(self._form, root, session))))
 
     def _look(self, source: Source) -> bool:
