@@ -1,6 +1,6 @@
 """Whether a token was drawn at random, judged by nothing but its digits and its case.
 
-That is enough behind a telling prefix. Beside a mere name, where any word may stand, `values` looks much closer.
+That is enough after a telling prefix. Beside a mere name, where any word may stand, `values` looks much closer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a value must look like to be a secret, given what its name promises and the notation it stands in.
+"""What a value must look like to be a secret, given what its name promises and the notation it is in.
 
 Placeholders (`<your-key>`, `${TOKEN}`, `changeme`, `xxxx`), code (`getToken()`, `process.env.X`), types and prose stay
 readable: they are what people read transcripts for.
@@ -39,7 +39,7 @@ class Notation(IntEnum):
     BARE = 4  # anything else: might be code or prose
 
 
-SHORT = 100  # characters of a value whose judgment is remembered
+SHORT = 100  # characters of the longest value whose verdict is remembered
 
 _identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
 _type_name = re.compile(
@@ -81,7 +81,7 @@ _telling_identifier = re.compile(
     r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer|kennwort|wachtwoord|wagwoord|contrase[nh]|senha|salasan"
     r"|adgangskode|lozink|sandi|parol|parool|geslo|zapork|kodeord|contrasin|pasahitz|jelsz|l.senord|has.o|loynior"
 )
-_in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or what fills a place
+_in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or filler
 _private_name = re.compile(r"_{1,2}[a-z]+(?:_[a-z]+)*_{0,2}|--[a-z]+(?:-[a-z]+)*|:[A-Za-z_]+:?")  # a flag, a symbol
 _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
@@ -93,7 +93,7 @@ _app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
 
-@lru_cache(maxsize=4)  # several tests ask for the same one
+@lru_cache(maxsize=4)  # several checks ask for the same one
 def entropy(value: str) -> float:
     """Shannon's bits per character."""
     size = len(value)
@@ -102,15 +102,15 @@ def entropy(value: str) -> float:
 
 
 def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
-    """The span of an app password, as Google and Apple draw them: four times four letters."""
+    """The span of an app password, as Google and Apple generate them: four groups of four letters."""
     groups = _app_password.match(text, first, stop)
     letters = re.sub("[ -]", "", groups[0].decode()) if groups else ""
     return groups.span() if groups and len(set(letters)) >= 6 and not reads_like_words(letters) else None
 
 
 def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
-    """Whether a value is a secret, given what its name promises and the notation it stands in. Short ones are judged
-    once: what stands beside telling names is mostly no secret, and the same few words again and again."""
+    """Whether a value is a secret, given what its name promises and the notation it is in. Verdicts on short ones are
+    remembered: most values beside telling names are no secrets, but the same few words again and again."""
     return _is_known_secret(value, promise, notation) if len(value) <= SHORT else _is_secret(value, promise, notation)
 
 
@@ -119,7 +119,7 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
         return False
     if promise is Promise.PASSWORD and len(value) == 19 and app_password(value.encode("latin-1"), 0, 19):
         return not _is_no_value(value)
-    # First of all what refuses most: the rest agrees with three of four that come so far.
+    # What rejects most comes first: the rest accepts three of four that get this far.
     is_one = _is_password(value, notation) if promise is Promise.PASSWORD else _is_key(value, promise, notation)
     if not is_one or _is_no_value(value):
         return False
@@ -129,7 +129,7 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_no_value(value: str) -> bool:
-    """A link in a document, names, a flag, an address, the name of a digest, which versions of a package."""
+    """A link in a document, names, a flag, an address, the name of a digest, a constraint on versions."""
     return (
         "](" in value
         or _is_names(value)
@@ -157,7 +157,7 @@ def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool
 
 
 def _is_path(value: str) -> bool:
-    """The name of a file, rather than base64 that happens to begin with a slash, as one in 64 does."""
+    """The name of a file, not base64 that happens to begin with a slash, as one in 64 does."""
     if not _path.match(value):
         return False
     is_drawn = _base64.fullmatch(value) and share_of_words(value) < 0.4 and looks_random(value.replace("/", ""))
@@ -170,7 +170,7 @@ def _repeats(value: str) -> bool:
 
 
 def _is_names(value: str) -> bool:
-    """Names still waiting for a value: what stands between two opening quotes, as in `password="token="x`."""
+    """Names still waiting for a value: what is between two opening quotes, as in `password="token="x`."""
     return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
 
 
@@ -206,7 +206,7 @@ def _is_passphrase(value: str) -> bool:
 
 
 def _is_jumble(value: str) -> bool:
-    """Letters whose case changes too often, and that go together too oddly, for words and for names in code."""
+    """Letters whose case changes too often, and that combine too oddly, for words and for names in code."""
     turns = len(_turn.findall(value[:128]))
     if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or call.match(value) or "a-z" in value:
         return False
@@ -281,7 +281,7 @@ def _looks_chosen(value: str) -> bool:
 
 
 def _is_algorithm(value: str) -> bool:
-    """`AES256_CBC_HMAC`: capitals, and a part of letters alone."""
+    """`AES256_CBC_HMAC`: capitals, with a part made only of letters."""
     return value.isupper() and bool(_constant.fullmatch(value)) and any(map(str.isalpha, value.split("_")))
 
 
@@ -325,7 +325,7 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _shortest_key(promise: Promise, notation: Notation) -> int:
-    """How long a value beside a name must be to be a key."""
+    """The length from which a value beside a name may be a key."""
     if promise is Promise.OWNED and notation in (Notation.QUOTED, Notation.ENVIRONMENT, Notation.CONFIGURATION):
         return 16
     if promise <= Promise.OWNED:
@@ -379,7 +379,7 @@ def looks_random(value: str) -> bool:
 
 
 def _is_drawn(value: str) -> bool:
-    """Nothing but letters and digits, and the letters do not read like words."""
+    """Nothing but letters and digits, with letters that do not read like words."""
     if len(value) < 10 or not value.isalnum():
         return False
     letters = "".join(filter(str.isalpha, value))
@@ -387,7 +387,7 @@ def _is_drawn(value: str) -> bool:
 
 
 def _shuffled(value: str) -> bool:
-    """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
+    """Whether case changes more often than in camelCase, or more consonants come in a row than in words."""
     if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # few letters cannot have more
         return False
     return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))
