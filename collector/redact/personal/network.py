@@ -1,4 +1,4 @@
-"""Addresses of machines on the network: IP addresses that lead to somebody, and addresses of network cards."""
+"""Addresses of machines on the network: IP addresses that lead to somebody, and those of network cards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from collector.redact.rule import Rule, Spans
 
-# Everybody's: name servers that documents and configurations name.
+# Everybody's: name servers that documents and configurations mention.
 _PUBLIC = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "149.112.112.112", "1.2.3.4", "4.4.4.4"})
 _VERSION_BEFORE = re.compile(
     rb"(?:version|ver|release|build|v|==|~=|>=|<=|\^|~|[A-Za-z]/|@)[\s\"':=]{0,4}\Z", re.IGNORECASE
@@ -17,11 +17,11 @@ _VERSION_BEFORE = re.compile(
 _ADDRESS_BEFORE = re.compile(
     rb"(?:ip|addr|address|host|client|from|remote|server|peer|://|ssh|ping|inet)\b[^\n]{0,24}\Z", re.IGNORECASE
 )
-SMALL = 40  # below that, four numbers may be a version
+SMALL = 40  # four numbers that are all below this may be a version
 
 
 def ipv4_only(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
-    """An address of the public network; no version."""
+    """A public address that is not a version."""
     try:
         address = ipaddress.IPv4Address(match[0].decode("ascii"))
     except ValueError:
@@ -34,7 +34,7 @@ def ipv4_only(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Sp
 
 
 def is_ipv6(secret: str) -> bool:
-    """An address of the public network, written in at least three groups."""
+    """A public address written in at least three groups."""
     try:
         address = ipaddress.IPv6Address(secret)
     except ValueError:
@@ -74,7 +74,7 @@ IP_RULES = (
 
 
 def is_card(secret: str) -> bool:
-    """One card's address: not everybody's, no example in a row, no fingerprint's piece."""
+    """The address of a single card: not a group's, an example with digits in sequence, or part of a fingerprint."""
     octets = [int(octet, 16) for octet in re.split("[:-]", secret)]
     is_group, is_example = octets[0] & 1, octets[:3] == [0x00, 0x00, 0x5E]
     is_in_a_row = len({(after - before) % 256 for before, after in pairwise(octets)}) == 1

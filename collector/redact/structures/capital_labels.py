@@ -1,7 +1,7 @@
 """The rule for values beside a telling word in capitals, and little else: `acme SECRET 1f0c...`, `acme_ACCESS=8dKq...`.
 
-In capitals such a word is a label, while in small letters it would be prose. So a value that looks drawn is taken for
-what the label says, hex digits and uuids too. Where `assigned` judges as well (NAME_KEY=x), both come to the same.
+In capitals such a word is a label, while in lower case it would be prose. So a value that looks random is taken for
+what the label says, hex digits and uuids too. Where `assigned` judges as well (NAME_KEY=x), both agree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AROUND = 40
 
 
 def _labelled(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
-    """The value, if the label is one: before TOKEN, KEY, PRIVATE and ACCESS something must be named."""
+    """The value, if the label is one: something must be named before TOKEN, KEY, PRIVATE and ACCESS."""
     label, value = match["label"].decode(), match["secret"].decode()
     is_hash = bool(_hash_or_uuid.fullmatch(value))
     if match["sep"] in (b"-", b".") and not is_hash:

@@ -1,6 +1,6 @@
 """The rules for what signs a URL or comes back in one, and for command lines that join a user and a password.
 
-Whoever holds a signed URL may do what it was signed for; a code in a redirect's query can be exchanged for a token.
+Anyone who has a signed URL may do what it was signed for; a code in a redirect's query can be exchanged for a token.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _is_random(secret: str) -> bool:
 
 
 def whole_input(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A quoted input without a blank in it: more words than one are a query, or what a program is to do."""
+    """A quoted input, if it has no blank: several words are a query, or instructions to a program."""
     is_quoted = text[match.start("secret") - 1 : match.start("secret")] in (b'"', b"'")
     if is_quoted and text[match.end() : match.end() + 1] == b" ":
         return []

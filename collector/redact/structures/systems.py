@@ -1,7 +1,7 @@
-"""The rules for passwords as systems are told them, or say them: chpasswd, routers, wireless profiles, Redis, state.
+"""The rules for passwords as systems take or show them: chpasswd, routers, wireless profiles, Redis, Terraform's state.
 
-`echo root:X | chpasswd`, `enable secret 0 X`, `Key Content : X`, `AUTH X` at Redis's prompt. A mere word counts only
-where the place can hold nothing else.
+`echo root:X | chpasswd`, `enable secret 0 X`, `Key Content : X`, `AUTH X` at the Redis prompt. A mere word counts only
+where nothing else can stand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _QUOTE = r"\\{0,7}[\"']"
 _BREAK = r"(?:\r?\n|\\{1,3}n)"
 _USER = "[A-Za-z_][A-Za-z0-9_.-]{0,40}"
-_SET = 600  # how far the users are read that `chpasswd` is given
+_SET = 600  # how far the users given to `chpasswd` are read
 _LICENCE = r"(?:_LICEN[CS]E(?:_KEY|_DATA|_BLOB)?[\"']?[ ]?[=:][ ]?|[rR]egisterLicense\()[\"']?"
 _OF_A_PRODUCT = r"(?:[Ss]erial|SERIAL|[Ll]icen[cs]e|LICENSE|[Pp]roduct[ _-]?[Kk]ey|[Aa]ctivation|/ipk)[^\n\x90\x91]"
 _account = re.compile(
@@ -39,7 +39,7 @@ _type_before = re.compile(rb" [0-9]{1,2} [\"']?\Z")
 
 
 def _of_accounts(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """The passwords of `user:password`, each on a line or an item of its own, that `chpasswd` is given."""
+    """The passwords that `chpasswd` is given as `user:password`, each on its own line or in its own item."""
     limit = min(stop, match.end() + _SET)
     ends = _list_ends.search(text, match.end(), limit)
     end = ends.start() if ends and match["here"] is None else limit
@@ -48,7 +48,7 @@ def _of_accounts(text: bytes, match: re.Match[bytes], _start: int, stop: int) ->
 
 
 def _results(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """The passwords that Terraform drew and keeps in its state."""
+    """The passwords that Terraform generated and keeps in its state."""
     limit = min(stop, match.end() + _SET)
     following = _next_resource.search(text, match.end(), limit)
     found = _result.search(text, match.end(), following.start() if following else limit)
@@ -56,7 +56,8 @@ def _results(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _of_device(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """What a command of a router sets; without the number of its kind it must look chosen, as people write about it."""
+    """What a router command sets. Without the number of its type it must look chosen, as people write about such
+    commands."""
     is_told = match["sure"] or bool(_type_before.search(text, match.start(), match.start("secret")))
     if is_told:
         return chosen(text, match, start, stop) if _line_end.match(text, match.end("secret"), stop) else []
@@ -65,7 +66,7 @@ def _of_device(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Sp
 
 
 def _to_line_end(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """All that stands on the line: a passphrase may have blanks."""
+    """The rest of the line: a passphrase may have blanks."""
     value = match["secret"].rstrip()
     first = match.start("secret")
     is_one = not is_placeholder(value.decode("latin-1")) and _line_end.match(text, first + len(value), stop)

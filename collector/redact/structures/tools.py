@@ -18,7 +18,7 @@ from collector.redact.words.letter_pairs import is_made_of_words
 from collector.redact.words.names import Promise
 from collector.redact.words.values import Notation, is_secret, looks_random
 
-_LINE = 240  # how far a command is read
+_LINE = 240  # how much of a command is read
 _QUOTE = r"\\{0,7}[\"']"
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
@@ -38,7 +38,7 @@ def _in_code(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 
 
 def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What nobody would write as a word, with nothing behind it."""
+    """What nobody would write as a word, with nothing after it on the line."""
     value = match["secret"].decode("latin-1")
     is_drawn = is_secret(value, Promise.KEY, Notation.ENVIRONMENT) and not is_made_of_words(value)
     is_drawn = is_drawn and looks_random(value) and value[-1] not in ":,;."
@@ -52,7 +52,7 @@ def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int
 
 
 def _written(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """What is put into a store of secrets; what `vault write` sets may just as well be the type of a key."""
+    """What is put into a store of secrets; what `vault write` sets may also be the type of a key."""
     is_setting = b"write" in match[0] and is_joined(match["secret"].decode("latin-1"))
     return [] if is_setting else chosen(text, match, start, stop)
 

@@ -1,7 +1,8 @@
-"""The rules for what is typed into a form: by the drivers of browsers, by scripts that answer prompts, and in HTML.
+"""The rules for what is typed into a form: by browser drivers, by scripts that answer prompts, and in HTML.
 
 Only the field's label tells: `fill('#password', 'X')`, `getByLabel("Password").fill("X")`, `sendline("X")` after
-`expect("assword:")`, `<input type=password value=X>`. What is typed must look chosen: no name, no reference, no word.
+`expect("assword:")`, `<input type=password value=X>`. What is typed must look chosen: not a name, a reference or a
+word.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _VERB = (
     r"|perform_?text_?(?:input|replacement)|typewrite|key_?stroke)(?:async)?"
 )
 _TYPING = rf"{_VERB}[( ]\s?{_QUOTE}"
-# What sets a field without a verb of typing: el.value = "x", $(field).val("x"), { target: { value: "x" } }
+# Sets a field without a typing verb: el.value = "x", $(field).val("x"), { target: { value: "x" } }
 _SETTING = (
     rf"(?:\)\.(?:val|set)[( ]\s?|\.value\s?=\s?(?:[a-z]{{1,10}}\s?,\s?)?|target:\s?\{{\s?value:\s?"
     rf"|input_?text:\s?){_QUOTE}"
 )
-# What types into whatever has the focus, or into a field of which only a number is said.
+# Types into whatever has the focus, or into a field that is known only by a number.
 _BLIND = (
     r"(?:(?:xdotool[ ]type|input[ ]text|keystroke|send-keys)[ ](?:-{1,2}[a-z]{1,12}[ =][a-z0-9.:-]{1,20}[ ]){0,3}"
     r"|send_?keys\(|send_?line\(|type_?write\(|spawn\.write\(|send[ ](?:--[ ])?|(?:fill|type)[ ]@?e[0-9]{1,4}[ ]"
@@ -57,15 +58,15 @@ _name = re.compile(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.
 
 
 def _typed(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """What is typed, if nobody would write it for anything but a secret."""
+    """What is typed, if nobody would type it except as a secret."""
     first, last = match.span("secret")
     is_given = b"(" in text[first - 6 : first]
     return [(first, last)] if is_typed(text[first:last].decode("latin-1"), is_given=is_given) else []
 
 
 def is_typed(value: str, *, is_given: bool = False) -> bool:
-    """Whether a text typed into a secret's field is one: no placeholder, no word, no code. What a call is given may be
-    of words and a number."""
+    """Whether a text typed into a field for secrets is one: not a placeholder, a word or code. `is_given`: it is the
+    argument of a call, which may be made of words and a number."""
     if value.isalpha() and (len(value) < 10 or reads_like_words(value)):
         return False
     is_name = not is_given or value[0].islower() or bool(_of_code.search(value))
@@ -76,7 +77,7 @@ def is_typed(value: str, *, is_given: bool = False) -> bool:
 
 
 def _typed_blind(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """What is typed into nobody knows what, if nobody would type it but for a password."""
+    """What is typed into an unknown field, if nobody would type it except as a password."""
     first, last = match.span("secret")
     value = text[first:last].decode("latin-1")
     is_one = len(value) >= 8 and looks_strong(value) and (bool(_sign.search(value)) or not reads_like_words(value))
