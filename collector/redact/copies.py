@@ -197,9 +197,7 @@ def _escaped(value: str) -> set[str]:
     safe_signs = ("", SAFE_IN_JAVASCRIPT) if len(value) <= LONGEST_IN_URL else ()
     name = _not_in_names.sub("-", value)
     dashes = name.count("-")
-    names = (
-        {name} if len(name) - dashes > max(SHORTEST, dashes) else set()
-    )  # otherwise a line of dashes might be a copy
+    names = {name} if len(name) - dashes > max(SHORTEST, dashes) else set()  # or a line of dashes could be a copy
     return once | twice | names | {quote(value, safe=signs, errors="replace") for signs in safe_signs}
 
 

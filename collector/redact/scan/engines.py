@@ -137,7 +137,8 @@ class Hyperscan:
 
 
 def _zones(ends: list[int], shortest: int, longest: int) -> Zones:
-    """Where the matches that end here may begin, given the shortest and the longest. Zones that touch are joined."""
+    """Where matches that end at these places may begin, given their shortest and longest length. Zones that touch are
+    joined."""
     return _joined((end - longest, end - shortest) for end in ends)
 
 

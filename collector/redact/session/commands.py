@@ -17,9 +17,8 @@ LONGEST = 4_000
 _OTHER_ACTIONS = (
     "ls|list|find|git|init|insert|rm|mv|cp|edit|grep|search|help|version|show|sync|setup|config|otp|generate"
 )
-# Commands that read a value from a store of secrets, or generate one. A blank stands for one or more blanks. Each
-# pattern begins with names of programs and nothing else, so that a command line naming none of them is dismissed at
-# once.
+# Commands that read a value from a store of secrets or generate one. A blank stands for one or more. Each pattern
+# begins with names of programs only, so that a command line naming none of them is dismissed at once.
 _READING = (
     # clusters
     r"(?:kubectl|oc|k) (?:\S+ ){0,6}?get (?:\S+ ){0,4}?secrets?\b[\s\S]{0,200}?(?:json|templ|colum)[\s\S]{0,80}?data\b",

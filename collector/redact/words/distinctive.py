@@ -21,7 +21,7 @@ _path = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
 
 
 def is_distinctive(value: str) -> bool:
-    """Whether whatever equals this value can only be a copy of it."""
+    """Whether an equal string elsewhere can only be a copy of this value."""
     if not any(character.isdigit() for character in value):
         return _has_odd_letters(value)
     if _numbered_word.fullmatch(value):
@@ -33,13 +33,13 @@ def is_distinctive(value: str) -> bool:
 
 
 def is_plain_text(value: str) -> bool:
-    """Words so long that a field holding nothing else holds a copy of them, not the same by chance."""
+    """Whether a value is words so long that a field holding nothing else is a copy of it, not a coincidence."""
     is_long = len(value) >= LONG_WORD or bool(_numbered_word.fullmatch(value))
     return is_long and not _code_sign.search(value) and not value.startswith(("-", "/", "."))
 
 
 def _has_odd_letters(value: str) -> bool:
-    """Letters, and perhaps signs, some of which do not go together as in words."""
+    """Whether a value is letters, and perhaps signs, some of which do not go together as in words."""
     words = _part.findall(value)
     letters = "".join(words)
     if len(letters) >= LONG_PHRASE or (len(words) >= 4 and not reads_like_words(letters)):

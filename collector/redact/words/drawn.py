@@ -9,17 +9,18 @@ from itertools import pairwise
 
 
 def has_digit(secret: str) -> bool:
-    """Neither a word nor an identifier: it has a digit, or its case changes more often than in words."""
+    """Whether it is neither a word nor an identifier: it has a digit, or its case changes more often than in words."""
     return any(character.isdigit() for character in secret) or _is_shuffled(secret)
 
 
 def is_mixed(secret: str) -> bool:
-    """Digits and letters of both cases, as nearly all random base62 has; without a digit, shuffled case."""
+    """Whether it has digits and letters of both cases, as nearly all random base62 has; without a digit, shuffled
+    case."""
     return has_digit(secret) and secret.lower() != secret != secret.upper()
 
 
 def has_digit_and_letter(secret: str) -> bool:
-    """Neither a word nor a number."""
+    """Whether it is neither a word nor a number."""
     return has_digit(secret) and any(character.isalpha() for character in secret)
 
 

@@ -51,19 +51,20 @@ _hex_number = re.compile(r"-?0x[0-9a-fA-F_]{1,16}[uUlL]{0,3}")
 
 
 def is_joined(value: str) -> bool:
-    """Words and numbers, joined by signs, and at least one of them a word: `checkpoint-2026-01-15-shard-60`."""
+    """Whether a value is words and numbers, with at least one word, joined by signs:
+    `checkpoint-2026-01-15-shard-60`."""
     parts = _between.findall(value)
     return len(parts) > 1 and _has_word(parts) and all(_number.fullmatch(part) or is_code_word(part) for part in parts)
 
 
 def is_camel(value: str) -> bool:
-    """A name in code made of words, perhaps with numbers between them: `stringToUint8Array`."""
+    """Whether a value is a name in code made of words, perhaps with numbers between them: `stringToUint8Array`."""
     letters = "".join(filter(str.isalpha, value))
     return bool(_camel.fullmatch(value)) and reads_like_words(letters.lower())
 
 
 def is_label(value: str) -> bool:
-    """Words and numbers joined to a hash, a size or a file extension."""
+    """Whether a value is words and numbers joined to a hash, a size or a file extension."""
     parts = _between.findall(value)
     if len(parts) < 2:
         return False
@@ -74,7 +75,8 @@ def is_label(value: str) -> bool:
 
 
 def is_of_a_file(value: str) -> bool:
-    """A package with its version, a line of /etc/passwd, a number in hex digits: no secret beside any name."""
+    """Whether a value is a package with its version, a line of /etc/passwd, a number in hex digits: no secret beside
+    any name."""
     return bool(
         _coordinate.fullmatch(value)
         or _debian_version.fullmatch(value)
@@ -125,8 +127,8 @@ _RESULTS = frozenset(["scan", "fail", "warn", "skip", "pass"])
 
 
 def is_result(value: str, is_reported: bool) -> bool:
-    """What follows `pass` in a test report: a count, the name of a test, the file it is in. After `PASS: ` it may be
-    just a word."""
+    """Whether a value is what follows `pass` in a test report: a count, the name of a test, the file it is in. After
+    `PASS: ` it may be just a word."""
     is_count = bool(re.fullmatch(r"[\d/.,%]+", value))
     return (
         is_count

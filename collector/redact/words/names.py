@@ -95,7 +95,7 @@ _KEYS = word_set(
     ingestion instrumentation insights report tunnel sas primary secondary maps search query
     """
 )
-# A product's name in front does not change what these mean (LABEL_STUDIO_API_KEY); only a word for what is done to them
+# A product's name in front (LABEL_STUDIO_API_KEY) does not change what these mean; only a word for what is done to one
 # does.
 _PAIRS = frozenset((one, two) for one in ("api", "access", "auth", "bot", "refresh") for two in ("key", "token"))
 # A value given under such a name was drawn at random, even if it looks like a hash: `api key 1f0c...`.
@@ -154,7 +154,7 @@ _PLACES = word_set(
     """
 )
 _END_IN_KEY = word_set("monkey donkey turkey whiskey hockey jockey hotkey passkey lackey smokey mickey rickey dickey")
-# Only these turn the name of a password into something else: `max_password` is none, but `first_password` is.
+# Only these turn the name of a password into something else: `max_password` is no password, but `first_password` is.
 _PASSWORD_DESCRIBERS = word_set(
     """
     count limit max min num number type types name names expires expiry expiration length len

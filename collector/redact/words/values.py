@@ -110,7 +110,7 @@ def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
 
 def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
     """Whether a value is a secret, given what its name promises and the notation it is in. Verdicts on short ones are
-    remembered: most values beside telling names are no secrets, but the same few words again and again."""
+    remembered: most values beside telling names are not secrets but the same few words again and again."""
     return _is_known_secret(value, promise, notation) if len(value) <= SHORT else _is_secret(value, promise, notation)
 
 
@@ -129,7 +129,8 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_no_value(value: str) -> bool:
-    """A link in a document, names, a flag, an address, the name of a digest, a constraint on versions."""
+    """Whether a value is a link in a document, names, a flag, an address, the name of a digest, a constraint on
+    versions."""
     return (
         "](" in value
         or _is_names(value)
@@ -145,7 +146,8 @@ _is_known_secret = lru_cache(maxsize=4_096)(_is_secret)
 
 
 def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool:
-    """A version, a pattern, part of a program; beside anything but a password also a label of words and numbers."""
+    """Whether a value is a version, a pattern or part of a program; beside anything but a password, also whether it is
+    a label of words and numbers."""
     if is_of_a_file(value) or is_pattern(value):
         return True
     may_be_code = notation is not Notation.DICT_VALUE and (notation is not Notation.QUOTED or len(value) >= 12)
@@ -157,7 +159,7 @@ def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool
 
 
 def _is_path(value: str) -> bool:
-    """The name of a file, not base64 that happens to begin with a slash, as one in 64 does."""
+    """Whether a value is the name of a file, not base64 that happens to begin with a slash, as one in 64 does."""
     if not _path.match(value):
         return False
     is_drawn = _base64.fullmatch(value) and share_of_words(value) < 0.4 and looks_random(value.replace("/", ""))
@@ -165,12 +167,13 @@ def _is_path(value: str) -> bool:
 
 
 def _repeats(value: str) -> bool:
-    """One short thing over and over, longer than even a dummy would be."""
+    """Whether a value is one short thing over and over, longer than even a dummy would be."""
     return len(value) >= 128 and any(value.startswith(value[period:]) for period in range(1, 25))
 
 
 def _is_names(value: str) -> bool:
-    """Names still waiting for a value: what is between two opening quotes, as in `password="token="x`."""
+    """Whether a value is names still waiting for theirs: what is between two opening quotes, as in
+    `password="token="x`."""
     return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
 
 
@@ -201,12 +204,12 @@ def _is_password(value: str, notation: Notation) -> bool:
 
 
 def _is_passphrase(value: str) -> bool:
-    """Words and a number, joined, that do not say what they are for."""
+    """Whether a value is words and a number, joined, that do not say what they are for."""
     return bool(_passphrase.fullmatch(value)) and not _telling_identifier.search(value)
 
 
 def _is_jumble(value: str) -> bool:
-    """Letters whose case changes too often, and that combine too oddly, for words and for names in code."""
+    """Whether letters change case too often, and combine too oddly, for words and for names in code."""
     turns = len(_turn.findall(value[:128]))
     if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or call.match(value) or "a-z" in value:
         return False
@@ -217,7 +220,7 @@ def _is_jumble(value: str) -> bool:
 
 
 def _is_phrase(value: str) -> bool:
-    """A value with spaces: prose about passwords, unless its words are not words."""
+    """Whether a value with spaces is a secret: it is prose about passwords, unless its words are not words."""
     parts = value.split()
     if (
         len(parts) >= 12
@@ -254,7 +257,7 @@ def _has_long_part(value: str) -> bool:
 
 
 def _mixes(value: str) -> bool:
-    """Letters and digits, or either beside a special character that words do not have."""
+    """Whether a value has letters and digits, or either beside a special character that words do not have."""
     if not _digit_or_sign.search(value):
         return False
     letter, digit = _letter.search(value), _digit.search(value)
@@ -262,7 +265,8 @@ def _mixes(value: str) -> bool:
 
 
 def _looks_chosen(value: str) -> bool:
-    """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
+    """Whether a value is a password somebody chose, among text that might be code or prose: `hunter2`,
+    `Tr0ub4dor&3`."""
     if len(value) >= 12 and _is_jumble(value):
         return True
     if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _is_code(value):
@@ -281,7 +285,7 @@ def _looks_chosen(value: str) -> bool:
 
 
 def _is_algorithm(value: str) -> bool:
-    """`AES256_CBC_HMAC`: capitals, with a part made only of letters."""
+    """Whether a value is capitals with a part made only of letters: `AES256_CBC_HMAC`."""
     return value.isupper() and bool(_constant.fullmatch(value)) and any(map(str.isalpha, value.split("_")))
 
 
@@ -334,7 +338,7 @@ def _shortest_key(promise: Promise, notation: Notation) -> int:
 
 
 def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
-    """What stands beside `key` without being one: a path, an id, words, a public key, a name in code."""
+    """Whether a value beside `key` is not one: a path, an id, words, a public key, a name in code."""
     is_owned = promise is Promise.OWNED
     if (
         len(value) > 512
@@ -353,7 +357,8 @@ def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def is_salt(value: str) -> bool:
-    """Drawn from a whole keyboard, blanks included, as the salts and keys of web applications are."""
+    """Whether a value was drawn from a whole keyboard, blanks included, as the salts and keys of web applications
+    are."""
     return (
         40 <= len(value) <= 160
         and len(set(_keyboard.findall(value))) >= 7
@@ -365,7 +370,7 @@ def is_salt(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Drawn rather than written: mixed letters and digits, or more mixed case than words have."""
+    """Whether a value was drawn rather than written: mixed letters and digits, or more mixed case than words have."""
     if _version.match(value) or _date.match(value):
         return False
     digits = len(_digit.findall(value))
@@ -379,7 +384,7 @@ def looks_random(value: str) -> bool:
 
 
 def _is_drawn(value: str) -> bool:
-    """Nothing but letters and digits, with letters that do not read like words."""
+    """Whether a value is nothing but letters and digits, with letters that do not read like words."""
     if len(value) < 10 or not value.isalnum():
         return False
     letters = "".join(filter(str.isalpha, value))
@@ -394,5 +399,6 @@ def _shuffled(value: str) -> bool:
 
 
 def is_key_in_hex(value: str) -> bool:
-    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
+    """Whether a value is hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals,
+    or 16."""
     return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
