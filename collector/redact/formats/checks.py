@@ -17,33 +17,35 @@ _escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}
 
 
 def is_access_key(secret: str) -> bool:
-    """Not a word: exactly as long as an AWS key id (one in 28 of those has no digit), or with a digit."""
+    """Whether this is not a word: exactly as long as an AWS key id (one in 28 of those has no digit), or with a
+    digit."""
     return len(secret) == 20 or has_digit(secret)
 
 
 def is_hugging_face(secret: str) -> bool:
-    """As long as Hugging Face's tokens, which are all letters, or with a digit: names in code begin with hf_ too."""
+    """Whether this is as long as Hugging Face's tokens, which are all letters, or has a digit: names in code begin with
+    hf_ too."""
     return len(secret.rpartition("_")[2]) == 34 or has_digit(secret)
 
 
 def is_drawn(secret: str) -> bool:
-    """Neither a name in code of just that length, nor a uuid of zeros."""
+    """Whether this is neither a name in code of just that length nor a uuid of zeros."""
     return has_digit(secret) and len(set(secret)) >= 6
 
 
 def is_drawn_throughout(secret: str) -> bool:
-    """Random, and not base64 of a file, where the same few letters come again and again."""
+    """Whether this is random, and not base64 of a file, where the same few letters come again and again."""
     threes = {secret[at : at + 3] for at in range(len(secret) - 2)}
     return is_mixed(secret) and len(set(secret[:150])) >= 40 and len(threes) >= 0.9 * (len(secret) - 2)
 
 
 def is_no_zeros(secret: str) -> bool:
-    """Random, and not base64 of a file, which is full of zeros: they become A."""
+    """Whether this is random, and not base64 of a file, which is full of zeros: they become A."""
     return is_mixed(secret) and "AAAAAA" not in secret
 
 
 def is_no_test(secret: str) -> bool:
-    """Random, and not the name of a test: many of those begin with `test_`."""
+    """Whether this is random, and not the name of a test: many of those begin with `test_`."""
     return is_mixed(secret) and share_of_words(secret.partition("_")[2]) < 0.5
 
 

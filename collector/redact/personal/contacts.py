@@ -42,7 +42,7 @@ _VERSION = re.compile(r"v?\d+(?:x|\.|$)")
 
 
 def is_address(secret: str) -> bool:
-    """Somebody's address: not a program's, not one from documentation, and no `icon@2x.png`."""
+    """Whether this is somebody's address: not a program's, not one from documentation, and not `icon@2x.png`."""
     name, _, domain = secret.lower().rpartition("@")
     first, last = domain.partition(".")[0], domain.rpartition(".")[2]
     is_nobodys = name in _SHARED or _DOCUMENTS.fullmatch(domain) or domain == "users.noreply.github.com"
@@ -82,7 +82,7 @@ _GROUP = re.compile(r"\d+")
 
 
 def is_number(secret: str) -> bool:
-    """A country code followed by as many digits as numbers have there, in a few groups."""
+    """Whether this is a country code followed by as many digits as numbers have there, in a few groups."""
     number = digits_of(secret)
     code = next((number[:size] for size in (1, 2, 3) if number[:size] in _LENGTHS), "")
     if not code:
@@ -96,7 +96,7 @@ def is_number(secret: str) -> bool:
 
 
 def is_american(secret: str) -> bool:
-    """An area code and an exchange code that may be assigned."""
+    """Whether the area code and the exchange code may be assigned."""
     return _AMERICAN.fullmatch(digits_of(secret).removeprefix("1")) is not None
 
 
@@ -148,7 +148,7 @@ _EVERYBODYS = words_of(
 
 
 def is_somebodys(secret: str) -> bool:
-    """An account that belongs to somebody, not to a machine or a document."""
+    """Whether an account belongs to somebody, not to a machine or a document."""
     return secret.lower() not in _EVERYBODYS and not secret.startswith((".", "-")) and len(secret) > 1
 
 

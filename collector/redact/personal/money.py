@@ -26,7 +26,7 @@ _GROUPS = re.compile(r"\d{4}(?:([ -])\d{4}(?:\1\d{4}){2}(?:\1\d{1,3})?|([ -])\d{
 
 
 def is_card(secret: str) -> bool:
-    """A brand's number with the right check digit, in groups as printed on cards."""
+    """Whether this is a brand's number with the right check digit, in groups as printed on cards."""
     number = digits_of(secret)
     is_real = number not in _FOR_TESTS and len(set(number)) > 3 and not number.startswith("4000000")
     return bool(is_real and _BRANDS.fullmatch(number) and _GROUPS.fullmatch(secret) and luhn(number))
@@ -91,7 +91,7 @@ _COUNTRIES = {
 
 
 def is_iban(secret: str) -> bool:
-    """As long as its country's numbers, and with the right check digits."""
+    """Whether this is as long as its country's numbers, and has the right check digits."""
     number = secret.replace(" ", "")
     return _COUNTRIES.get(number[:2]) == len(number) and mod97(number)
 

@@ -19,7 +19,7 @@ _RESIDENT = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
 def is_date(day: str, month: str) -> bool:
-    """A day and a month that exist."""
+    """Whether a day and a month exist."""
     return 1 <= int(day) <= 31 and 1 <= int(month) <= 12
 
 
@@ -110,7 +110,8 @@ def is_indian(secret: str) -> bool:
 
 
 def is_american(secret: str) -> bool:
-    """A social security number that may be assigned, and is not the one from the advertisement; no check digit."""
+    """Whether this is a social security number that may be assigned, and not the one from the advertisement; no check
+    digit."""
     area, group, serial = secret.split("-")
     is_given_out = area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
     return is_given_out and (area, group, serial) != ("078", "05", "1120")

@@ -34,7 +34,7 @@ def ipv4_only(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Sp
 
 
 def is_ipv6(secret: str) -> bool:
-    """A public address written in at least three groups."""
+    """Whether this is a public address written in at least three groups."""
     try:
         address = ipaddress.IPv6Address(secret)
     except ValueError:
@@ -74,7 +74,7 @@ IP_RULES = (
 
 
 def is_card(secret: str) -> bool:
-    """The address of a single card: not a group's, an example with digits in sequence, or part of a fingerprint."""
+    """Whether this is the address of a single card: not a group's, an example in sequence, or part of a fingerprint."""
     octets = [int(octet, 16) for octet in re.split("[:-]", secret)]
     is_group, is_example = octets[0] & 1, octets[:3] == [0x00, 0x00, 0x5E]
     is_in_a_row = len({(after - before) % 256 for before, after in pairwise(octets)}) == 1

@@ -96,7 +96,7 @@ def _url_user(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> 
 
 
 def is_basic(value: str) -> bool:
-    """Base64 of user:password."""
+    """Whether a value is base64 of user:password."""
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -116,7 +116,7 @@ def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spa
 
 
 def _dsn_password(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The password before the host, unless the colon is one of `${USER:-app}:${PASSWORD}`."""
+    """The password before the host, unless the colon is part of `${USER:-app}:${PASSWORD}`."""
     is_template = b"${" in match["secret"] or (b"{" in match["secret"] and b"}" in match["secret"])
     return [] if is_template else chosen(text, match, start, stop)
 

@@ -48,7 +48,7 @@ def _account(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Sp
 
 
 def _address(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """Somebody's address: not in a reserved domain, not a file, not a git login, and not one that takes no answers."""
+    """Somebody's address: not in a reserved domain, not a file, not a git login and not a no-reply address."""
     first, last = match.span()
     address = text[first:last].decode("latin-1").rstrip(".-")
     local, _, domain = address.partition("@")

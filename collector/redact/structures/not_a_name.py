@@ -79,7 +79,7 @@ def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool
 
 
 def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`"secret" | "folder"` and `x ? "secret" : "folder"`: a string among others, not a name."""
+    """Whether a string is one among others, not a name: `"secret" | "folder"` and `x ? "secret" : "folder"`."""
     begin = match.end("name") - len(name)
     quote = text[max(0, begin - 1) : begin]
     is_quoted = quote in (b'"', b"'") and text[match.end("name") : match.end("name") + 1] in (quote, b"\\")
@@ -87,7 +87,8 @@ def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
 
 
 def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`pass to x`, `"jwt"||x`, `.user-secret:before` in a style sheet, and the directory that a shell is in."""
+    """Whether this assigns nothing: `pass to x`, `"jwt"||x`, `.user-secret:before` in a style sheet, a shell's
+    directory."""
     separator = match["sep"]
     begin = match.end("name") - len(name)
     if separator == b":" and text[begin - 3 : begin] == b"://":  # the user of a URL
@@ -104,7 +105,8 @@ def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
 
 
 def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: int) -> bool:
-    """`${NAME:?message if unset}`, `${NAME:+x}`, `{{ name | filter }}` and `{{> part name=variable}}`."""
+    """Whether a name is in a template: `${NAME:?message}`, `${NAME:+x}`, `{{ name | filter }}`, `{{> part
+    name=variable}}`."""
     if text.rfind(b"{", max(0, begin - 100), begin + 1) < 0:  # none opens, as almost everywhere
         return False
     before = match.end("name") - length
@@ -139,7 +141,7 @@ def is_code_or_prose(text: bytes, match: re.Match[bytes], first: int, last: int,
         return True
     if not (value.isalpha() and (value.islower() or (value.isupper() and not is_flag))):
         return False
-    is_named = text[match.end("name")] == 0x60  # `--password` interactively
+    is_named = text[match.end("name")] == 0x60  # a name in backticks in prose: `--password` interactively
     is_prose = is_flag and value.islower() and (is_named or _is_spoken_of(text, match.start("name")))
     return is_said_on or is_prose or (bool(_words.match(text, last)) and is_code_word(value.decode("latin-1")))
 
@@ -162,7 +164,7 @@ def is_its_own_name(value: str, name: str) -> bool:
 
 
 def is_report(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`PASS: name of a test` at the beginning of a line, unless the line before it tells a login."""
+    """Whether this is `PASS: name of a test` at the beginning of a line, unless the line before it tells a login."""
     begin = match.end("name") - len(name)
     is_line = begin == 0 or text[begin - 1 : begin] in (b"\n", b"\x90", b"\x91")
     is_told = name == "PASS" and is_line and match["sep"] == b": "

@@ -170,7 +170,7 @@ PRIVATE_KEY_RULES = (
     Rule(
         id="base64-private-key",
         provider="structure",
-        # base64 of BEGIN and what kind of private key follows, as in the data of Kubernetes and in variables of CI
+        # base64 of BEGIN and the kind of private key that follows, as in Kubernetes data and in CI variables
         pattern=(
             r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJ|BFQyBQUklW|BPUEVOU1NI|BEU0EgUFJJ|BFTkNSWVBU|BQR1AgUFJJ)"
             r"[A-Za-z0-9+/]{40}"
