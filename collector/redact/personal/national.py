@@ -213,7 +213,7 @@ NATIONAL_RULES = (
     _rule("se", "a Swedish personal number", r"(?:19|20)?[0-9]{6}[-+][0-9]{4}", is_swedish, "811228-9999"),
     _rule(
         "us",
-        "a social security number of the USA",
+        "a US social security number",
         r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}",
         is_american,
         "219-09-9999",

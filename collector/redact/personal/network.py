@@ -52,7 +52,7 @@ IP_RULES = (
         around=(32, 0),
         before="0-9A-Za-z_.+-",
         after="0-9A-Za-z_.-",
-        about="an IP address of the public network",
+        about="a public IP address",
         examples=("client 8{1-7:1}.17{0-9:1}.4{0-9:1}.20{0-9:1}", "ssh 93.18{0-9:1}.2{0-4:1}.7{0-9:1}:"),
         near_misses=("127.0.0.1", "192.168.1.{1-9:2}", "Chrome/120.0.99.71", "version 93.184.21.3", "10.0.0.1"),
     ),
@@ -63,7 +63,7 @@ IP_RULES = (
         check=is_ipv6,
         before="0-9A-Za-z_.:-",
         after="0-9A-Za-z_:",
-        about="an IP address of the public network",
+        about="a public IP address",
         examples=(
             "2a02:8{0-9:2}1:{1-9a-f:4}::{1-9a-f:3}",
             "2600:1f{1-9:2}:4{0-9a-f:3}:8{0-9a-f:3}:{1-9a-f:4}:{1-9a-f:4}:{1-9a-f:4}:{1-9a-f:4}",

@@ -126,7 +126,7 @@ ANSWER_RULES = (
         around=(80, 16),
         before="",
         after="",
-        about="what a command printed that is asked for a secret",
+        about="the output of a command that prints a secret",
         examples=(
             "$ pass show mail/work\n{A-Za-z0-9:8}#{A-Za-z0-9:8}7\n",
             "$ security find-generic-password -s db -w\n{A-Za-z0-9:16}7\n",
@@ -169,7 +169,7 @@ ANSWER_RULES = (
         around=(0, _WRITTEN),
         before="",
         after="",
-        about="what is written to a file that holds nothing but a secret, or alone to one of settings",
+        about="what is written to a file that holds nothing but a secret, or a lone token written to a settings file",
         examples=(
             '{{"file_path": "/srv/app/config/master.key", "content": "{0-9a-f:32}"',
             '{{"file_path": "/srv/.env.production", "old_string": "{A-Za-z0-9+~*:18}7x", "new_string": "{0-9a-f:48}"',

@@ -74,7 +74,7 @@ CALL_RULES = (
         around=(0, _REACH),
         before="0-9A-Za-z_",
         after="",
-        about="the argument of a call that is a password by its place",
+        about="the argument of a call that takes a password in that position",
         examples=(
             'new mysqli("db.internal", "shop", "{A-Za-z0-9:12}", "shop")',
             'smtp.PlainAuth("", user, "{A-Za-z0-9:16}", host)',

@@ -52,7 +52,7 @@ CAPITAL_LABEL_RULES = (
         around=_AROUND,
         before="",
         after="0-9A-Za-z_/+=-",
-        about="something that looks drawn at random, beside a label in capitals",
+        about="something that looks random, beside a label in capitals",
         examples=("acme KEY {0-9a-f:64}", "acmePRIVATE={0-9a-f:40}", "acme_ACCESS={A-Za-z0-9:32}"),
         near_misses=("PRIMARY KEY {0-9a-f:32}", "KEY {0-9A-F:40}", "INVALID TOKEN {0-9a-f:32}", "SECRET {a-z:24}"),
     ),

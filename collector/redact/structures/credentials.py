@@ -240,7 +240,7 @@ CREDENTIAL_RULES = (
         around=0,
         before="",
         after="",
-        about="the second of a pair of user and password in code",
+        about="the password of a user and password pair in code",
         examples=(
             'auth=("ci", "{A-Za-z0-9:12}")',
             'DriverManager.getConnection("jdbc:mysql://db/app", "ci", "{A-Za-z0-9:12}")',
@@ -255,7 +255,7 @@ CREDENTIAL_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a connection string of Oracle's driver",
+        about="a connection string for Oracle's driver",
         examples=("jdbc:oracle:thin:app/{A-Za-z0-9:12}@db:1521:xe",),
         near_misses=("jdbc:oracle:thin:@db:1521:xe",),
     ),

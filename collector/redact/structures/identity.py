@@ -138,7 +138,7 @@ def _rule_of_name(rule_id: str, pattern: str) -> Rule:
         around=0,
         before="0-9A-Za-z_",
         after="0-9A-Za-z_",
-        about="a name that is taken out wherever it stands",
+        about="a name that is always taken out",
     )
 
 

@@ -101,7 +101,7 @@ RECOVERY_CODE_RULES = (
         folds=True,
         before="",
         after="0-9A-Za-z",
-        about="one of the codes that stand in for a second factor",
+        about="a recovery code for a second factor",
         examples=(
             "Save these recovery codes:\n\n1. {a-f:2}{0-9:3}-{0-9:2}{a-f:3}\n2. {g-m:2}{0-9:3}-{0-9:2}{a-f:3}\n",
             "Backup codes\n{1-4:2}{5-9:2} {2-8:4}\n{5-9:2}{1-4:2} {2-8:4}\n{6-9:1}{0-1:1}{2-8:2} {3-9:4}\n",

@@ -96,7 +96,7 @@ STORE_RULES = (
         locate=_handed,
         around=(0, WIDEST_COMMAND + 20),
         after="",
-        about="a value handed to a store of secrets or of settings",
+        about="a value handed to a store of secrets or settings",
         examples=(
             "fly secrets set DB={A-Za-z0-9:14}7 REDIS={A-Za-z0-9:14}7",
             "kubectl create secret generic x --from-literal=k={A-Za-z0-9:14}7",

@@ -187,7 +187,7 @@ TABLE_RULES = (
         folds=True,
         before="0-9A-Za-z_-",
         after="",
-        about="a value behind a telling name in a list of two columns",
+        about="a value after a telling name in a two-column list",
         examples=("Key         Value\n---         -----\npassword    {A-Za-z0-9:14}7\nusername    root\n",),
         near_misses=(
             "password    required\n",

@@ -148,7 +148,7 @@ TYPED_RULES = (
         folds=True,
         before="",
         after="",
-        about="what is typed into a field that a selector names",
+        about="what is typed into a field for a secret, named by a selector",
         examples=(
             "fill_in 'Password', with: '{A-Za-z0-9:14}7'",
             "I.fillField('#password-of-login', '{A-Za-z0-9:14}7');",
@@ -171,7 +171,7 @@ TYPED_RULES = (
         folds=True,
         before="",
         after="",
-        about="what is typed where a remark says that it is a secret",
+        about="typed text that a comment says is a secret",
         examples=(
             "pyautogui.write('{A-Za-z0-9:14}7')  # password",
             'agent-browser fill @e4 "{A-Za-z0-9:14}7" # Password',
@@ -191,7 +191,7 @@ TYPED_RULES = (
         around=0,
         folds=True,
         after="",
-        about="what a keyword of Robot Framework types into a field for a secret",
+        about="what a Robot Framework keyword types into a field for a secret",
         examples=("Input Password    name:pw    {A-Za-z0-9:14}7",),
         near_misses=("Input Password    name:pw    ${{PASSWORD}}", "Input Password    name:pw    secret"),
     ),
@@ -207,7 +207,7 @@ TYPED_RULES = (
         folds=True,
         before="",
         after="",
-        about="what is typed into a field that is described as one for a secret",
+        about="what is typed into a field described as one for a secret",
         examples=(
             '{"element": "Password textbox", "ref": "e25", "text": "{A-Za-z0-9:14}7"}',
             'browser_type (element: "Password textbox", text: {A-Za-z0-9:14}7)',
@@ -243,7 +243,7 @@ TYPED_RULES = (
         around=0,
         before="0-9A-Za-z",
         after="",
-        about="what nobody types but for a password",
+        about="typed text that looks like a password",
         examples=(
             "xdotool type '{a-z:6}#{A-Z:2}{0-9:4}'",
             'elem.send_keys("{a-z:6}#{A-Z:2}{0-9:4}")',
