@@ -129,8 +129,7 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_no_value(value: str) -> bool:
-    """Whether a value is a link in a document, names, a flag, an address, the name of a digest, a constraint on
-    versions."""
+    """Whether this is a link, names, a flag, an address, the name of a digest or a constraint on versions."""
     return (
         "](" in value
         or _is_names(value)
@@ -146,8 +145,8 @@ _is_known_secret = lru_cache(maxsize=4_096)(_is_secret)
 
 
 def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool:
-    """Whether a value is a version, a pattern or part of a program; beside anything but a password, also whether it is
-    a label of words and numbers."""
+    """Whether this is a version, a pattern or code; beside anything but a password, also a label of words and
+    numbers."""
     if is_of_a_file(value) or is_pattern(value):
         return True
     may_be_code = notation is not Notation.DICT_VALUE and (notation is not Notation.QUOTED or len(value) >= 12)
@@ -172,8 +171,7 @@ def _repeats(value: str) -> bool:
 
 
 def _is_names(value: str) -> bool:
-    """Whether a value is names still waiting for theirs: what is between two opening quotes, as in
-    `password="token="x`."""
+    """Whether these are names without a value yet: what is between two opening quotes in `password="token="x`."""
     return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
 
 
@@ -220,7 +218,7 @@ def _is_jumble(value: str) -> bool:
 
 
 def _is_phrase(value: str) -> bool:
-    """Whether a value with spaces is a secret: it is prose about passwords, unless its words are not words."""
+    """Whether a value with spaces is a secret, not prose about passwords: its words are then not words."""
     parts = value.split()
     if (
         len(parts) >= 12
@@ -265,8 +263,7 @@ def _mixes(value: str) -> bool:
 
 
 def _looks_chosen(value: str) -> bool:
-    """Whether a value is a password somebody chose, among text that might be code or prose: `hunter2`,
-    `Tr0ub4dor&3`."""
+    """Whether somebody chose this as a password, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
     if len(value) >= 12 and _is_jumble(value):
         return True
     if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _is_code(value):
@@ -357,8 +354,7 @@ def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def is_salt(value: str) -> bool:
-    """Whether a value was drawn from a whole keyboard, blanks included, as the salts and keys of web applications
-    are."""
+    """Whether this was drawn from a whole keyboard, blanks included, like the salts and keys of web applications."""
     return (
         40 <= len(value) <= 160
         and len(set(_keyboard.findall(value))) >= 7
@@ -399,6 +395,6 @@ def _shuffled(value: str) -> bool:
 
 
 def is_key_in_hex(value: str) -> bool:
-    """Whether a value is hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals,
-    or 16."""
+    """Whether this is hex digits or a uuid that may be a key, not the fingerprint of one: 40 digits in capitals, or
+    16."""
     return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
