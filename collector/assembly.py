@@ -1,7 +1,8 @@
-"""Puts the parts together from the settings, and closes them again. Every command that reads or sends starts here.
+"""Builds the parts from the settings and closes them again. Every command that reads or sends starts here.
 
-In: settings. Out: a flow to use inside a `with` block, which holds the lock on the state too. Invariant: each part gets
-all it needs when it is made, so nobody reaches into it later. A dry run locks nothing and moves no offset on disk.
+In: settings. Out: a flow for use inside a `with` block, which also holds the lock on the state. Invariant: each part
+gets everything it needs when it is built, so nobody reaches into it later. A dry run locks nothing and moves no offset
+on disk.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def assembled(
     interrupt: Interrupt | None = None,
     observer: Observer = UNOBSERVED,
 ) -> Iterator[Flow]:
-    """The flow that these settings describe, with its state locked while the block runs."""
+    """Opens the flow that these settings describe, with its state locked while the block runs."""
     with (
         held_state(settings, purpose, is_dry_run=is_dry_run) as state,
         flow_on(state, settings, is_dry_run=is_dry_run, interrupt=interrupt, observer=observer) as flow,
@@ -68,7 +69,7 @@ def assembled(
 
 @contextlib.contextmanager
 def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) -> Iterator[State]:
-    """The state, loaded, and locked while the block runs; a dry run locks nothing."""
+    """Loads the state and locks it while the block runs. A dry run does not lock it."""
     path = settings.state_path
     with contextlib.nullcontext() if is_dry_run else lock(path, purpose) as held:
         state = state_of(settings, held).load(may_repair=not is_dry_run)
@@ -78,13 +79,12 @@ def held_state(settings: Settings, purpose: str, *, is_dry_run: bool = False) ->
 
 
 def state_of(settings: Settings, held: Held | None = None) -> State:
-    """The state of this sink, not loaded yet, and the lock on it. Entries without an owner belong to the first agent in
-    the registry."""
+    """The state for this sink, not loaded yet. Entries without an owner belong to the first agent in the registry."""
     return State(settings.state_path, next(iter(AGENTS)), sink=sink_of(settings), held=held)
 
 
 def sink_of(settings: Settings) -> SinkIdentity:
-    """Which sink these settings send to."""
+    """The sink that these settings send to."""
     return SINKS[settings.sink_type].identity(settings)
 
 
@@ -98,7 +98,7 @@ def flow_on(
     observer: Observer = UNOBSERVED,
     uniform: Uniform = random.uniform,
 ) -> Iterator[Flow]:
-    """The flow that these settings describe, on a state that is already locked."""
+    """Opens the flow that these settings describe, on a state that is already locked."""
     scope = scope_of(settings)
     for each in settings.origins.overruled:
         log.warning("a setting has no effect", reason=str(each))
@@ -110,7 +110,7 @@ def flow_on(
 
         @cache
         def way_out() -> WayOut:
-            from collector.way_out import opened  # here: a scan that finds nothing new does without
+            from collector.way_out import opened  # imported here: a scan that finds nothing new needs none of it
 
             way = opened(
                 settings,
@@ -122,7 +122,7 @@ def flow_on(
             )
             return stack.enter_context(way)
 
-        # What somebody has set is checked at every start, and not only when there is something to send.
+        # Check custom redaction settings and credentials at every start, not only once there is something to send.
         if settings.redaction != RedactionSettings():
             way_out()
         elif not is_dry_run and SINKS[settings.sink_type].needs_url:
@@ -141,7 +141,7 @@ def flow_on(
 
 
 def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Sends quarantined events again, one by one; yields each entry with `taken`, `refused`, `not an event`,
+    """Resends quarantined events one by one. Yields each entry with its result: `taken`, `refused`, `not an event`,
     `of another sink`, or `excluded` if its project has been excluded since."""
     from collector.delivery.window import Deliverer
     from collector.redact import seal
@@ -165,7 +165,7 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
             if not scope.takes_event(event):
                 yield entry, "excluded"
                 continue
-            # The level may be another one than when it was made.
+            # The capture level may have changed since the event was made.
             form = form_of(event)
             shown, reduced = in_turn(event, form.vocabulary, capture)
             sealed = seal(shown, redactor, max_event_bytes, form.shapes, reduced)
@@ -175,7 +175,7 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
 
 
 def form_of(event: Mapping[str, Any]) -> AgentFormat:
-    """How the agent writes whose event this is; of one that is not known, the first of the registry."""
+    """The format of the agent that an event comes from; the first in the registry if the agent is unknown."""
     client = event.get("client")
     name = str(client.get("name")) if isinstance(client, dict) else ""
     return AGENTS.get(name, next(iter(AGENTS.values())))
@@ -190,13 +190,13 @@ def _event_of(entry: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def quarantine_of(settings: Settings) -> Quarantine:
-    """The quarantine that belongs to a state; what is added names this sink."""
+    """The quarantine that belongs to this state; new entries name this sink."""
     path = settings.state_path.with_name(f"{settings.state_path.stem}.quarantine.jsonl")
     return Quarantine(path, settings.quarantine.max_bytes, sink=sink_of(settings))
 
 
 def committer_of(state: State, settings: Settings, *, is_dry_run: bool = False) -> Committer:
-    """What moves the offsets of a state."""
+    """The committer, which moves the offsets of a state."""
     return Committer(state, quarantine_of(settings), settings.sink.window, is_dry_run=is_dry_run)
 
 
@@ -215,19 +215,19 @@ def held_of(settings: Settings, *, is_dry_run: bool = False, alive: Callable[[],
 
 
 def capture_of(settings: Settings, installation: Installation) -> Capture:
-    """What may leave of an event; names become pseudonyms by the key of the redaction markers."""
+    """What may leave of an event. Pseudonyms of names are made with the same key as the redaction markers."""
     chosen = settings.capture
     key = settings.redaction_key(installation.key)
     return Capture(chosen.level, chosen.off, has_pseudonyms=chosen.names == "pseudonym", key=key)
 
 
 def installation_of(settings: Settings, *, may_write: bool = False) -> Installation:
-    """What the installation calls itself whose state this is."""
+    """The identity of the installation that this state belongs to."""
     return load_installation(settings.state_path.with_name("installation.json"), may_write=may_write)
 
 
 def frame_of(settings: Settings, installation: Installation) -> Frame:
-    """What every event says about where it comes from."""
+    """The fields that tell, in every event, where it comes from."""
     return Frame(
         {"id": settings.host_id or installation.id, "name": settings.host_name},
         configuration.account(),
@@ -239,13 +239,14 @@ def frame_of(settings: Settings, installation: Installation) -> Frame:
 
 
 def scope_of(settings: Settings) -> Scope:
-    """What these settings let us read."""
+    """The scope of what these settings allow us to read."""
     included = settings.projects.include, settings.exclusions, settings.narrower
     return Scope(roots_of(settings), AGENTS, configuration.home(), *included)
 
 
 def roots_of(settings: Settings) -> list[Root]:
-    """The configured roots; else, for each agent, what its variable names, or those of its usual places that exist."""
+    """The configured roots. Without any, each agent contributes the roots its environment variable names, or else those
+    of its usual roots that exist."""
     if settings.roots:
         return [_root(item.path, item.label, item.agent) for item in settings.roots]
     found: list[Root] = []
@@ -266,7 +267,7 @@ def _root(path: str, label: str, agent: str) -> Root:
 
 
 def _agent_at(path: str) -> str:
-    """Whose usual place this is; anywhere else, the first agent of the registry."""
+    """The agent that usually keeps its files here; the first in the registry for any other path."""
     for form in AGENTS.values():
         if path in {os.path.abspath(os.path.expanduser(usual)) for usual in form.usual_roots}:
             return form.name
@@ -274,7 +275,7 @@ def _agent_at(path: str) -> str:
 
 
 def describe(flow: Flow) -> dict[str, Any]:
-    """What is in force, for the log at start."""
+    """A summary of what is in force, for the log at startup."""
     return {
         "roots": [root.path for root in flow.scope.roots],
         "sink": flow.deliverer.channel.address,

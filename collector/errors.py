@@ -1,26 +1,26 @@
-"""Everything that can go wrong on purpose, each with its exit code.
+"""Every error the agent raises on purpose, each with its exit code.
 
     CollectorError                  1
       ConfigurationError           78   a person must edit something
       RootNotFound                 66   there is nothing to read: no root exists
-        NotARoot                   65   what was named is there, but no coding agent keeps its files in it
-      RootDeleted                   1   a sandbox shows a root that is gone; a new start sees what took its place
-      SourceError                   1   reading a source failed part of the way
+        NotARoot                   65   the named directory exists, but no coding agent keeps its files in it
+      RootDeleted                   1   the sandbox still shows a deleted root; only a restart sees its replacement
+      SourceError                   1   reading a source failed partway through
       SkipSource                    1   a source is not read in this pass, for a reason that is counted
       StateError                   74   the state cannot be read or written
         StateLocked                73   another agent holds it
-        StateReplaced              74   another directory has its name by now; a new start works with that
+        StateReplaced              74   another directory now has its name; a restart will use that one
       OutputError                  74   standard output cannot be written
       SinkError                    75
-        SinkUnavailable            75   it was still failing when the time to wait was over
+        SinkUnavailable            75   it was still failing when the time to wait ran out
         SinkHalted                 75   it answers, but a person must act: token, URL, certificate
       Stopped                       3   a stop was requested while something was in flight
         Paused                      3   a person, or the configuration, has said that nothing may leave
 
-Numbers above 63 are those of sysexits.h, where one fits. 70, 71 and 77 come from Python's own exceptions (cli).
-EXIT_CODES says all of them to people.
+Codes above 63 follow sysexits.h where one fits. 70, 71 and 77 come from Python's own exceptions (see cli). EXIT_CODES
+explains every code to people.
 
-A message says what failed and where, what the agent does next, and what a person can do. It never holds a secret.
+A message says what failed and where, what the agent does next, and what a person can do. It never contains a secret.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EXIT_CODES: Mapping[int, str] = {
     78: "the configuration is wrong, or a flag would change what an administrator has locked",
     130: "interrupted with Ctrl-C; what was acknowledged is remembered",
 }
-"""What a script may tell apart. A code keeps its meaning."""
+"""What scripts can rely on: a code never changes its meaning."""
 
 
 class CollectorError(Exception):
@@ -65,21 +65,21 @@ class RootNotFound(CollectorError):
 
 
 class NotARoot(RootNotFound):
-    """What was named as a root is there, and is none."""
+    """The directory named as a root exists, but it is not one."""
 
     exit_code = 65
 
 
 class RootDeleted(CollectorError):
-    """A root was deleted, and this process will never see what takes its place."""
+    """A root was deleted, and this process will never see its replacement."""
 
 
 class SourceError(CollectorError):
-    """A source could not be read to its end. What was read before that counts."""
+    """A source could not be read to its end. What was read before the failure counts."""
 
 
 class SkipSource(CollectorError):
-    """A file is not read in this pass. `reason` is what the ledger counts it under."""
+    """A file is not read in this pass. The ledger counts it under `reason`."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -99,7 +99,7 @@ class StateLocked(StateError):
 
 
 class StateReplaced(StateError):
-    """Another directory has taken the place of the state's, and the lock is not held there."""
+    """The directory of the state has been replaced by another, in which we do not hold the lock."""
 
 
 class OutputError(CollectorError):
@@ -115,7 +115,7 @@ class SinkError(CollectorError):
 
 
 class SinkUnavailable(SinkError):
-    """The sink kept failing until the time to wait was over."""
+    """The sink kept failing until the time to wait ran out."""
 
 
 class SinkHalted(SinkError):
@@ -123,7 +123,7 @@ class SinkHalted(SinkError):
 
 
 class Stopped(CollectorError):
-    """A stop was requested while something was in flight. None of that was committed."""
+    """A stop was requested while something was in flight. Nothing in flight was committed."""
 
     exit_code = 3
 

@@ -1,9 +1,9 @@
 """Logging: structlog on stderr, as JSON unless stderr is a terminal.
 
 In: a constant phrase plus keys. Out: one line. Invariants: values may come from file names and servers, so control
-characters are escaped, and no text can forge a log line; a log that cannot be written (a full disk, a closed pipe)
-stops nothing, because losing its lines loses no event. How numbers and texts are said to people stands here too,
-because every room says some.
+characters are escaped and no text can forge a log line; a log that cannot be written (a full disk, a closed pipe) stops
+nothing, because losing log lines loses no event. The functions that format numbers and text for people live here too,
+because every room needs some of them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Printer(structlog.PrintLogger):
     """Writes a line, or drops it if that fails."""
 
     def msg(self, message: str) -> None:
-        """Writes at any level: the renderer has already put that into the line."""
+        """Writes a line of any level: the renderer has already put the level into it."""
         with contextlib.suppress(OSError):
             super().msg(message)
 
@@ -68,20 +68,20 @@ def _escape(_logger: Any, _method: str, event: Any) -> Any:
 
 
 def place_of(error: BaseException) -> str:
-    """Where an exception was raised. Its message is kept out of the log, as it may hold somebody's text."""
+    """Where an exception was raised. The log gets this instead of the message, which may contain somebody's text."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "an unknown place"
 
 
 def printable(text: str) -> str:
-    """The text, with everything escaped that could move a cursor or end a line."""
+    """The text, with every character escaped that could move a cursor or end a line."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 session`, `2 sessions`; what has another plural names it: `1 entry`, `2 entries`."""
+    """`1 session`, `2 sessions`; an irregular plural is passed as `many`: `1 entry`, `2 entries`."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
@@ -95,10 +95,10 @@ def in_words(count: float) -> str:
 
 
 def timestamp(moment: float | None = None) -> str:
-    """A moment, or now, as RFC 3339 in UTC, to the second."""
+    """A moment (by default, now) as RFC 3339 in UTC, to the second."""
     return time.strftime(TIMESTAMP, time.gmtime(moment))
 
 
 def tame_json(value: Any, indent: int | None = None) -> str:
-    """JSON that is safe on a terminal: ASCII only, and with DEL escaped, the one control character JSON keeps."""
+    """JSON that is safe on a terminal: ASCII only, with DEL escaped, the one control character that JSON allows."""
     return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")

@@ -1,8 +1,8 @@
-"""One pass, on one screen: every verb of the design, in order. Read this file first.
+"""One pass on one screen: every stage of the design, in order. Read this file first.
 
-In: the parts (Flow). Out: a ledger that balances. Nothing is queued between the stages, so an error surfaces where it
-happened, and the commit always comes last; whatever a crash interrupts is read again from the committed offsets.
-Nothing changes until the selection is applied, and from then on only the committer changes what is remembered.
+In: the parts (Flow). Out: a ledger that balances. There are no queues between the stages, so an error surfaces where it
+happened and the commit always comes last. Whatever a crash interrupts is read again from the committed offsets.
+Nothing changes until the selection is applied; from then on, only the committer changes the state.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ MOST_WRITERS, LONGEST_VERSION = 100, 100
 class Flow:
     """The parts that a pass runs through.
 
-    `way_out` makes its parts when it is first called, and gives the same from then on: a pass that finds nothing new
-    needs neither them nor the modules that they take, which would be a third of what a scan with nothing to do costs.
+    `way_out` builds its parts on the first call and returns the same ones after that. A pass that finds nothing new
+    never calls it, and so never imports the modules behind it: a third of what a scan with nothing to do would cost.
     """
 
     scope: Scope
@@ -69,29 +69,29 @@ class Flow:
     observer: Observer = UNOBSERVED
     follower: Follower | None = None
     pauses_left_out: Sequence[Span] = ()
-    # Which programs, in which versions, wrote what was read; for the heartbeat.
+    # The programs and versions that wrote what was read, for the heartbeat.
     writers: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def redactor(self) -> Redactor:
-        """What takes secrets out."""
+        """Removes secrets."""
         return self.way_out().redactor
 
     @property
     def limits(self) -> BatchLimits:
-        """How large a batch may be."""
+        """The limits on the size of a batch."""
         return self.way_out().limits
 
     @property
     def deliverer(self) -> Deliverer:
-        """What sends batches."""
+        """Sends batches."""
         return self.way_out().deliverer
 
 
 def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
-    """Says how much waits for a sink that was never sent anything; leaves that out if `from_now`.
+    """Logs how much history is waiting for a sink that has never been sent anything, or leaves it out if `from_now`.
 
-    One that is known is left as it is: the flag may stand in a unit file, and a restart must leave nothing out.
+    A known sink is left alone: the flag may be in a unit file, and a restart must not leave anything out.
     """
     if not flow.committer.is_dry_run and is_asked_to_leave_out(flow.state.path):
         leave_out_unsent(flow)
@@ -121,33 +121,33 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
 
 
 def leave_out_unsent(flow: Flow) -> None:
-    """Takes what is unsent as sent, because a person has asked for that, and takes the request back."""
+    """Treats everything unsent as sent, because a person asked for that, then removes the request."""
     there = _there(flow)
     sources = [source for source in there if flow.state.lag_of(source)]
     unsent = sum(map(flow.state.lag_of, sources))
     _leave_out(flow, there, sources)
-    # Only now, and only if that is on the disk: the request is all that keeps this from being sent.
+    # Only once the new offsets are on disk: until then, the request is all that keeps these bytes from being sent.
     done_leaving_out(flow.state.path)
     log.info("what was unsent is left out, as asked", sources=len(sources), bytes=unsent)
 
 
 def drop_refused(held: HeldFiles, scope: Scope) -> int:
-    """Drops what is held of projects that are excluded by now, as each pass does; returns how many files that was."""
+    """Drops held files of projects that are now excluded, as every pass does. Returns how many files were dropped."""
     if not held.held.files:
         return 0
-    discover(scope)  # what names no directory itself goes with the others of its session
+    discover(scope)  # a source that names no directory is judged by the other sources of its session
     return held.drop_refused(scope.refuses_source)
 
 
 def _leave_out(flow: Flow, there: Sequence[Source], unsent: Sequence[Source]) -> None:
-    """Moves the unsent sources to their ends. One that cannot be read now is as if it were not there."""
+    """Moves the unsent sources to their ends. A source that cannot be read now is treated as if it did not exist."""
     ends = {source: end for source in unsent if (end := _end_of(source))}
     in_sight = {source.key for source in there} - {source.key for source in unsent if source not in ends}
     flow.committer.leave_out(list(ends.items()), sum(map(flow.state.lag_of, unsent)), in_sight)
 
 
 def _there(flow: Flow) -> list[Source]:
-    """The sources, and the files held for those that have gone."""
+    """All sources, plus the held files that stand in for deleted ones."""
     found = discover(flow.scope)
     stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
     return [*found.files, *stand_ins.sources]
@@ -156,13 +156,13 @@ def _there(flow: Flow) -> list[Source]:
 def _end_of(source: Source) -> Position | None:
     try:
         return position_at_end(source)
-    except (SkipSource, SourceError):  # what cannot be read now has no end: what is in it goes by when it was written
+    except (SkipSource, SourceError):  # unreadable now: its lines will be judged by when they were written
         return None
 
 
 def look(flow: Flow, progress: Callable[[], None] = lambda: None) -> Findings:
-    """Everything that is there. What is held is compared with its originals, so as long as anything is, sources at rest
-    are needed as well."""
+    """Everything there is to read. Held files are compared with their originals, so while there are any, the findings
+    have to include sources at rest too."""
     known = None if flow.held.held.files else flow.state.entries
     return discover(flow.scope, known=known, progress=progress)
 
@@ -176,23 +176,24 @@ def run_pass(flow: Flow, ledger: Ledger) -> Findings:
 
 
 def walk(flow: Flow, ledger: Ledger, found: Findings) -> None:
-    """Everything after discover. The findings may come from a glance; then only what they name is looked at."""
+    """Everything after discover. Findings from a glance are partial: only the sources they name are processed."""
     sources = _begin(flow, ledger, found)
     ledger.lag = ledger.lag_at_start = sum(map(flow.state.lag_of, found.files))
     try:
-        # Hold what is unsent at the first failure: the pass may keep trying for a minute, and files may go meanwhile.
+        # Hold unsent files at the first failure: the pass may keep retrying for a minute while files get deleted.
         hold = partial(flow.held.hold, found.files, flow.state)
         for receipt in _sent(sources, flow, ledger, hold) if sources else ():
             flow.committer.commit(receipt, ledger)
             flow.observer.receipt(ledger)
     except (SinkError, Stopped) as error:
-        # A halted sink answered, so `when_failing` was never called: hold now. After a stop, only if it was failing.
+        # A sink that halts did answer, so `when_failing` was never called: hold now. After a stop, hold only if the
+        # sink was failing.
         if isinstance(error, SinkError) or flow.deliverer.health.failing_since is not None:
             flow.held.hold(found.files, flow.state)
         raise
     finally:
-        # A glance leaves its offsets to the next save that is due, unless it held files: letting go of those, below,
-        # needs the offsets on disk.
+        # A glance leaves saving to the next save that is due, unless it held files: they can only be let go of below
+        # once the offsets are on disk.
         is_saved = not found.is_partial or flow.held.has_news
         if is_saved:
             flow.committer.save()
@@ -207,15 +208,15 @@ def _sent(sources: Sequence[Source], flow: Flow, ledger: Ledger, hold: Callable[
 
 
 def outcomes(flow: Flow, ledger: Ledger, found: Findings) -> Iterator[Item]:
-    """What the next pass would make of every line, without sending or saving anything."""
+    """The outcome that the next pass would give each line, without sending or saving anything."""
     return _items(_begin(flow, ledger, found), flow, ledger)
 
 
 def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
-    """Applies what the look at the files showed, counts what needs no reading, and returns what has to be read."""
+    """Applies the findings, counts the sources that need no reading, and returns those that do."""
     flow.pauses_left_out = spans_left_out(flow.state.path)
     starts: dict[str, Position] = {}
-    if not found.is_partial:  # a glance does not see every file, so originals would seem to be gone
+    if not found.is_partial:  # a glance does not see every file, so originals would look deleted
         stand_ins = flow.held.take_stock(found.files, flow.state.entries, flow.scope.roots, flow.scope.takes_source)
         starts = stand_ins.starts
         flow.held.drop_refused(flow.scope.refuses_source)
@@ -232,7 +233,7 @@ def _begin(flow: Flow, ledger: Ledger, found: Findings) -> list[Source]:
 
 
 def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[Item]:
-    """Every line of every source, with what became of it: P0 before P3, newest first."""
+    """Every line of every source with its outcome: P0 before P3, newest first."""
     for source in sources:
         flow.observer.alive()
         try:
@@ -248,7 +249,7 @@ def _items(sources: Sequence[Source], flow: Flow, ledger: Ledger) -> Iterator[It
             ledger.skip_file(reasons.READ_ERROR.name)
             ledger.name(source.key, reasons.READ_ERROR.name)
             log.warning("source not read to its end", source=source.key, reason=str(error))
-        except Exception as error:  # noqa: BLE001 - one source must not keep all others from being read, pass after pass
+        except Exception as error:  # noqa: BLE001 - one source must not block all the others, pass after pass
             ledger.skip_file(reasons.INTERNAL_ERROR.name)
             ledger.name(source.key, reasons.INTERNAL_ERROR.name)
             log.error("source not understood", source=source.key, error=type(error).__name__, place=place_of(error))
@@ -262,7 +263,7 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
         return items
 
     def before(reach: int) -> Iterator[Item]:
-        with contextlib.suppress(SkipSource, SourceError):  # reading the source says what is wrong with it
+        with contextlib.suppress(SkipSource, SourceError):  # reading the source reports what is wrong with it
             if entry:
                 yield from _judged(tail.before(source, entry.position, form, reach), source, form, flow)
 
@@ -272,14 +273,14 @@ def _read(source: Source, flow: Flow) -> Iterator[Item]:
 def _judged(
     lines: Iterable[Line | End], source: Source, form: AgentFormat, flow: Flow, known: int = 0
 ) -> Iterator[Item]:
-    """Lines with what becomes of them; so many bytes of their source were sent or left out before."""
+    """Pairs each line with its outcome. `known` is how many bytes of the source were already sent or left out."""
     projects, way = flow.scope.filter_of(source.root), flow.way_out()
     judge: Judge | None = None
     normalize: Normalizer | None = None
     left_out_at = flow.state.left_out_at(source.key)
     pauses = [] if flow.state.is_wanted(source.key) else flow.pauses_left_out
     retold = Retold(form, source, left_out_at, known, pauses) if left_out_at or pauses else None
-    unread: Normalizer | None = None  # one of its own, or what is read would count as a copy of what was not
+    unread: Normalizer | None = None  # separate, or sent lines would count as copies of lines that are not sent
     for line in lines:
         if normalize is None:
             normalize = form.normalizer(line.reading, flow.frame)
@@ -291,7 +292,7 @@ def _judged(
             continue
         is_refused = judge is not None and not judge.takes(line)
         if is_refused or (retold is not None and retold.tells(line)):
-            # A password that was told where nothing is read may be used where the session goes on.
+            # A password given in a line that is not sent may turn up later in the session, in lines that are.
             unread = unread or form.normalizer(line.reading, flow.frame)
             _show(line, unread, flow)
             yield line, Skip((reasons.LINE_OF_A_PROJECT if is_refused else reasons.LINE_OF_A_TIME).name)
@@ -300,12 +301,12 @@ def _judged(
 
 
 def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
-    """Shows the redactor the last events before a committed offset, once for each source and process: the call whose
-    answer comes next may be among them. A process remembers the rest itself; what is further back is forgotten."""
+    """Shows the redactor the last events before the committed offset, once per source and process: the next line may
+    be the answer to a call among them. After that, the redactor remembers by itself; anything earlier is forgotten."""
     entry = flow.state.entries.get(source.key)
     if not flow.redactor.is_new(source.key) or not entry or source.kind.is_document or flow.capture.level != "content":
         return
-    with contextlib.suppress(SkipSource):  # whatever is wrong with the source, reading it says so
+    with contextlib.suppress(SkipSource):  # reading the source reports what is wrong with it
         normalize: Normalizer | None = None
         for line in tail.before(source, entry.position, form):
             normalize = normalize or form.normalizer(line.reading, flow.frame)
@@ -313,16 +314,17 @@ def _recall(source: Source, form: AgentFormat, flow: Flow) -> None:
 
 
 def _show(line: Line, normalize: Normalizer, flow: Flow) -> None:
-    """Shows the redactor a line that is not sent, for what it tells about later ones; nothing where no words are."""
+    """Shows the redactor a line that is not sent, because it may reveal secrets that later lines repeat. The metadata
+    level sends no text, so it does not need this."""
     if line.record is not None and flow.capture.level != METADATA:
-        with contextlib.suppress(Exception):  # one record that is not understood tells nothing
+        with contextlib.suppress(Exception):  # there is nothing to learn from a record that is not understood
             made = normalize(line)
             if not isinstance(made, Skip):
                 flow.redactor.event(made)
 
 
 def _lines(source: Source, form: AgentFormat, flow: Flow) -> Iterator[Line | End]:
-    """The lines of a source, or of the file held in its place if it has vanished since it was found."""
+    """The lines of a source, or of its held file if the source has vanished since it was found."""
     entry = flow.state.entries.get(source.key)
     read, position = document.read if source.kind.is_document else tail.read, entry.position if entry else None
     try:
@@ -339,7 +341,7 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
         return way.to_quarantine(line)
     try:
         made = normalize(line)
-    except MemoryError:  # not the record's fault: it is read again when there is room
+    except MemoryError:  # not the record's fault: read it again when there is memory
         raise
     except Exception as error:  # noqa: BLE001 - one record must not stop the pass: it is quarantined and counted
         log.error(
@@ -355,7 +357,8 @@ def _outcome(line: Line, normalize: Normalizer, form: AgentFormat, flow: Flow, w
 
 
 def _note_writer(writer: dict[str, Any], flow: Flow) -> None:
-    """Remembers few and short ones only: a transcript may say anything, and this lasts as long as the agent."""
+    """Notes the program and version, within bounds: a transcript may claim anything, and the set lives as long as the
+    agent."""
     version = writer.get("version", "")
     if version and len(version) <= LONGEST_VERSION and len(flow.writers) < MOST_WRITERS:
         flow.writers.add((writer["name"], version))

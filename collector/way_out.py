@@ -1,7 +1,7 @@
-"""The way out: the parts that an event passes through when it leaves, from the redactor to the connection.
+"""The way out: the parts that an event passes through as it leaves, from the redactor to the connection.
 
-In: settings. Out: those parts, to use inside a `with` block. They are apart from the others because a scan that finds
-nothing new needs none of them: assembly.py imports this when there is an event, and with it half of all modules.
+In: settings. Out: those parts, for use inside a `with` block. They live apart from the rest because a scan that finds
+nothing new needs none of them: assembly.py imports this module, and with it half of all modules, only for an event.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from collector.redact import Options, Redactor, names_of, seal, to_quarantine
 from collector.settings import Settings
 from collector.store.limits import Keeping
 
-_one_at_a_time = threading.Lock()  # several sinks start at once: the first compiles the rules, the others find them
+_one_at_a_time = threading.Lock()  # when several sinks start at once, one compiles the rules and the rest reuse them
 
 
 @dataclass(slots=True)
@@ -52,11 +52,11 @@ class WayOut:
         shapes: Mapping[str, re.Pattern[str]] | None = None,
         reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> Sealed:
-        """An event as it leaves: redacted, reduced to what may leave, cut to size, and serialized."""
+        """Redacts an event, reduces it to what may leave, cuts it to size, and serializes it."""
         return seal(event, self.redactor, self.max_event_bytes, shapes, reduced)
 
     def to_quarantine(self, line: Line) -> Quarantined:
-        """A line that could not be understood, redacted."""
+        """Redacts a line that could not be understood, for the quarantine."""
         return to_quarantine(line, self.redactor)
 
 
@@ -70,7 +70,7 @@ def opened(
     observer: Observer = UNOBSERVED,
     uniform: Uniform = random.uniform,
 ) -> Iterator[WayOut]:
-    """The way out that these settings describe; `key` is the installation's."""
+    """Opens the way out that these settings describe; `key` is the installation's."""
     redactor = make_redactor(settings, key, observer.preparing)
     policy, timeout = policy_of(settings, uniform=uniform), settings.run.shutdown_timeout
     standstill = before_each_request_of_a_pass(settings)
@@ -85,7 +85,7 @@ def opened(
 
 
 def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] = UNOBSERVED.preparing) -> Redactor:
-    """The redactor with the rules in force; a fleet's key takes the place of the installation's."""
+    """Builds the redactor with the rules in force. A fleet's key, if configured, replaces the installation's."""
     chosen = settings.redaction
     with _one_at_a_time:
         return Redactor(
@@ -105,15 +105,15 @@ def make_redactor(settings: Settings, key: bytes, preparing: Callable[[], None] 
 
 
 def _names_here(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """What this machine is called, and whoever commits on it."""
+    """The name of this machine, and the name and address of its git user."""
     person, address = configuration.git_identity(configuration.home())
     return names_of(settings.host_name, person, address)
 
 
 def limits_of(settings: Settings, most: int | None = None) -> BatchLimits:
-    """How large a batch may be, for a sink that takes so many bytes at most."""
-    # With fewer transactions, fewer pages of the store are written again and again: 4 % of the CPU of a scan into it.
-    # Other sinks have up to four times as much in flight.
+    """The limits on the size of a batch, for a sink that accepts at most `most` bytes."""
+    # Larger batches mean fewer transactions, so the embedded store rewrites fewer pages: this saves 4 % of the CPU of a
+    # scan into it. Other sinks have up to four times as much in flight.
     times = 2 if SINKS[settings.sink_type].is_here else 1
     batch = settings.batch
     return BatchLimits(times * batch.max_events, lesser(times * batch.max_bytes, most), batch.linger)
@@ -125,9 +125,9 @@ def policy_of(
     may_halt: bool = True,
     uniform: Uniform = random.uniform,
 ) -> Policy:
-    """How hard to try."""
-    # Reading waits while the embedded store works. Both run in this interpreter: side by side they get nothing done
-    # sooner, and hand each other its lock at every row, which was a fifth of the CPU of a scan.
+    """The retry policy: how often, how long, and with how many requests in flight."""
+    # Reading waits while the embedded store works. Both share this interpreter, so overlapping them finishes no sooner,
+    # and passing the GIL back and forth at every row cost a fifth of the CPU of a scan.
     return Policy(
         settings.retry,
         max_wait=settings.retry.max_wait,
@@ -145,7 +145,7 @@ def open_channel(
     is_dry_run: bool = False,
     standstill: Callable[[], object] | None = None,
 ) -> Iterator[Channel]:
-    """The channel to the sink that these settings describe."""
+    """Opens the channel to the sink that these settings describe."""
     chosen = SINKS[settings.sink_type]
     sink = chosen.sink(settings)
     with _transport(settings, chosen, is_dry_run=is_dry_run) as transport:
@@ -160,22 +160,22 @@ def open_channel(
 
 
 def lesser(configured: int, limit: int | None) -> int:
-    """The configured size, or the receiver's limit where that is smaller."""
+    """The configured size, or the receiver's limit if that is smaller."""
     return configured if limit is None else min(configured, limit)
 
 
 @contextlib.contextmanager
 def _transport(settings: Settings, chosen: SinkType[Any], *, is_dry_run: bool) -> Iterator[Transport]:
-    """The transport: over the network, to the embedded store, or to nowhere at all."""
+    """Opens the transport: over the network, to the embedded store, or to nowhere at all."""
     with contextlib.ExitStack() as stack:
         if is_dry_run:
             transport = transport_to_nowhere(settings.sink)
         elif chosen.place is not None:
-            from collector.store import inside  # here: a sink elsewhere does without a database
+            from collector.store import inside  # imported here: remote sinks need no database
 
             keeping = Keeping(settings.store.prices, settings.store.retention_days)
             store = stack.enter_context(inside.opened(chosen.place(settings), keeping))
-            # Nothing is gained by packing what this process unpacks again.
+            # Compressing gains nothing when this same process would decompress.
             unpacked = settings.sink.model_copy(update={"compression": "none"})
             transport = Transport(unpacked, inside.URL, None, store)
         else:

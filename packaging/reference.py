@@ -110,8 +110,8 @@ def _roff(text: str) -> str:
 
 PAGE_HEAD = """# Commands
 
-What `collector help COMMAND` says, for all commands. Every command takes `-h`; `-v` and `-q` may stand before the
-command as well. stdout is data, stderr is logs. The exit codes are in [configuration.md](configuration.md).
+The output of `collector help COMMAND` for every command. All commands accept `-h`; `-v` and `-q` may also come before
+the command. stdout is data, stderr is logs. Exit codes are listed in [configuration.md](configuration.md#exit-codes).
 
 <!-- made by: python packaging/reference.py page > docs/commands.md -->
 """

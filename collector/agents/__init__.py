@@ -1,1 +1,1 @@
-"""The agents whose files are read: a package for each; the rest of the house knows none of them."""
+"""The coding agents whose files we read, one package each. No other room knows any of them."""

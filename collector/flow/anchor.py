@@ -1,8 +1,8 @@
-"""An anchor: what the records before a place say, for those after it that say too little about themselves.
+"""An anchor: what the records before an offset contribute to later ones that say too little about themselves.
 
-A record without a uuid is told from its equals by the nearest record before it that has one, and by how many records
-came since. A record without a time takes that of a record before it. Both must be known wherever reading begins, so an
-anchor travels with every line, as its offset does, and is kept with the position.
+A record without a uuid is told apart from identical ones by the nearest earlier record that has one, and by how many
+records came since. A record without a time takes that of an earlier record. Both must be known wherever reading begins,
+so an anchor travels with every line, as its offset does, and is kept with the position.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Anchor(NamedTuple):
     """`uuid` is that of the nearest record that has one, and `since` counts the records after it; before the first
     such record, `since` counts from the head of the file. `time` is the newest time so far, as it was written.
 
-    `mark` is the digest of the uuid, in an anchor that was kept: no word of a record gets into the state (promise 5).
+    In an anchor loaded from the state, `mark` is the digest of the uuid: no text of a record enters the state
+    (promise 5).
     """
 
     uuid: str = ""
@@ -37,24 +38,24 @@ HEAD = Anchor()
 
 
 def has_uuid(record: Mapping[str, Any]) -> bool:
-    """Whether a record, or the event that it became, is named by a uuid."""
+    """Whether a record, or the event it became, has a usable uuid."""
     uuid = record.get("uuid")
     return type(uuid) is str and 0 < len(uuid) <= MAX_UUID
 
 
 def mark_of(anchor: Anchor) -> str:
-    """What stands for the uuid; empty before the first record that has one."""
+    """The digest of the uuid; empty before the first record that has one."""
     return anchor.mark or (digest(anchor.uuid.encode("utf-8", "surrogatepass")) if anchor.uuid else "")
 
 
 def kept(anchor: Anchor) -> str:
-    """The anchor as it is kept with a position."""
+    """The anchor as text, to be kept with a position."""
     time = anchor.time if _time.fullmatch(anchor.time) else ""
     return f"{anchor.since} {mark_of(anchor) or NO_MARK} {time}"
 
 
 def from_kept(text: str) -> Anchor | None:
-    """The anchor that was kept; None where there is none, as with a position that an earlier version wrote."""
+    """Parses a kept anchor; None if there is none, as in positions that earlier versions wrote."""
     match = _written.fullmatch(text)
     if match is None:
         return None

@@ -16,7 +16,7 @@ class Batch:
 
     events: list[Sealed] = field(default_factory=list)
     places: list[tuple[str, int]] = field(default_factory=list)  # (source key, line offset) of each event
-    # source key -> the last item that may move its offset; after a source's end its position, which holds no bytes
+    # source key -> the last item that may move its offset, or after a source's End the position, which holds no bytes
     ends: dict[str, Line | Position] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)  # source key -> its lines, if all events are accepted
     quarantined: list[Quarantined] = field(default_factory=list)

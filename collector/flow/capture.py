@@ -1,10 +1,10 @@
-"""Capture: what a person lets leave. Takes everything else out of an event: at the level metadata before redaction,
-with a switch off after it, because what stays here may tell which words are secrets.
+"""Capture: removes from an event everything that a person has not allowed to leave. At the level metadata this happens
+before redaction; with a switch off it happens after, because the removed text may tell redaction what is a secret.
 
-In: an event, its agent's vocabulary, and the level with its switches. Out: the event without what must stay, how much
-that was (`omitted`, in characters), and a word on it (`left_out`). Invariant: where words may not leave, only what a
-table names stays: ids and words by their shape or their list, names as pseudonyms. docs/privacy.md is made from the
-table (fields.py).
+In: an event, its agent's vocabulary, and the level with its switches. Out: the event without what must stay here, how
+much that was (`omitted`, in characters), and why (`left_out`). Invariant: where text may not leave, only what a table
+allows is kept: ids by their shape, words by a list, names as pseudonyms. docs/privacy.md is generated from the table
+(fields.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERSION = re.compile(r"\d{1,4}(?:\.\d{1,6}){1,3}(?:-[a-z]{1,5}\.?\d{0,4})?")
 WHOLE_PATH = re.compile(r"file://\S+|(?:~[\w.-]{0,64}|[A-Za-z]:)[\\/]\S+|/[^\s/]+/\S*|\\\\[^\s\\]+\\\S*")
 MCP = re.compile(r"mcp__(.+?)__(.+)", re.DOTALL)
 DEEPEST = 4
-# What normalizing calls the parts that it leaves out; any other name in `omitted` may be somebody's.
+# The names that normalizing gives to parts it leaves out; any other name in `omitted` may be somebody's text.
 OMITTED = frozenset(
     {
         *("account", "added_lines", "binary", "copies", "file_contents", "file_paths", "patch", "preview", "progress"),
@@ -37,7 +37,7 @@ OMITTED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """The level, the switches that are off, whether names become pseudonyms or go, and the key for those.
+    """The level, the switches that are off, whether names become pseudonyms or are removed, and the key for pseudonyms.
     `is_whole`: everything may leave."""
 
     level: str = "content"
@@ -51,12 +51,12 @@ class Capture:
 
     @property
     def left_out(self) -> list[str]:
-        """What events say of it."""
+        """What events carry as `left_out`."""
         return [METADATA] if self.level == METADATA else [name for name in SWITCHES if name in self.off]
 
 
 def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
-    """What may leave of an event. Doing it twice changes nothing more."""
+    """The event reduced to what may leave. Idempotent."""
     if capture.is_whole or METADATA in event.get("left_out", []):
         return event
     before = event.get("left_out", [])
@@ -73,8 +73,9 @@ def captured(event: Record, vocabulary: Vocabulary, capture: Capture) -> Record:
 def in_turn(
     event: Record, vocabulary: Vocabulary, capture: Capture
 ) -> tuple[Record, Callable[[Record], Record] | None]:
-    """What redaction is shown of an event, and what takes out the rest after it; None where nothing is left to do.
-    What a switch keeps here may tell which words are secrets; at the level metadata no words are left to redact."""
+    """The event to redact, and the function that reduces it afterwards, or None if nothing remains to be removed. What
+    a switch removes must still be seen by redaction, as it may tell which words are secrets. At the level metadata,
+    everything is removed first, because no text is left to redact."""
     if capture.is_whole:
         return event, None
     if capture.level == METADATA:
@@ -83,7 +84,7 @@ def in_turn(
 
 
 def captured_sender(event: Record, capture: Capture) -> Record:
-    """The same for what collector itself says: figures and no words, but the names of the machine and the account."""
+    """The same for collector's own events, whose only words are the names of the machine and the account."""
     if capture.level != METADATA:
         return event
     look = _Look(Vocabulary(), capture, "heartbeat", {}, is_again=False, is_answer=False)
@@ -96,7 +97,7 @@ def captured_sender(event: Record, capture: Capture) -> Record:
 
 
 def is_answer(event: Record, vocabulary: Vocabulary) -> bool:
-    """Whether what a tool gave back is what a person said to it: an answer to a question, or why it may not run."""
+    """Whether a tool's result is really a person's reply: an answer to a question, or why the tool may not run."""
     tool, blocks = event.get("tool"), event.get("blocks")
     if event.get("kind") != "tool_result" or type(tool) is not dict:
         return False
@@ -106,8 +107,8 @@ def is_answer(event: Record, vocabulary: Vocabulary) -> bool:
 
 
 def without_paths(value: Any, paths: frozenset[str], depth: int = 0) -> Any:
-    """A value of any shape without what stands under keys that are for paths, and without whatever is nothing but a
-    path: nobody knows the keys of all servers' tools."""
+    """Removes everything under keys that hold paths, and every value or key that is itself a path: the keys that tools
+    of arbitrary servers use cannot be known."""
     if type(value) is dict and depth < 32:
         kept = {key: part for key, part in value.items() if key not in paths and not is_path(key) and not is_path(part)}
         return {key: without_paths(part, paths, depth + 1) for key, part in kept.items()}
@@ -117,7 +118,7 @@ def without_paths(value: Any, paths: frozenset[str], depth: int = 0) -> Any:
 
 
 def is_path(value: Any) -> bool:
-    """Whether a value is one path from the root, a home or a drive on, and nothing else."""
+    """Whether a value is an absolute path (from the root, a home or a drive) and nothing else."""
     return type(value) is str and WHOLE_PATH.fullmatch(value) is not None
 
 
@@ -150,7 +151,7 @@ class _Look(NamedTuple):
         return kept
 
     def field(self, part: Any, path: str, block: str) -> Any:
-        """What stays of a field; None for nothing. What goes is counted."""
+        """What is kept of a field, or None. What is removed is counted."""
         field = FIELDS.get(path)
         if field is not None and field.action == "parts":
             return self.inner(part, path)
@@ -170,7 +171,7 @@ class _Look(NamedTuple):
         return None
 
     def block(self, block: Record) -> Record:
-        """What a block is and how large; its words where they may leave."""
+        """The type and size of a block, and its text if that may leave."""
         kept = self.parts(block, "blocks.", str(block.get("type", "")) or "unknown")
         kept.setdefault("type", "unknown")
         words = ("text", "input", "title", "blocks", "attributes")
@@ -202,7 +203,7 @@ class _Look(NamedTuple):
         if size > 0:
             self.sizes[name] = self.sizes.get(name, 0) + size
 
-    # What becomes of a value
+    # One method per action of the table
 
     def kept(self, part: Any, _kind: str, _path: str) -> Any:
         return part
@@ -211,7 +212,7 @@ class _Look(NamedTuple):
         return None
 
     def name(self, part: Any, kind: str, path: str) -> str | None:
-        """A pseudonym; what is one already stays."""
+        """A pseudonym. A value that already is one is kept."""
         if type(part) is not str or not part:
             return None
         if not self.capture.has_pseudonyms:
@@ -221,17 +222,17 @@ class _Look(NamedTuple):
         return pseudonym(kind, part, self.capture.key)
 
     def identifier(self, part: Any, _kind: str, path: str) -> str | None:
-        """An id by its shape; of any other, a pseudonym joins as well."""
+        """An id, if it has the shape of one. Otherwise a pseudonym, which serves for joins just as well."""
         if type(part) is str and self.vocabulary.id.fullmatch(part):
             return part
         return self.hashed(part, "id", path)
 
     def hashed(self, part: Any, kind: str, _path: str) -> str | None:
-        """A pseudonym of what names nothing of a person's as a rule, so it is no choice."""
+        """A pseudonym in any case: such values rarely name anything personal, so `has_pseudonyms` does not apply."""
         return pseudonym(kind, part, self.capture.key) if type(part) is str and part else None
 
     def word(self, part: Any, kind: str, path: str) -> str | None:
-        """A word of the program's own; any other becomes what its field says."""
+        """A word of the agent's own vocabulary. Any other becomes what the `kind` of its field says."""
         if type(part) is not str:
             return None
         if part in self.vocabulary.words:
@@ -254,7 +255,7 @@ class _Look(NamedTuple):
         return part if type(part) is str and VERSION.fullmatch(part) else None
 
     def tool(self, part: Any, _kind: str, path: str) -> str | None:
-        """A tool of the program's own; of a server's, pseudonyms of both; else a pseudonym."""
+        """The name of a built-in tool. For an MCP tool, pseudonyms of server and tool; otherwise a pseudonym."""
         if type(part) is not str:
             return None
         if part in self.vocabulary.tools:
@@ -266,7 +267,7 @@ class _Look(NamedTuple):
         return f"mcp__{server}__{tool}" if server and tool else "mcp"
 
     def counts(self, part: Any, _kind: str, _path: str) -> Record | None:
-        """Sizes by name; a name that nobody knows may be somebody's word."""
+        """Sizes by name. Unknown names become `other`, because they may be somebody's text."""
         if type(part) is not dict:
             return None
         known: Record = {}
@@ -297,7 +298,7 @@ class _Look(NamedTuple):
         return change(value, kind, path)
 
     def words(self, value: Any, depth: int) -> Any:
-        """A value reduced to numbers, flags and words of the vocabulary; None where nothing is left."""
+        """A value reduced to numbers, flags and words of the vocabulary; None if nothing is left."""
         kind = type(value)
         if kind is str:
             return value if self.is_word(value) else None

@@ -1,7 +1,7 @@
-"""The event: what one record becomes, field by field. The JSON Schema and docs/events.md are made from it.
+"""The event: what one record becomes, field by field. The JSON Schema and docs/events.md are generated from it.
 
-Nothing is validated against these types while events flow (a typed check costs more than all of normalize); the
-tests check every event they see against `json_schema()`. Adding a field is compatible; changing one is version 2.
+Events are not validated against these types at run time (a typed check costs more than all of normalize). Instead, the
+tests check every event they see against `json_schema()`. Adding a field is compatible; changing one means version 2.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ SIMPLE: dict[Any, dict[str, Any]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of exactly the events of this version."""
+    """The strict JSON Schema (draft 2020-12): exactly the events of this version."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,
@@ -304,14 +304,14 @@ def json_schema() -> dict[str, Any]:
 
 
 def open_schema() -> dict[str, Any]:
-    """The JSON Schema for receivers, also valid for what later versions add: new fields, new words of a vocabulary."""
+    """The JSON Schema for receivers. It also accepts what later versions may add: new fields and new enum values."""
     made: dict[str, Any] = opened(json_schema())
     made["properties"]["schema"] = {"const": SCHEMA, "description": made["properties"]["schema"]["description"]}
     return made
 
 
 def opened(part: Any) -> Any:
-    """A part of a schema with open objects, and words of today as examples."""
+    """Opens a part of a schema: objects accept new fields, and enum values become mere examples."""
     if type(part) is list:
         return [opened(inner) for inner in part]
     if type(part) is not dict:
@@ -325,7 +325,7 @@ def opened(part: Any) -> Any:
 
 
 def object_schema(definition: Any) -> dict[str, Any]:
-    """The schema of a TypedDict: closed, so that a new field is added here first."""
+    """The schema of a TypedDict. It is closed, so that every new field must be added here first."""
     hints = get_type_hints(definition, include_extras=True)
     return {
         "description": (definition.__doc__ or "").strip(),

@@ -1,8 +1,9 @@
-"""What becomes of each field of an event where words may not leave: one row a field; docs/privacy.md is made of them.
+"""What happens to each field of an event when text may not leave: one row per field. docs/privacy.md is generated from
+these rows.
 
-A row counts at the level `metadata`, and at the level `content` as soon as one of the switches that the field needs is
-off. Invariant: a field without a row is left out, so a new one gives nothing away by accident; a test compares the rows
-with the schema.
+A row applies at the level `metadata`, and at the level `content` if any switch that the field needs is off. Invariant:
+a field without a row is left out, so a new field gives nothing away by accident; a test compares the rows with the
+schema.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ Action = Literal["kept", "id", "word", "model", "tool", "name", "version", "coun
 
 
 class Field(NamedTuple):
-    """`needs` are switches, or BY_KIND or BY_BLOCK where the kind of the event or of the block decides; `kind` is what
-    a pseudonym begins with."""
+    """`needs` are switches, or BY_KIND or BY_BLOCK if the kind of the event or of the block decides. `kind` is the
+    prefix of the pseudonym."""
 
     action: Action
     needs: tuple[str, ...] = ()
@@ -115,16 +116,16 @@ FIELDS: dict[str, Field] = {
     "truncated": OUT,
 }
 
-# Always there, so with names left out the kind stands in their place.
+# Required fields: when names are left out, they contain their kind instead.
 NEEDED = frozenset({"host.name", "source.path"})
 
-# What an event of each kind may hold, so which switches its words need. A kind that is not here needs all.
+# The switches that the text of an event needs, by what its kind may contain. A kind that is not listed needs all.
 _SAID = ("prompts", "answers")
 _DONE = ("tool_input", "tool_output")
 KINDS_NEED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("user_prompt", "prompt_history", "last_prompt"), ("prompts",)),
     **dict.fromkeys(("assistant_response", "tool_call", "api_error"), ("answers",)),
-    # What tools answered stands in blocks; beside them is what a person typed meanwhile, or what a fork is to do.
+    # The tools' answers are in blocks; the text beside them is what a person typed meanwhile, or a fork's instructions.
     "tool_result": ("prompts", *_DONE),
     "local_command": ("prompts", "tool_output"),
     "hook": _DONE,
@@ -132,14 +133,14 @@ KINDS_NEED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("summary", "compaction", "user_context", "session_index", "workflow", "session"), (*_SAID, *_DONE)
     ),
-    # Commands and agents that end in the background wait in the queue, too, with what they answered.
+    # Background commands and agents that have ended wait in the queue too, with their answers.
     **dict.fromkeys(("api_request", "attachment", "system", "turn", "queue"), (*_SAID, *_DONE)),
     "file_snapshot": ("file_paths",),
     "file_change": (*_DONE, "file_paths"),
-    "link": ("answers", "tool_input"),  # what the model called a page that it made
+    "link": ("answers", "tool_input"),  # the title the model gave to a page it made
     **dict.fromkeys(("mode", "session_cost", "stats", "progress", "heartbeat", "canary"), ()),
 }
-# The same for the blocks of a message; a block of another type needs what its event needs.
+# The same for the blocks of a message. A block of any other type needs what its event needs.
 BLOCKS_NEED: dict[str, tuple[str, ...]] = {
     "thinking": ("thinking",),
     "redacted_thinking": ("thinking",),
@@ -150,10 +151,10 @@ BLOCKS_NEED: dict[str, tuple[str, ...]] = {
 
 
 def needs_of_kind(kind: str) -> tuple[str, ...]:
-    """The switches that the words of an event of this kind need."""
+    """The switches that the text of an event of this kind needs."""
     return KINDS_NEED.get(kind, SWITCHES)
 
 
 def needs_of_block(block: str, kind: str) -> tuple[str, ...]:
-    """The switches that the words of a block need, in an event of this kind."""
+    """The switches that the text of a block needs, in an event of this kind."""
     return BLOCKS_NEED.get(block, needs_of_kind(kind))

@@ -1,4 +1,4 @@
-"""The frame of an event: what all events of this installation share, and all events of one source."""
+"""The frame of an event: the fields shared by all events of this installation, and those shared by one source."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
 class Frame(NamedTuple):
-    """Who sends: the machine, the account and the installation on it, and what a person calls them; whether somebody
-    opted in to naming accounts of providers; and the key of what must not be tried out."""
+    """The sender: the machine, the user account, the installation, and the labels a person gave them. `names_accounts`
+    says whether somebody opted in to naming provider accounts; `key` is for hashes that must not be guessable."""
 
     host: dict[str, str]
     user: str
@@ -25,7 +25,7 @@ class Frame(NamedTuple):
     key: bytes = b""
 
     def sender(self) -> dict[str, Any]:
-        """The fields that every event of this installation has; those that say nothing are absent."""
+        """The fields that every event of this installation has. Empty ones are absent."""
         made = {
             "host": self.host,
             "installation_id": self.installation_id,
@@ -35,7 +35,7 @@ class Frame(NamedTuple):
         return {name: value for name, value in made.items() if value}
 
     def envelope(self, source: Source) -> dict[str, Any]:
-        """An event of this source that says nothing yet: every field that is known without a record."""
+        """A blank event of this source, with every field that is known without a record."""
         made = {
             "id": "",
             "schema": SCHEMA,
@@ -57,6 +57,6 @@ class Frame(NamedTuple):
 
 
 def provenance(line: Line) -> dict[str, Any]:
-    """Where a line was read; for an entry of a whole document, its number and the document's size."""
+    """Where a line was read. For an entry of a whole document: its number, and the document's size."""
     length = line.end - line.offset if line.is_safe else line.end
     return {"path": line.reading.source.key, "offset": line.offset, "length": length}

@@ -1,4 +1,4 @@
-"""The leaves of a JSON value of any shape, and how much text they hold."""
+"""The leaves of a JSON value of any shape, and how much text they contain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SCALARS = frozenset({int, float, bool, type(None)})
 
 
 def leaves(value: Any) -> list[Any]:
-    """Every key and every value that holds nothing else, in order, however deep."""
+    """Every key and every scalar value, in order, at any depth."""
     found: list[Any] = []
     waiting = [value]
     while waiting:
@@ -24,7 +24,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def size_of(value: Any) -> int:
-    """Characters of text in a value of any shape, names of keys not counted."""
+    """The number of characters of text in a value of any shape, not counting keys."""
     if type(value) is str:
         return len(value)
     size = 0

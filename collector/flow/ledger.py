@@ -1,4 +1,4 @@
-"""The ledger: what became of every line and every file of a pass. It balances, or something is wrong (promise 2)."""
+"""The ledger: what became of every line and every file in a pass. It balances, or something is wrong (promise 2)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from collector.flow.counts import Counts, add_counts
 from collector.flow.receipt import Receipt
 
-MOST_NAMED = 100  # files and directories; a broken mount has them all
+MOST_NAMED = 100  # files and directories; after a failed mount it could be all of them
 
 
 def sums(ledgers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The ledgers of several sinks in one: numbers add up, as each sink is sent a line of its own."""
+    """Combines the ledgers of several sinks. Numbers add up, because each sink is sent its own copy of every line."""
     total: dict[str, Any] = {}
     for ledger in ledgers:
         for name, value in ledger.items():
@@ -26,7 +26,7 @@ def sums(ledgers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Ledger:
-    """The sums of one pass. A line counts once it is committed; until then it is lag."""
+    """The totals of one pass. A line counts once it is committed; until then it is lag."""
 
     seen: int = 0
     read: int = 0
@@ -47,7 +47,7 @@ class Ledger:
         self.read += 1
 
     def leave_files(self, files: int) -> None:
-        """Counts files that have not changed, and so are not opened."""
+        """Counts files that are not opened because they have not changed."""
         self.seen += files
         self.unchanged += files
 
@@ -57,12 +57,12 @@ class Ledger:
         self.skipped_files[reason] = self.skipped_files.get(reason, 0) + files
 
     def name(self, path: str, reason: str) -> None:
-        """Says which file or directory is left behind, and why; the count says how many if there are very many."""
+        """Names a file or directory that is left behind, and why. Beyond MOST_NAMED they are only counted."""
         if len(self.not_read) < MOST_NAMED:
             self.not_read[path] = reason
 
     def take(self, receipt: Receipt) -> None:
-        """Counts what a receipt settled: lines as the batch says, and what the sink refused as quarantined."""
+        """Counts what a receipt settled: the lines of its batch, with events that the sink refused as quarantined."""
         batch = receipt.batch
         refused = {thing.id for thing in receipt.refused}
         for key, counts in batch.counts.items():

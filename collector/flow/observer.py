@@ -1,6 +1,6 @@
-"""Observer: how a pass tells others how it is getting on. The parts get one when they are assembled.
+"""Observer: how a pass reports its progress. The parts get one when they are assembled.
 
-All methods are called in the thread that runs the pass. So an observer needs no lock, and one that raises ends it.
+All methods are called in the thread that runs the pass. So an observer needs no lock, and if one raises, the pass ends.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from collector.flow.ledger import Ledger
 
 
 class Observer(Protocol):
-    """Told of a pass while it is under way."""
+    """Receives progress while a pass is under way."""
 
     def alive(self) -> None:
-        """The pass is working: called between sources, and during whatever takes long without producing a receipt."""
+        """The pass is working: called between sources, and during long steps that produce no receipt."""
 
     def preparing(self) -> None:
-        """The rules of redaction are being compiled, which takes seconds; they are kept for the next start."""
+        """The redaction rules are being compiled, which takes seconds; the result is cached for the next start."""
 
     def waiting(self) -> None:
         """Nothing can be done until the sink answers: called every half second until it does."""
 
     def failing(self, tries: int, seconds_left: float) -> None:
-        """What it waits for has failed so many times in a row, and is given up in so many seconds: called with it."""
+        """Called along with `waiting` while requests fail: `tries` in a row so far, giving up in `seconds_left`."""
 
     def receipt(self, ledger: Ledger) -> None:
         """A receipt was committed; the ledger includes it."""
 
 
 class Unobserved:
-    """Nobody wants to know."""
+    """An observer that ignores everything."""
 
     def alive(self) -> None:
         """Says nothing."""

@@ -1,7 +1,7 @@
 """Reasons: why something was not sent, and what that means for exit codes and for later passes.
 
-One row for each reason. A module that skips or quarantines something names a row; the ledger, the state, the quarantine
-and `scan --json` carry its name. The tables in docs/troubleshooting.md and docs/events.md are made from these rows.
+One row per reason. A module that skips or quarantines something refers to a row; the ledger, the state, the quarantine
+and `scan --json` carry its name. The tables in docs/troubleshooting.md and docs/events.md are generated from them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 
 
 class Reason(NamedTuple):
-    """One row. `…` in a name stands for what differs from case to case, such as the sink's own words.
+    """One row. `…` in a name stands for details that vary, such as the sink's own words.
 
-    `is_left`: something that should have been sent was not, so `scan` exits with 3. `until_changed`: it is not looked
-    at again before the file changes; otherwise every pass looks.
+    `is_left`: something that should have been sent was not, so `scan` exits with 3. `until_changed`: not examined again
+    until the file changes; otherwise every pass tries again.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Reason(NamedTuple):
 
 
 def _skipped_line(name: str, meaning: str) -> Reason:
-    """Its offset has moved on, so no pass meets it again."""
+    """The offset moves past it, so no later pass sees it again."""
     return Reason(name, "line", meaning, until_changed=True)
 
 
@@ -36,7 +36,7 @@ def _quarantined(name: str, of: Literal["line", "event"], meaning: str) -> Reaso
     return Reason(name, of, meaning, is_left=True, until_changed=True)
 
 
-# Skipped files: for what shows before they are opened, while they are opened and read, or in what they hold.
+# Skipped files: because of what shows before they are opened, while they are opened and read, or in their content.
 EMPTY = Reason("empty", "file", "It holds no bytes yet.")
 PROJECT = Reason("project", "file", "It belongs to a project outside the filter, or may.")
 OUTSIDE_ROOT = Reason("outside_root", "file", "A symbolic link leads out of the root, or in a circle.")

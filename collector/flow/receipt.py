@@ -1,4 +1,4 @@
-"""A receipt: what a sink acknowledged, and the only thing that moves an offset."""
+"""A receipt: what a sink acknowledged. Once a pass is reading, only receipts move offsets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collector.flow.outcome import Quarantined
 
 
 class Receipt(NamedTuple):
-    """A batch whose fate is known: acknowledged, except for the events the sink refused."""
+    """A settled batch: acknowledged, except for the events that the sink refused."""
 
     batch: Batch
     refused: list[Quarantined]

@@ -1,4 +1,4 @@
-"""A selection: what a pass reads, and what the look at the files means for what is remembered of them.
+"""A selection: the sources that a pass reads, and how the state's entries change, given the files that were found.
 
 Plain values: `collector.reading.select` makes one without changing anything. Then the committer's `apply` makes the
 only change that comes before reading.
@@ -15,8 +15,8 @@ class Selection(NamedTuple):
     """`read` are the sources to open, P0 before P3, newest first; all others are only counted.
 
     The rest concerns the state's entries, by key. `starts`: read from this position on. `moved` (old key -> new key):
-    the file moved, and its entry goes with it. `missing_since`: the file has been out of sight since then (0: it is
-    back). `forgotten`: it has been out of sight for too long.
+    the file moved, and its entry goes with it. `missing_since`: the file has been missing since then (0: it is back).
+    `forgotten`: it has been missing for too long.
     """
 
     read: list[Source]

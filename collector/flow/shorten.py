@@ -1,9 +1,9 @@
-"""Makes an event fit: serializes it and, where it is too long, cuts the largest strings first.
+"""Makes an event fit: serializes it and, if it is too long, cuts the largest strings first.
 
-In: an event, and the size it may have. Out: JSON that always fits. A cut falls on a character boundary and never inside
-a redaction marker. The rest says how long it was (`…[cut: 123456 bytes]`), and `truncated` notes the original size of
-each field (promise 6). Where cutting strings is not enough, whole fields go, the largest first and the event's identity
-last.
+In: an event, and its maximum size. Out: JSON that always fits. A cut falls on a character boundary and never inside a
+redaction marker. What remains says how long it was (`…[cut: 123456 bytes]`), and `truncated` notes the original size of
+each field (promise 6). If cutting strings is not enough, whole fields are dropped, the largest first and the event's
+identity last.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-SHORTEST_CUT = 256  # the least that is kept of a string
+SHORTEST_CUT = 256  # no string is cut to less than this
 MOST_NOTES = 50
-GIANT = 2  # times the size that the whole event may have
+GIANT = 2  # times the maximum size of the whole event
 NUL_IN_JSON = b"\\u0000"
 _ROUNDS = 8
 _OPENING = "[REDACTED:"
@@ -23,20 +23,20 @@ _LONGEST_MARKER = 100
 _big = 1 << 63
 _surrogate = re.compile("[\ud800-\udfff]")
 
-# Given up last, `id` last of all: without them nobody knows what the rest belongs to.
+# Dropped last, `id` last of all: without these, nobody could tell what the rest belongs to.
 IDENTITY = ("id", "schema", "kind", "time", "session_id", "message_id", "usage", "model", "source")
 
 
 def fit(event: dict[str, Any], max_bytes: int) -> bytes:
     """The event as JSON of at most `max_bytes` bytes, without any character that stores refuse."""
-    try:  # asked of every event, so of the length of its line, and in the cheapest way
+    try:  # this runs for every event, so go by the length of its line, in the cheapest way
         may_hold_a_giant = event["source"]["length"] > GIANT * max_bytes
     except (KeyError, TypeError):
         may_hold_a_giant = False
     if may_hold_a_giant:
         _cut_giants(event, max_bytes)
     body = dump(event)
-    # From the end: that takes two thirds of the 0.35 us for a kilobyte that `in` takes.
+    # Search from the end: `in` takes 0.35 us per kilobyte, `rfind` two thirds of that.
     if body.rfind(NUL_IN_JSON) >= 0 and _replace_nul(event):
         body = dump(event)
     if len(body) <= max_bytes:
@@ -51,8 +51,8 @@ def fit(event: dict[str, Any], max_bytes: int) -> bytes:
 
 
 def _replace_nul(event: dict[str, Any]) -> int:
-    """Puts U+FFFD in the place of every U+0000, in keys too, and notes how many there were. PostgreSQL, Redshift and
-    whatever reads C strings refuse that character, or cut the text there; all others are taken everywhere."""
+    """Replaces every U+0000 with U+FFFD, in keys too, and notes how many there were. PostgreSQL, Redshift and anything
+    that reads C strings refuse that character, or cut the text there; every other character is accepted everywhere."""
     count = 0
     nodes: list[Any] = [event]
     for node in nodes:
@@ -79,14 +79,14 @@ def _replace_nul(event: dict[str, Any]) -> int:
 def dump(event: Any) -> bytes:
     """Any event as JSON, even what JSON or orjson cannot express: lone surrogates, huge integers, deep nesting."""
     try:
-        # A copy, because orjson leaves its buffer as it grew: 3 kB of JSON lie in 32 kB (measured, orjson 3.13).
+        # Slicing copies, because orjson does not shrink its buffer: 3 kB of JSON occupy 32 kB (measured, orjson 3.13).
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)[:-1]
     except (TypeError, ValueError, RecursionError):
         return orjson.dumps(_dumpable(event, 200))
 
 
 def _dumpable(value: Any, depth: int) -> Any:
-    """A copy that orjson takes: surrogates become U+FFFD, integers beyond 64 bits and deep nesting become text."""
+    """A copy that orjson accepts: surrogates become U+FFFD, integers beyond 64 bits and deep nesting become text."""
     if isinstance(value, str):
         return _surrogate.sub("\ufffd", value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -101,7 +101,7 @@ def _dumpable(value: Any, depth: int) -> Any:
 
 
 def _strings(event: dict[str, Any]) -> list[tuple[int, str, Any, Any]]:
-    """Every string value with its size in bytes, its path and its place."""
+    """Every string value: its size in bytes, its path, and the container and key that hold it."""
     found: list[tuple[int, str, Any, Any]] = []
     nodes: list[tuple[Any, str]] = [(event, "")]
     for node, path in nodes:
@@ -115,8 +115,8 @@ def _strings(event: dict[str, Any]) -> list[tuple[int, str, Any, Any]]:
 
 
 def _cut_giants(event: dict[str, Any], max_bytes: int) -> None:
-    """Cuts strings that are longer than the whole event may be, before orjson sees them: it reserves eight times the
-    size of a string before writing it, and crashes the process if it does not get that (orjson 3.13)."""
+    """Cuts strings over GIANT times the maximum event size before orjson sees them: it reserves eight times the size of
+    a string before writing it, and crashes the process if that fails (orjson 3.13)."""
     nodes: list[tuple[Any, str]] = [(event, "")]
     for node, path in nodes:
         for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
@@ -129,7 +129,7 @@ def _cut_giants(event: dict[str, Any], max_bytes: int) -> None:
 
 
 def _cut_strings(event: dict[str, Any], excess: int) -> bool:
-    """Cuts the largest strings down to one common size, to save `excess` bytes; False when none is left to cut."""
+    """Cuts the largest strings down to one common size, to save `excess` bytes; False if none is left to cut."""
     strings = [found for found in _strings(event) if found[0] > SHORTEST_CUT and found[1] not in IDENTITY]
     if not strings:
         return False
@@ -139,7 +139,7 @@ def _cut_strings(event: dict[str, Any], excess: int) -> bool:
         if size <= keep:
             break
         text = node[key]
-        if not isinstance(text, str):  # an earlier note has replaced it: a record may hold anything there
+        if not isinstance(text, str):  # replaced by a note just now: a record may contain anything under `truncated`
             continue
         original = len(text.encode("utf-8", "replace"))
         node[key] = shortened(text, keep, max(original, _noted(event.get("truncated"), path)))
@@ -159,7 +159,7 @@ def _common_size(sizes: list[int], excess: int) -> int:
 
 
 def shortened(text: str, size: int, original: int = 0) -> str:
-    """The beginning of a text: at most `size` bytes as JSON, note included, and never ending inside a marker."""
+    """The beginning of a text: at most `size` bytes as JSON, including the note, and never ending inside a marker."""
     original = original or len(text.encode("utf-8", "replace"))
     note = f"\u2026[cut: {original} bytes]"
     room = max(0, size - len(note.encode()))
@@ -182,7 +182,7 @@ def _before_marker(text: str, end: int) -> int:
 
 
 def _noted(notes: Any, path: str) -> int:
-    """The size noted for a path; a record may hold anything under the name of the notes."""
+    """The size noted for a path. `notes` may have any shape: a record may contain anything under that name."""
     size = notes.get(path) if isinstance(notes, dict) else None
     return size if isinstance(size, int) else 0
 

@@ -1,7 +1,7 @@
-"""Which sink it is: offsets, held files and quarantined events belong to one, and each names it in the same words.
+"""The identity of a sink: offsets, held files and quarantined events belong to one, and all refer to it the same way.
 
-A type and an address say where events go; a query is no part of it, because it may hold a token. `formerly` are
-addresses that the same sink had before, as a person has said: what was kept under one of those is its own.
+A type and an address say where events go; the query is left out, because it may contain a token. `formerly` lists
+addresses that a person says the same sink had before: what was kept under one of those belongs to it too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class SinkIdentity(NamedTuple):
-    """A sink, as what is kept beside the state names it."""
+    """A sink, as the state and the files beside it refer to it."""
 
     type: str
     address: str
@@ -22,9 +22,9 @@ class SinkIdentity(NamedTuple):
         return f"{self.type} {self.address}".strip()
 
     def is_named(self, text: str) -> bool:
-        """Whether a name means this sink. What names none was kept before sinks were told apart."""
+        """Whether a name means this sink. An empty name dates from before sinks were told apart."""
         return text in ("", self.text) or text.partition(" ")[2] in self.formerly
 
 
 NO_SINK = SinkIdentity("", "")
-UNNAMED = "[sink]"  # what the one sink is called that has no name
+UNNAMED = "[sink]"  # the name of the one sink that has none

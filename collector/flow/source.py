@@ -11,8 +11,8 @@ LAST = 2**63 - 1  # nanoseconds since 1970: the year 2262
 
 
 class SourceKind(NamedTuple):
-    """What kind of file it is: the kind's name, its priority, and whether it is read whole, as one JSON document,
-    whenever it changes, or line by line from its offset."""
+    """The kind of a file: its name, its priority, and whether it is one JSON document that is read whole whenever it
+    changes, rather than line by line from its offset."""
 
     name: str
     priority: int
@@ -20,7 +20,7 @@ class SourceKind(NamedTuple):
 
 
 class Root(NamedTuple):
-    """One directory in which a coding agent keeps its files; the label is what events call it."""
+    """One directory in which a coding agent keeps its files; the label is its name in events."""
 
     path: str
     label: str
@@ -44,7 +44,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """The stamp of what `stat` saw. Times are bounded: some file systems give ones that no state file could hold."""
+    """The stamp of what `stat` saw. Times are clamped: some file systems report ones that no state file could hold."""
     mtime_ns = status.st_mtime_ns
     if not -LAST <= mtime_ns <= LAST:
         mtime_ns = LAST if mtime_ns > 0 else -LAST
@@ -52,7 +52,7 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 
 class Source(NamedTuple):
-    """One file to read, as discovery saw it. `path` opens it, `key` names it in the state, events and logs."""
+    """One file to read, as discovery saw it. `path` opens it; `key` names it in the state, in events and in logs."""
 
     root: Root
     path: str
@@ -74,7 +74,7 @@ class Position(NamedTuple):
 
     `head` and `tail` are digests of the first and the last FINGERPRINT_BYTES before the offset. `stamp` is set only if
     the source was read to its end, so a source without one is always opened again. `anchor` is what the records before
-    it leave for those after it; empty where an earlier version wrote the position.
+    it contribute to those after it; it is empty in positions that earlier versions wrote.
     """
 
     offset: int
@@ -85,7 +85,7 @@ class Position(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What is remembered of one source. `skip` is why the whole file is left alone while its stamp stays the same."""
+    """What is remembered about one source. `skip` says why the file is left alone while its stamp stays the same."""
 
     position: Position
     skip: str = ""
@@ -93,5 +93,5 @@ class Entry(NamedTuple):
 
 
 def digest(data: bytes) -> str:
-    """The fingerprint of a few bytes of a file: 16 hex digits."""
+    """The fingerprint of some bytes of a file: 16 hex digits."""
     return hashlib.blake2b(data, digest_size=8).hexdigest()

@@ -1,7 +1,7 @@
-"""The vocabulary of one coding agent: the words that its program writes itself, and so nobody has said.
+"""The vocabulary of one coding agent: the words that its program writes, rather than anybody who uses it.
 
-In: an agent's tables. Out: what may stay of a value when no text may leave. Invariant: what is not in a table is taken
-for something that a person, a model or a project said.
+In: an agent's tables. Out: what may be kept of a value when no text may leave. Invariant: anything not in a table is
+assumed to come from a person, a model or a project.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ NOTHING = re.compile(r"(?!)")
 
 
 class Vocabulary(NamedTuple):
-    """`words` are values, and keys inside of attributes; `attributes` are names of attributes whose numbers, flags and
-    words stay; `names` are attributes that name something of a person's, with the kind of thing; `tools` are the
-    program's own; `paths` are keys under which a path stands. A person answers through the tools in `answers`; how
-    such a result begins says `answer`, for its tool may not be known. `id` and `model` say how those look."""
+    """`words` are values, and keys inside attributes. `attributes` are attributes whose numbers, flags and words are
+    kept. `names` are attributes that name something of a person's, with the kind of thing. `tools` are the built-in
+    tools. `paths` are keys that hold paths. A person answers through the tools in `answers`; `answer` matches how such
+    a result begins, since its tool may be unknown. `id` and `model` are the shapes of ids and model names."""
 
     words: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()

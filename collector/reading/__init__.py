@@ -1,1 +1,1 @@
-"""From files to lines: discover, open, cut into lines, parse. Changes nothing anywhere."""
+"""From files to lines: discover, open, cut into lines, parse. Reads only, changes nothing."""

@@ -1,8 +1,8 @@
 """Cuts an open file into chunks of whole lines, with memory for one line and one chunk.
 
 In: a file, where to start and where to stop. Out: chunks (many short lines, or one line longer than a chunk), lines too
-long to hold, and finally whatever follows the last newline. Every part reaches back far enough to take the fingerprint
-of each of its offsets from it, so no byte is read twice.
+long to hold, and finally whatever follows the last newline. Every part carries enough of the preceding bytes to take
+the fingerprint of each of its offsets, so no byte is read twice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LongLine(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """Whatever follows the last newline: data[start:]. Reading stopped at `read_to`."""
+    """What follows the last newline: data[start:]. Reading stopped at `read_to`."""
 
     data: bytes | bytearray
     start: int
@@ -47,8 +47,8 @@ def whole_lines(
     file: SourceFile, start: int, limit: int, chunk_bytes: int, max_line_bytes: int
 ) -> Iterator[WholeLines | LongLine | Rest]:
     """The file from `start` to `limit`. Linear, because a line longer than a chunk grows in a bytearray."""
-    chunk_bytes = max(1, min(chunk_bytes, max_line_bytes // 2))  # so only a line that grew can be too long
-    held: bytes | bytearray = file.before(start)  # consumed bytes that a fingerprint needs, then half a line
+    chunk_bytes = max(1, min(chunk_bytes, max_line_bytes // 2))  # so only a line that spans chunks can be too long
+    held: bytes | bytearray = file.before(start)  # consumed bytes needed for a fingerprint, then half a line
     at, base, offset = len(held), start - len(held), start
     while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
         offset += len(chunk)
@@ -60,14 +60,14 @@ def whole_lines(
                 continue
             long = _long_line(file, held, at, base, offset, limit, chunk_bytes)
             if not long.tail:
-                # It has no end yet, so nothing of it is consumed: the next pass begins where it begins.
+                # The line has no end yet, so none of it is consumed: the next pass starts at its beginning.
                 held, offset = held[:at], long.end
                 break
             yield long
             held, at, base, offset = long.tail, len(long.tail), long.end - len(long.tail), long.end
             continue
         if isinstance(held, bytearray):
-            # By itself, so that what follows in this chunk is not copied behind a line of many megabytes.
+            # Emit this line on its own, so the rest of the chunk is not appended to a buffer of many megabytes.
             held += chunk[: newline + 1]
             yield _grown(held, at, base, max_line_bytes)
             base += len(held)
@@ -78,7 +78,7 @@ def whole_lines(
         stop = data.rfind(b"\n", at) + 1
         if stop:
             yield WholeLines(data, at, stop, base)
-            # Half a line is kept, and before it as much as the fingerprint of the next offset is made of.
+            # Keep the half line, preceded by the bytes that the fingerprint of the next offset needs.
             cut = max(0, stop - FINGERPRINT_BYTES)
             held, base, at = data[cut:], base + cut, stop - cut
         else:
@@ -97,7 +97,7 @@ def _grown(held: bytearray, at: int, base: int, max_line_bytes: int) -> WholeLin
 def _long_line(
     file: SourceFile, held: bytes | bytearray, at: int, base: int, offset: int, limit: int, chunk_bytes: int
 ) -> LongLine:
-    """Runs along a line too long to hold. Its tail is empty if the file ends before the line does."""
+    """Scans to the end of a line too long to hold. Its tail is empty if the file ends before the line does."""
     first, tail = bytes(held[at : at + KEPT_OF_A_LONG_LINE]), bytes(held[-FINGERPRINT_BYTES:])
     while offset < limit and (chunk := file.read(min(chunk_bytes, limit - offset), offset)):
         newline = chunk.find(b"\n")

@@ -1,8 +1,8 @@
-"""The directories that a source names, as far as somebody has to know them before its lines are judged.
+"""Finds the directories that a source names, for the project filter to judge it by.
 
-In: a source. Out: the first directory that it names, or all of them in their order; read as the pass reads it, so that
-both mean the same lines. Remembered by stamp, so what has not changed is not opened again, and what has named none so
-far is read on from where the last look ended. Invariant: only what is there is remembered.
+In: a source. Out: the first directory that it names, or all of them in order. The source is read the same way a pass
+reads it, so both see the same lines. Results are cached by stamp: an unchanged source is not opened again, and one that
+has named no directory yet is read on from where the last look ended. Invariant: only existing files stay in the cache.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from collector.reading.parse import load
 
 log = get_logger()
 CHUNK_BYTES = 32 << 10  # most sources name a directory in their first records
-LONGEST_LINE = 16 << 20  # of a longer one the beginning is enough
+LONGEST_LINE = 16 << 20  # the beginning of a longer one is enough
 TORN_BYTES = 1 << 20
-# What is left of a torn record: its members that are strings.
+# Matches what can still be read of a torn record: its string members.
 _MEMBER = re.compile(rb'("(?:[^"\\]|\\.){1,64}+")\s*+:\s*+("(?:[^"\\]|\\.)*+")')
 
 
 def named_in(line: Line, form: AgentFormat) -> list[str]:
-    """The directories that a line names: at most one, or of what was torn every one that is left of it."""
+    """The directories that a line names: at most one, or for a torn record, every one that is still legible."""
     source = line.reading.source
     if line.record is not None:
         directory = form.directory_of(source, line.record)
@@ -46,22 +46,22 @@ def named_in(line: Line, form: AgentFormat) -> list[str]:
 
 
 def named_by(source: Source, form: AgentFormat) -> Iterator[tuple[Line, list[str]]]:
-    """Every line of a source, from its start, with the directories that it names."""
+    """Every line of a source, from its start, with the directories that the line names."""
     for item in tail.read(source, None, form, CHUNK_BYTES, LONGEST_LINE):
         if isinstance(item, Line):
             yield item, named_in(item, form)
 
 
 class FirstDirectories:
-    """The first directories that the sources of one root name."""
+    """Looks up, and remembers, the first directory that each source of one root names."""
 
     def __init__(self, form: AgentFormat) -> None:
         self._form = form
         self._first: dict[Stamp, str] = {}
-        self._silent: dict[int, Position] = {}  # by inode: how far those that name none so far were looked at
+        self._silent: dict[int, Position] = {}  # by inode: how far sources that name none yet have been read
 
     def first(self, source: Source) -> str:
-        """The first directory that a source names; empty where it names none so far, or cannot be read."""
+        """The first directory that a source names; empty if it names none yet or cannot be read."""
         known = self._first.get(source.stamp)
         if known is not None:
             return known
@@ -80,13 +80,13 @@ class FirstDirectories:
         return len(self._first)
 
     def keep_only(self, stamps: set[Stamp]) -> None:
-        """Forgets all files but these; one that has changed since goes on by its inode."""
+        """Forgets all files but these. One that has since changed is still recognised by its inode."""
         inodes = {stamp.inode for stamp in stamps}
         self._first = {stamp: directory for stamp, directory in self._first.items() if stamp in stamps}
         self._silent = {inode: position for inode, position in self._silent.items() if inode in inodes}
 
     def _look(self, source: Source, since: Position | None) -> tuple[str, Position] | None:
-        """The first directory from there on, and how far this had to look; None where nobody could look."""
+        """The first directory named after `since`, and how far we had to read; None if the source cannot be read."""
         last: Line | End | None = None
         try:
             for item in tail.read(source, since, self._form, CHUNK_BYTES, LONGEST_LINE, 0):
@@ -99,7 +99,7 @@ class FirstDirectories:
         except (SourceError, MemoryError):
             return None
         except Exception as error:  # noqa: BLE001 - one source must not keep all others from being found
-            # Without its name: it may be of a project that nobody has to know of.
+            # Logged without its name: it may belong to a project that is left out.
             log.error("source in doubt not understood", error=type(error).__name__, place=place_of(error))
             return None
         return "", position_after(last) if last is not None else since or Position(0, "", "")

@@ -1,9 +1,9 @@
-"""Finds every file of the roots that is a source, with its stamp.
+"""Finds every source below the roots, with its stamp.
 
-In: the roots, the formats of the agents in them, and the project filter. Out: sources by priority, the newest first,
-and what is not read, with reasons. Written for 100,000 files: names decide before anything is asked of the file system,
-and each source costs one `stat`. None is opened, but those about which the project filter is in doubt. Of one that is
-as it was when all of it was safe, nothing is made but a count.
+In: the roots, the formats of the agents in them, and the project filter. Out: sources by priority, newest first, and
+what is not read, with reasons. Written for 100,000 files: names are checked before the file system is asked anything,
+each source costs one `stat`, and only those that the project filter is in doubt about are opened. A source that is
+unchanged since all of it was safe is merely counted.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from collector.reading.scope import Scope
 class Findings:
     """What a walk found.
 
-    `skipped` counts files by reason. `never_read` counts whatever else is there, by name, for `doctor`; a directory
-    that is not entered counts once. `errors` maps directories that could not be listed to the cause: what was known
-    below them must not be taken for deleted. A glance is partial: nothing follows from what it does not mention, except
-    for the keys in `gone`, which it was asked about and which no longer exist.
+    `skipped` counts files by reason. `never_read` counts everything else, by name, for `doctor`; a directory that is
+    not entered counts once. `errors` maps directories that could not be listed to the cause: known sources below them
+    must not be taken for deleted. A glance is partial: a source that it does not mention may still exist, unless its
+    key is in `gone`, which lists what the glance was asked about and found missing.
 
-    Where the walk was told what is known, `files` are only those that are not at rest; `at_rest` counts the others, by
-    priority, and `unmet` are the known keys of everything that was not found at rest.
+    If the walk was given the known sources, `files` holds only those that are not at rest, `at_rest` counts the others
+    by priority, and `unmet` holds every known key that was not found at rest.
     """
 
     files: list[Source] = field(default_factory=list)
@@ -50,15 +50,15 @@ class Findings:
             self.skipped[reason.name] = self.skipped.get(reason.name, 0) + files
 
     def rest(self, key: str, kind: SourceKind) -> None:
-        """Counts a source that is at rest."""
+        """Counts a source at rest."""
         assert self.unmet is not None  # noqa: S101 - for mypy
         self.unmet.discard(key)
         self.at_rest[kind.priority] = self.at_rest.get(kind.priority, 0) + 1
 
     def add(self, files: Iterable[Source]) -> None:
-        """Takes in more sources, in their order."""
+        """Adds sources and keeps all of them in reading order."""
         self.files.extend(files)
-        # Two sorts by existing numbers: a key tuple for each file would take 10 MB with 100,000 files.
+        # Two sorts on existing numbers: building a key tuple per file would take 10 MB with 100,000 files.
         self.files.sort(key=lambda source: source.stamp.mtime_ns, reverse=True)
         self.files.sort(key=lambda source: source.kind.priority)
 
@@ -73,11 +73,11 @@ class Known(Protocol):
     def __iter__(self) -> Iterator[str]: ...
 
     def is_at_rest(self, key: str, stamp: Stamp) -> bool:
-        """Whether a source is as it was when all of it was safe."""
+        """Whether a source is unchanged since all of it was safe."""
 
 
 class _Directory(NamedTuple):
-    """A directory to list: where it is, how it is called, and what it is to the agent whose files are in it."""
+    """A directory to list: its path, the key it is known by, and what it means to the agent that keeps files in it."""
 
     path: str
     real: str
@@ -92,10 +92,10 @@ def discover(
     known: Known | None = None,
     progress: Callable[[], None] = lambda: None,
 ) -> Findings:
-    """Every source below the roots. A root named twice, or reached by a link as well, is read once.
+    """Every source below the roots. A root that is named twice, or also reached through a link, is read once.
 
-    With what is `known`, a source at rest is counted, and no more: 50 MB and half the time with 100,000 of them.
-    `progress` is called at every directory, because this can take minutes on a slow file system.
+    Given what is `known`, sources at rest are only counted, which saves 50 MB and half the time with 100,000 of them.
+    `progress` is called at every directory, because a walk can take minutes on a slow file system.
     """
     scope.keep_up()
     found = Findings(unmet=None if known is None else set(known))
@@ -112,9 +112,9 @@ def discover(
 
 
 def glance(paths: Iterable[str], scope: Scope) -> Findings:
-    """Like `discover`, for a few paths below the roots: sources, and directories with everything below them.
+    """Like `discover`, but only for a few paths: sources, and directories with everything below them.
 
-    Only a full walk can tell the key of something behind a link; `needs_full_walk` says that there was one.
+    Only a full walk can determine the key of something behind a link; `needs_full_walk` says that one was found.
     """
     scope.keep_up()
     found = Findings(is_partial=True)
@@ -128,7 +128,7 @@ def glance(paths: Iterable[str], scope: Scope) -> Findings:
             walks[root.path].look_at(path, scope.home.rstrip("/"))
     for walk in walks.values():
         walk.settle()
-    # A file may have been hinted at by itself and by its directory.
+    # A file may have been reached both by its own path and through its directory.
     files = {source.path: source for source in found.files}
     found.files = []
     found.add(files.values())
@@ -136,7 +136,7 @@ def glance(paths: Iterable[str], scope: Scope) -> Findings:
 
 
 class _Walk:
-    """The walk through one root. Real directories come before linked ones, and each is listed once, so links cause
+    """A walk through one root. Real directories come before linked ones and each is listed once, so links cause
     neither loops nor repeats, and a source has the same key in every pass."""
 
     def __init__(
@@ -165,7 +165,7 @@ class _Walk:
         self.settle(is_everything=True)
 
     def settle(self, *, is_everything: bool = False) -> None:
-        """Decides about the sources whose projects could not be told by their names."""
+        """Decides about the sources whose project names left a doubt."""
         taken, left_out = self.projects.settle(
             self.root.path, self.in_doubt, is_everything=is_everything, alive=self.progress
         )
@@ -212,7 +212,7 @@ class _Walk:
 
     def _run(self) -> None:
         while self.waiting or self.linked:
-            # Linked ones last: what is reached both ways gets the key of its real place, in every pass.
+            # Linked directories last: what is reached both ways always gets the key of its real path.
             directory = self.waiting.pop() if self.waiting else self.linked.pop(0)
             if directory.real not in self.visited:
                 self.visited.add(directory.real)
@@ -229,10 +229,10 @@ class _Walk:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
-            if directory.verdict is Verdict.LEFT_OUT:  # nobody has to know that it is there
+            if directory.verdict is Verdict.LEFT_OUT:  # never name a directory that is left out
                 found.skip(reasons.PROJECT)
                 return True
-            # What was known below it is not taken for deleted: its offsets must survive a lost permission.
+            # Known sources below it are not taken for deleted: their offsets must survive a lost permission.
             found.skip(reasons.UNLISTED)
             found.errors[directory.key] = error.strerror or type(error).__name__
         return True
@@ -248,7 +248,7 @@ class _Walk:
             else:
                 self._ignore(directory, name)
             return
-        # The one question to the file system that a source costs; everything before it goes by names.
+        # The one system call that a source costs; everything before it goes by names.
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
@@ -273,7 +273,7 @@ class _Walk:
             return
         key = f"{directory.key}/{_printable(name)}"
         stamp = stamp_of(status)
-        # Of one in doubt, others have to be told what it names.
+        # A source in doubt has to be looked into even at rest: the directory it names helps to judge the others.
         if directory.verdict is Verdict.TAKEN and self.known is not None and self.known.is_at_rest(key, stamp):
             self.found.rest(key, kind)
             return
@@ -320,8 +320,8 @@ class _Walk:
             self._add(directory, entry.name, entry.path, kind, status)
 
     def _leads_astray(self, directory: _Directory, real: str) -> bool:
-        """Whether a link leads into another project, and not certainly into one that is read. If it is, the file is
-        found in its own place, too."""
+        """Whether a link leads into another project that is not certainly read. If that project is read, the file is
+        also found at its real path."""
         place = Place()
         for name in real[len(self.real) + 1 :].split("/")[:-1]:
             inner = self.form.enter(place, name)
@@ -331,7 +331,7 @@ class _Walk:
         return place.project != directory.place.project and self.projects.verdict(place.project) is not Verdict.TAKEN
 
     def _unreadable(self, directory: _Directory, error: OSError) -> None:
-        """Counts a file that could not be examined. Unless it vanished, its directory counts as not fully listed."""
+        """Counts a file that `stat` failed on. Unless it vanished, its directory counts as not fully listed."""
         if directory.verdict is Verdict.LEFT_OUT or isinstance(error, FileNotFoundError):
             self.found.skip(reasons.PROJECT if directory.verdict is Verdict.LEFT_OUT else reasons.VANISHED)
             return
@@ -353,7 +353,7 @@ def _key(path: str, home: str) -> str:
 
 
 def _printable(name: str) -> str:
-    """A name that is safe in a log line and in JSON: anything else is escaped, and so are backslashes."""
+    """Makes a name safe for log lines and JSON: whatever is not printable is escaped, and so are backslashes."""
     if name.isprintable() and "\\" not in name:
         return name
     text = name.replace("\\", "\\\\").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -361,5 +361,5 @@ def _printable(name: str) -> str:
 
 
 def _escaped(sign: str) -> str:
-    """In a form that differs from how a byte that is not text is escaped: two names must never become one."""
+    """Escapes a character differently from a byte that is not valid text, so two names never become one."""
     return f"\\u{ord(sign):04x}" if "\x80" <= sign <= "\xff" else sign.encode("unicode_escape").decode()

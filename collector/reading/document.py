@@ -1,8 +1,8 @@
-"""Reads the sources that are one JSON document, such as a session index.
+"""Reads sources that are one JSON document, such as a session index.
 
-In: a source whose stamp changed. Out: a Line for every entry that its format finds in it, then the End; only the End
-moves the offset, so a crash in between reads the whole document again and the ids make the repeats harmless. A
-Line's offset is the number of its entry, because entries have no place of their own that would be worth finding.
+In: a source whose stamp changed. Out: a Line for every entry that its format finds in it, then the End. Only the End
+moves the offset: after a crash in between, the whole document is read again and the ids make the repeats harmless. A
+Line's offset is the number of its entry, because finding the byte offset of an entry is not worth the effort.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collector.reading.opened import opened
 from collector.reading.parse import load
 
 MAX_BYTES = 64 << 20
-HALF_WRITTEN_SECONDS = 60.0  # whoever writes a document takes less; after that nobody will mend it
+HALF_WRITTEN_SECONDS = 60.0  # no writer takes this long; after that, nobody will complete it
 
 
 def read(
@@ -29,9 +29,9 @@ def read(
 ) -> Iterator[Line | End]:
     """The entries of the document; SkipSource "incomplete" while it may be half written, "too_large" above 64 MB.
 
-    One that stays broken is a single Line with a problem, and the End after it: it is quarantined, and left alone until
-    it changes. None where it is what was read before on another inode: some file systems give a file another one every
-    time.
+    A document that stays broken becomes a single Line with a problem, then the End: it is quarantined, and left alone
+    until it changes. If only the inode differs from what was read before, there are no entries: some file systems
+    report a new inode every time.
     """
     with opened(source) as file:
         if file.stamp.size > MAX_BYTES:
@@ -43,7 +43,7 @@ def read(
     reading = Reading(source, data[:FINGERPRINT_BYTES], stamp)
     tail = data[-FINGERPRINT_BYTES:]
     end = End(reading, len(data), tail)
-    # All of it or nothing: a crash in the middle reads it again, and the ids make the repeats harmless.
+    # All or nothing: after a crash in the middle it is read again, and the ids make the repeats harmless.
     if position is not None and _without_inode(position) == _without_inode(position_after(end)):
         yield end
         return

@@ -1,7 +1,7 @@
-"""Where a source ends now: the position from which only what is written later would be read.
+"""Finds the current end of a source: the position from which only what is written later would be read.
 
-In: a source. Out: the position behind its last whole line, or behind a whole document. Nothing is parsed but the piece
-after the last line end, so this costs the same for a file of any size.
+In: a source. Out: the position after its last whole line, or after a whole document. Only the piece after the last
+newline is parsed, so this costs the same for a file of any size.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collector.reading.opened import SourceFile, opened
 from collector.reading.parse import load
 
 PIECE_BYTES = 64 << 10
-LARGEST_UNENDED = 1 << 20  # bytes of an unterminated line that is looked at; a longer one is read when it has an end
+LARGEST_UNENDED = 1 << 20  # the longest unterminated line to examine; a longer one is read once it has an end
 
 
 def position_at_end(source: Source) -> Position:
@@ -24,7 +24,7 @@ def position_at_end(source: Source) -> Position:
 
 
 def _end_of_lines(file: SourceFile, size: int) -> int:
-    """What is half written stays outside, so that it is read whole once the rest of it has come."""
+    """Stops before a half-written line, so that it is read whole once the rest has arrived."""
     last, stop = 0, size
     while stop and not last:
         start = max(0, stop - PIECE_BYTES)

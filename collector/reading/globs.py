@@ -1,10 +1,10 @@
-"""Project globs: what a person wrote, and which directories and which names of projects that means.
+"""Project globs: which directories and project names a person means by a glob.
 
 In: the globs of one key, `projects.include` or `projects.exclude`. Out: whether they match a directory, match a project
-by its name, or may match it. They mean what they mean in a .gitignore in /, with two additions: one without a slash is
-over the names of projects as well, and each also means the directory that is called exactly so, such as `app/[slug]`.
-Invariant: what cannot be understood, or could match nothing, is a ConfigurationError; to pass over it would be to
-collect what a person said no to (promise 10).
+by its name, or might match it. They work as in a .gitignore in /, with two additions: a glob without a slash also
+applies to project names, and every glob also matches the directory with exactly that name, such as `app/[slug]`.
+Invariant: a glob that cannot be understood, or could match nothing, is a ConfigurationError; ignoring it would collect
+what a person said no to (promise 10).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collector.errors import ConfigurationError
 EVERYTHING = "**"
 EXCLUDE = "projects.exclude"
 HOMES = ("/home/*", "/Users/*", "/var/home/*", "/root")
-_LITERAL = re.compile(r"(?:[^\\*?\[]|\\.)*", re.DOTALL)  # what stands before the first wildcard
+_LITERAL = re.compile(r"(?:[^\\*?\[]|\\.)*", re.DOTALL)  # everything before the first wildcard
 _SPECIAL = re.compile(r"[\\*?\[]|\s$")
 _POSIX_CLASS = re.compile(r"\[[^]]*\[[:.=]")
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?(?:/|$)")
@@ -33,13 +33,13 @@ _SHARE = re.compile(r"\\\\[^\\]+\\")
 
 
 class Directory(NamedTuple):
-    """A directory in the one spelling in which it is compared. Windows does not tell upper from lower case."""
+    """A directory in the normalized spelling that is compared. Windows paths ignore case."""
 
     path: str
     is_of_windows: bool = False
 
     def with_parents(self) -> list[str]:
-        """Every directory above it, from the root on, then itself."""
+        """Every directory above it, from the root down, then the directory itself."""
         path = self.path.lstrip("/")
         top = self.path[: len(self.path) - len(path)]
         parts = path.split("/") if path else []
@@ -47,7 +47,7 @@ class Directory(NamedTuple):
 
 
 def directories_of(told: str) -> tuple[Directory, ...]:
-    """What a record may mean by a directory: as it is spelled, and where `..` leads. Nothing where it is relative."""
+    """The directories a record may mean: the path as spelled, and with `..` resolved. Empty for a relative path."""
     is_of_windows = _is_of_windows(told)
     path = _as_recorded(told).replace("\\", "/") if is_of_windows else _as_recorded(told)
     if not (is_of_windows or path.startswith("/")):
@@ -60,8 +60,8 @@ def directories_of(told: str) -> tuple[Directory, ...]:
 
 
 class Glob(NamedTuple):
-    """One glob: what directories are compared with, as they are and in any case; the same as globs over paths, for the
-    names of projects that may lie there; and of a glob without a slash, the name."""
+    """One glob, compiled: patterns for directories, case-sensitive (`exact`) and not (`any_case`); the same as globs
+    over paths (`anywhere`), to tell which projects may be there; and for a glob without a slash, the name."""
 
     is_exception: bool
     exact: Sequence[re.Pattern[str]]
@@ -71,7 +71,8 @@ class Glob(NamedTuple):
     names: re.Pattern[str] | None = None
 
     def matches(self, directory: Directory, above: Sequence[str], form: AgentFormat, *, ignores_case: bool) -> bool:
-        """Whether it matches a directory, or by the name of its project one of those `above`, itself included."""
+        """Whether the glob matches the directory, or the project name of one in `above`, which includes the directory
+        itself."""
         target = directory.path.strip("/") + "/"
         patterns = self.any_case if ignores_case or directory.is_of_windows else self.exact
         if any(pattern.match(target) for pattern in patterns):
@@ -98,11 +99,11 @@ class Globs:
             )
 
     def match(self, directory: Directory) -> bool:
-        """Whether they match a directory, by what it or one above it is called. The last one that does decides."""
+        """Whether the globs match a directory, by its own name or a parent's. The last glob that matches decides."""
         return self._last_word(directory, directory.with_parents())
 
     def match_or_contain(self, directory: Directory) -> bool:
-        """Whether they match it or a directory above it: as in git, there is no exception below what is matched."""
+        """Whether the globs match the directory or any parent: as in git, no exception applies below a match."""
         above = directory.with_parents()
         return any(self._last_word(directory._replace(path=path), above[: n + 1]) for n, path in enumerate(above))
 
@@ -113,12 +114,12 @@ class Globs:
         return False
 
     def name(self, project: str) -> bool:
-        """Whether they match a project by its name, whatever its directory is."""
+        """Whether the globs match a project by its name alone, whatever its directory."""
         is_named = any(glob.names is not None and glob.names.fullmatch(project) for glob in self._positive)
         return is_named and not self._may_be(self._exceptions, project)
 
     def may_match(self, project: str) -> bool:
-        """Whether the directory of a project may be one that they match, or lie below one."""
+        """Whether the directory of a project may be one that the globs match, or be below one."""
         return self._may_be(self._positive, project)
 
     def _may_be(self, globs: Sequence[Glob], project: str) -> bool:
@@ -126,26 +127,26 @@ class Globs:
 
 
 def where_they_lead(globs: Iterable[str], home: str) -> tuple[str, ...]:
-    """Where the links lead by now in what stands before the wildcards of globs; they have been understood before."""
+    """Where links in the parts before the first wildcard lead now. The globs must already have been validated."""
     parts = (_start_and_rest(glob.removeprefix("!"), home) for glob in globs)
     paths = (start + rest for start, rest in parts if start is not None)
     return tuple(os.path.realpath(_literal_and_wild(path)[0]) for path in paths if path.startswith("/"))
 
 
 def _understood(key: str, glob: str, home: str) -> Glob:
-    """A glob as it is matched; raises ConfigurationError with the key and the reason where nothing could be."""
+    """Compiles a glob; raises ConfigurationError with the key and the reason if it could never match."""
     is_exception, text = glob.startswith("!"), glob.removeprefix("!")
     try:
         _refuse(text)
         start, rest = _start_and_rest(text, home)
-        # A home that was moved, or came from another machine, has records under the name that it had there.
+        # Records of a home that was moved, or came from another machine, still use its old path.
         others = HOMES if text.partition("/")[0] == "~" and key == EXCLUDE and not is_exception else ()
         starts = [start, *(others if ".." not in rest.split("/") else ())]
         lines = [line for each in starts for line in _lines(each, rest)]
         regexes = [_regex(line) for line in lines]
         if None in regexes and (is_exception or re.search("[*?]", rest)):
             raise ValueError("a [ in it is never closed; one that stands for itself is written \\[")
-        if _SPECIAL.search(rest) and not is_exception:  # in doubt an exception means less, and everything else more
+        if _SPECIAL.search(rest) and not is_exception:  # in doubt, exceptions match less and everything else more
             lines += [line for each in starts for line in _lines(each, _escaped(rest) + "/")]
             regexes = [_regex(line) for line in lines]
         found = list(dict.fromkeys(regex for regex in regexes if regex is not None))
@@ -161,7 +162,7 @@ def _understood(key: str, glob: str, home: str) -> Glob:
 
 
 def _refuse(text: str) -> None:
-    """Raises ValueError for what has no meaning here, though it may have one elsewhere."""
+    """Raises ValueError for syntax that has a meaning elsewhere but not here."""
     if not text.strip():
         raise ValueError("it is empty")
     if "\0" in text:
@@ -175,7 +176,7 @@ def _refuse(text: str) -> None:
 
 
 def _start_and_rest(text: str, home: str) -> tuple[str | None, str]:
-    """Where a glob starts, as a glob, and what follows; None where it is a name, for it has no slash."""
+    """The start of a glob (itself a glob) and the rest. The start is None for a name, which is a glob with no slash."""
     if _is_of_windows(text):
         return "" if _DRIVE.match(text) else "**/", text.replace("\\", "/").lstrip("/")
     if text.startswith("~"):
@@ -190,7 +191,7 @@ def _start_and_rest(text: str, home: str) -> tuple[str | None, str]:
 
 
 def _lines(start: str | None, rest: str) -> list[str]:
-    """The lines of a .gitignore in / that say this: of a path, as it is spelled and as the links in it lead, for a
+    """The equivalent lines of a .gitignore in /. A path gives one as spelled and one with links resolved, because a
     record may name either."""
     if start is None:
         return [_as_recorded(rest)]
@@ -204,13 +205,13 @@ def _lines(start: str | None, rest: str) -> list[str]:
     if not is_from_the_root:
         return [_as_recorded(path)]
     places = dict.fromkeys(("/" + normpath(literal).strip("/"), os.path.realpath(literal)))
-    end_of_path = "/" if path.endswith("/") else ""  # of what ends with a blank git would drop that
+    end_of_path = "/" if path.endswith("/") else ""  # git would drop a trailing blank
     return [_as_recorded(_escaped(place.rstrip("/")) + (wild or end_of_path)) for place in places]
 
 
 def _literal_and_wild(path: str) -> tuple[str, str]:
-    """What stands before the first wildcard of a glob, as a path, and the rest."""
-    end = _LITERAL.match(path).end()  # type: ignore[union-attr]  # it matches at least what is empty
+    """Splits a glob into the directories before its first wildcard, as a plain path, and the rest."""
+    end = _LITERAL.match(path).end()  # type: ignore[union-attr]  # it matches at least the empty string
     if end < len(path):
         end = max(0, path.rfind("/", 0, end))
     return re.sub(r"\\(.)", r"\1", path[:end]), path[end:]
@@ -221,13 +222,13 @@ def _is_of_windows(path: str) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """A text as a glob that means nothing else."""
+    """Escapes a text into a glob that matches only that text."""
     return re.sub(r"[\\*?\[]", r"\\\g<0>", text)
 
 
 def _regex(line: str) -> str | None:
-    """What git makes of a line, as a regular expression over `directory/`; None where that is nothing."""
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # here: most people filter nothing
+    """Translates a line as git would into a regular expression over `directory/`; None if it matches nothing."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # imported here: most people filter nothing
 
     regex: str | None = GitIgnoreSpecPattern.pattern_to_regex(f"/{line.strip('/')}" if _DRIVE.match(line) else line)[0]
     return regex
@@ -235,14 +236,15 @@ def _regex(line: str) -> str | None:
 
 def _compiled(regex: str, flags: int) -> re.Pattern[str]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # `[[]` is a set of one bracket, and stays one here
+        warnings.simplefilter("ignore", FutureWarning)  # `[[]` is a set of one bracket, and remains so
         return re.compile(regex, flags | re.DOTALL)
 
 
 def _as_recorded(text: str) -> str:
-    """As an agent records a path: bytes that are no text as U+FFFD, letters composed, as no file system has to."""
+    """Spells a path as an agent records it: invalid bytes as U+FFFD and letters composed (NFC), which no file system
+    guarantees."""
     try:
         text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # half a character, which no system's path can hold
+    except UnicodeEncodeError:  # half a surrogate pair, which no path can contain
         text = text.encode("utf-8", "replace").decode()
     return unicodedata.normalize("NFC", text)

@@ -1,7 +1,7 @@
-"""Recognises files that moved: under a new name, what was read of them before need not be read again.
+"""Recognises files that moved, so that what was read of them under the old name is not read again.
 
-In: sources that nobody knows under their names, and the entries of files that are gone. Out: which of these is which of
-those. A file is recognised by its bytes, never by its name or inode alone; they only say where comparing is worthwhile.
+In: sources whose names are unknown, and the entries of files that are gone. Out: which of the former is which of the
+latter. A file is recognised by its bytes, never by its name or inode alone: those only suggest what to compare.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collector.reading.opened import opened
 
 
 def find_moved(strangers: Sequence[Source], gone: Iterable[str], entries: Mapping[str, Entry]) -> dict[str, str]:
-    """For every file that moved, the key it had and the key it has now.
+    """Maps the old key of every file that moved to its new key.
 
-    `gone` are the keys of files that are no longer there. A stranger is opened only where one of them could be it, and
-    has not moved where it goes on from an entry of its own.
+    `gone` are the keys of files that no longer exist. A stranger is opened only if it could be one of them, and has not
+    moved if it continues from an entry of its own.
     """
     missing = Missing(
         {key: entry.position for key in gone if (entry := entries.get(key)) and entry.position.offset}
@@ -35,13 +35,13 @@ def find_moved(strangers: Sequence[Source], gone: Iterable[str], entries: Mappin
 
 
 class Missing(dict[str, Position]):
-    """The positions of files that are gone, by name or inode and by how they begin. Every workflow has a journal of the
-    same name: comparing 2,000 new ones with 2,000 that are gone, one by one, took 7 s of CPU."""
+    """The positions of files that are gone, indexed by name or inode and by how they begin. Every workflow has a
+    journal of the same name: comparing 2,000 new ones with 2,000 that are gone, one by one, took 7 s of CPU."""
 
     def __init__(self, positions: Mapping[str, Position]) -> None:
         super().__init__(positions)
         self._by_head: dict[tuple[str | int, int, str], list[str]] = {}
-        self._heads: dict[str | int, set[int]] = {}  # how many bytes their fingerprints are of
+        self._heads: dict[str | int, set[int]] = {}  # how many bytes the fingerprints cover
         for key, position in positions.items():
             size = min(FINGERPRINT_BYTES, position.offset)
             clues: list[str | int] = [_name_in(key), *([position.stamp.inode] if position.stamp else [])]
@@ -50,8 +50,8 @@ class Missing(dict[str, Position]):
                 self._heads.setdefault(clue, set()).add(size)
 
     def key_of(self, source: Source, own: Position | None) -> str | None:
-        """The key under which a file that moved here was known; None where it goes on from its own position."""
-        # Those of its name first, then those of its inode.
+        """The old key of a file that moved here; None if it did not, or continues from its own position."""
+        # Candidates of the same name first, then those of the same inode.
         clues = [clue for clue in (_name_in(source.key), source.stamp.inode) if self._may_be(clue, source)]
         if not clues:
             return None

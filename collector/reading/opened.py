@@ -1,8 +1,8 @@
-"""One file below a root, opened so that no link can lead out of that root.
+"""Opens one file below a root, in a way that no link can lead out of that root.
 
-Every directory between the root and the file is opened without following links, from the one before it, so a name
-that is swapped for a link between listing and opening escapes nowhere. The file is opened without
-blocking and must turn out to be a regular one. SkipSource says why a file is not read; SourceError that it failed.
+Every directory from the root to the file is opened relative to its parent and without following links, so swapping a
+name for a link between listing and opening achieves nothing. The file is opened without blocking and must turn out to
+be a regular file. SkipSource says why a file is not read, SourceError that reading it failed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REASONS = {
 
 
 class SourceFile:
-    """An open source: its bytes by position, and its stamp at the time it was opened."""
+    """An open source: its bytes by offset, and its stamp from when it was opened."""
 
     def __init__(self, source: Source, descriptor: int, directory: int) -> None:
         self.source = source
@@ -58,7 +58,7 @@ class SourceFile:
         return data
 
     def before(self, offset: int) -> bytes:
-        """The bytes just before `offset`, from which its fingerprint is taken."""
+        """The bytes just before `offset`, which its fingerprint is made from."""
         size = min(FINGERPRINT_BYTES, offset)
         return self.read_fully(size, offset - size)
 
@@ -86,7 +86,7 @@ class SourceFile:
 
 @contextmanager
 def opened(source: Source) -> Iterator[SourceFile]:
-    """Opens a source for the length of a `with`; raises SkipSource if it is not to be read."""
+    """Opens a source for the duration of a `with` block; raises SkipSource if it must not be read."""
     try:
         directory, descriptor = _open(source)
     except OSError as error:
@@ -94,7 +94,7 @@ def opened(source: Source) -> Iterator[SourceFile]:
             raise SkipSource(_REASONS[error.errno].name, source.key) from None
         raise broken(source, error) from None
     try:
-        # Asked of what is open, not of the name: a name may have become a pipe since it was listed.
+        # Ask the descriptor, not the name: the name may have become a pipe since it was listed.
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise SkipSource(reasons.NOT_A_FILE.name, source.key)
         yield SourceFile(source, descriptor, directory)
@@ -104,15 +104,15 @@ def opened(source: Source) -> Iterator[SourceFile]:
 
 
 def _open(source: Source) -> tuple[int, int]:
-    """Descriptors of the directory of a source and of the source itself. Links are followed below the root only."""
+    """Descriptors of a source's directory and of the source itself. Links are followed only below the root."""
     root = os.path.abspath(source.root.path)
     try:
         return _descend(root, os.path.relpath(source.path, root))
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
-    # There is a link on the way. Links below the root are fine, so the way is walked once more as they lead; one that
-    # leaves the root gives a path with `..` in it, which `_descend` refuses.
+    # There is a link along the path. Links below the root are fine, so try again with links resolved; one that leaves
+    # the root gives a path with `..` in it, which `_descend` refuses.
     root = os.path.realpath(root)
     return _descend(root, os.path.relpath(os.path.realpath(source.path), root))
 
@@ -121,7 +121,7 @@ def _descend(root: str, below: str) -> tuple[int, int]:
     *directories, name = below.split(os.sep)
     if os.pardir in directories or name in (os.pardir, os.curdir):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    # One step after the other, each from the directory before it: nobody can swap a name for a link in between.
+    # Step by step, each directory relative to its parent, so that nobody can swap a name for a link in between.
     directory = os.open(root, _DIRECTORY)
     try:
         for each in directories:
@@ -135,7 +135,7 @@ def _descend(root: str, below: str) -> tuple[int, int]:
 
 
 def broken(source: Source, error: OSError) -> SourceError:
-    """A failed read, in words that a person can act on."""
+    """The error for a failed read, in words that a person can act on."""
     return SourceError(
         f"Cannot read {source.key}: {error.strerror}. What was read before is kept; the next pass tries again. "
         "If this persists, check the disk and the permissions."

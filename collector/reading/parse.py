@@ -1,9 +1,9 @@
-"""Lenient JSON: bytes of one line in, a value out that every later stage can carry, or a ValueError.
+"""Lenient JSON: the bytes of one line in, a value out that every later stage can handle, or a ValueError.
 
-What orjson takes is taken as it is. The rest is repaired: a byte order mark goes, invalid UTF-8 and lone surrogates
-become U+FFFD, NaN and Infinity become strings, numbers beyond a double keep their digits as a string (integers beyond
-64 bit become floats, as in orjson). Whatever lies deeper than MAX_DEPTH levels is folded into a string of its JSON, so
-recursion in later stages and orjson's own limit of 254 levels when writing are never met.
+What orjson accepts is taken as it is. The rest is repaired: a byte order mark is removed, invalid UTF-8 and lone
+surrogates become U+FFFD, NaN and Infinity become strings, numbers too large for a double keep their digits as a string
+(integers beyond 64 bits become floats, as in orjson). Anything nested deeper than MAX_DEPTH is folded into a string of
+its JSON, so no later stage recurses too deeply, and orjson's limit of 254 levels when writing is never reached.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import orjson
 
 MAX_DEPTH = 100
 LARGE = 1 << 20
-ROOM_FOR_A_BYTE = 4  # orjson's buffer, and the objects it makes
-MAX_VALUES = 250_000  # in one line; each may take a hundred times its bytes: `{}` is two bytes, and a dict
-MAX_TOKENS = 500_000  # strings and brackets examined in one search: 0.2 s on a line made to hurt
+ROOM_FOR_A_BYTE = 4  # for orjson's buffer and the objects it creates
+MAX_VALUES = 250_000  # in one line; each may take a hundred times its bytes: `{}` is two bytes, and becomes a dict
+MAX_TOKENS = 500_000  # strings and brackets examined in one search: 0.2 s on a maliciously crafted line
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
@@ -46,14 +46,14 @@ def load(raw: bytes) -> Any:
 
 
 def make_sure_of_room(size: int) -> None:
-    """Raises MemoryError if there is no room for a line of this size; orjson would call it invalid, or crash."""
+    """Raises MemoryError if there is no room for a line of this size; orjson would report it as invalid, or crash."""
     if size > LARGE:
         bytearray(ROOM_FOR_A_BYTE * size)  # never touched, so it costs address space but no time
 
 
 def has_too_many_values(data: bytes | bytearray, start: int = 0, stop: int | None = None) -> bool:
-    """Whether data[start:stop] holds more values than are worth the memory. Text that merely looks like JSON does not
-    count: if a quick count says there may be too many, values are counted outside of strings."""
+    """Whether data[start:stop] holds more values than are worth the memory. JSON inside strings does not count: if a
+    quick count says there may be too many, only separators outside strings are counted."""
     stop = len(data) if stop is None else stop
     if stop - start < 2 * MAX_VALUES or sum(data.count(sign, start, stop) for sign in (b",", b"[", b"{")) < MAX_VALUES:
         return False
@@ -68,8 +68,8 @@ def has_too_many_values(data: bytes | bytearray, start: int = 0, stop: int | Non
 def is_deep(value: dict[str, Any] | list[Any]) -> bool:
     """Whether containers nest deeper than MAX_DEPTH.
 
-    The collector of garbage knows the containers of a container: this walk costs 0.8 us for a record of 3 kB,
-    counting brackets in its bytes 2.2 us (`bytes.count` is a plain loop), a walk in Python 1.5 us.
+    The garbage collector knows which containers a container refers to: walking them costs 0.8 us for a record of 3 kB.
+    Counting brackets in its bytes costs 2.2 us (`bytes.count` is a plain loop), a walk in Python 1.5 us.
     """
     level = [*filter(is_tracked, value.values() if type(value) is dict else value)]
     levels = 1
@@ -96,7 +96,7 @@ def _load_repaired(raw: bytes) -> Any:
 
 
 def _valid(raw: bytes) -> bytes:
-    """`raw` as valid UTF-8, copied only if it is not: a line may have 100 MB."""
+    """`raw` as valid UTF-8, copied only if it needs repair: a line may have 100 MB."""
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -138,7 +138,7 @@ def _folded(text: bytes) -> bytes:
 
 
 def _integer(digits: str) -> Any:
-    """An int if it fits into 64 bits, which is all that orjson can write; otherwise whatever `_number` makes of it."""
+    """An int if it fits into 64 bits, which is all that orjson can write; otherwise the result of `_number`."""
     if len(digits) <= 20 and -(2**63) <= int(digits) < 2**64:
         return int(digits)
     return _number(digits)

@@ -2,12 +2,12 @@
 
 In: the globs of `projects.include` and `projects.exclude`. Out: whether a source, and then each of its lines, is read.
 
-A name of a project cannot be turned back into its directory, so a name alone often leaves a doubt. Then the source is
-asked for the first directory that it names. It dispels the doubt if the project is called after that directory or one
-above it; else the sources of the same session have to, and what stays in doubt is left out. Lines are judged once more,
-one by one: by the directory that they name, and without one by all that the source has named before. A session that was
-where it must not be read says things later that are about that place, too: a title, a summary, the last prompt.
-Files beside the transcripts repeat them, and what was typed there, under the name of where the session was started.
+A project name cannot be turned back into its directory, so the name alone often leaves a doubt. Then we look for the
+first directory that the source names. It settles the doubt if the project is named after that directory or a parent of
+it; otherwise other sources of the same session must, and what remains in doubt is left out. Each line is then judged
+again: by the directory it names, or if it names none, by everything the source has named so far. A session that has
+strayed, into a directory that must not be read, later says things about that place too: a title, a summary, the last
+prompt. Files beside the transcripts repeat those, and what was typed there, under the directory where it was started.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from collector.reading.wandering import MANY_SESSIONS, Wanderings
 
 IGNORES_CASE = sys.platform == "darwin"
 MANY_DIRECTORIES = 10_000
-Homes = dict[str, dict[str, set[str]]]  # by project, and directory that it is called after: the sessions that say so
+Homes = dict[str, dict[str, set[str]]]  # by project and the directory it is named after: the sessions that say so
 
 
 class Verdict(Enum):
-    """What the name of a project alone says."""
+    """What the name of a project says on its own."""
 
     TAKEN = "taken"
     LEFT_OUT = "left out"
@@ -43,8 +43,8 @@ class Verdict(Enum):
 
 
 class ProjectFilter:
-    """Which projects of one agent are read. Each list of `exclude` counts by itself, exceptions included: what one of
-    them excludes no other takes back. What is `narrower` must be included by both."""
+    """Decides which projects of one agent are read. Each list in `exclude` stands alone, exceptions included: what one
+    list excludes, no other takes back. If `narrower` is given, a project must match both it and `include`."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class ProjectFilter:
         self._leads = partial(
             where_they_lead, [*include, *narrower, *(each for globs in exclude for each in globs)], home
         )
-        self._led: dict[tuple[str, ...], list[Globs]] = {}  # what is excluded, by where links led
+        self._led: dict[tuple[str, ...], list[Globs]] = {}  # the excluding globs, by where links led
         self._follow_links()
         self.is_open = not self._include and not self._exclude
         self._called_after: dict[tuple[str, str], str] = {}  # by project and directory
@@ -69,9 +69,9 @@ class ProjectFilter:
         self._homes: dict[str, Homes] = {}  # by root
 
     def keep_up(self) -> None:
-        """Follows links in the globs to where they lead by now. Where they led before stays excluded as well: nobody
-        has said yes to that."""
-        with suppress(ValueError):  # nobody says just now where a user's home is: then it is where it was
+        """Follows links in the globs to where they lead now. Where they led before stays excluded as well: nobody has
+        said yes to that."""
+        with suppress(ValueError):  # a user's home cannot be looked up just now: assume it has not moved
             if self._leads() != self._lead_to:
                 self._follow_links()
 
@@ -87,7 +87,7 @@ class ProjectFilter:
         self._strayed: dict[str, tuple[int, int, bool]] = {}  # by source: inode, how far it was read, and the answer
 
     def verdict(self, project: str) -> Verdict:
-        """What the name of a project says; no name at all is no project."""
+        """What the name of a project says. A source without one belongs to no project, so it is taken."""
         if self.is_open or not project:
             return Verdict.TAKEN
         is_in = all(globs.name(project) for globs in self._include)
@@ -98,7 +98,7 @@ class ProjectFilter:
         return Verdict.TAKEN if is_in and not may_be_out else Verdict.IN_DOUBT
 
     def takes(self, directory: str) -> bool:
-        """Whether what happened in this directory is read. One that is relative could be anywhere."""
+        """Whether what happened in this directory is read. A relative path is not: it could be anywhere."""
         known = self._judged.get(directory)
         if known is None:
             if len(self._judged) >= MANY_DIRECTORIES:
@@ -109,7 +109,7 @@ class ProjectFilter:
         return known
 
     def excludes(self, directory: str) -> bool:
-        """Whether this directory is excluded, and not merely not included. What is no directory is not."""
+        """Whether this directory is excluded, rather than just not included. A relative path is not."""
         return any(globs.match_or_contain(place) for globs in self._exclude for place in directories_of(directory))
 
     # Sources
@@ -122,9 +122,9 @@ class ProjectFilter:
         is_everything: bool = False,
         alive: Callable[[], None] = lambda: None,
     ) -> tuple[list[Source], int]:
-        """Of sources whose projects' names leave a doubt, those that are read; and how many are not.
+        """Decides on sources whose project names leave a doubt: returns those that are read, and how many are not.
 
-        `is_everything` says that these are all there are below the root, so what is remembered of others is forgotten.
+        `is_everything` says that these are all such sources below the root, so anything cached about others is dropped.
         """
         known = self._first.setdefault(root, FirstDirectories(self._form))
         if is_everything:
@@ -141,14 +141,14 @@ class ProjectFilter:
         return taken, len(in_doubt) - len(taken)
 
     def takes_source(self, source: Source) -> bool:
-        """Whether a source that no walk has found is read: one that is held."""
+        """Whether a source is read that no walk has found, because it is held."""
         verdict = self.verdict(source.project)
         if verdict is not Verdict.IN_DOUBT:
             return verdict is Verdict.TAKEN
         return self._is_taken(source, "" if source.kind.is_document else FirstDirectories(self._form).first(source))
 
     def refuses_source(self, source: Source) -> bool:
-        """Whether a source that is held is not read, and not only because it cannot be looked at now."""
+        """Whether a held source is left out, and not just impossible to look into right now."""
         verdict = self.verdict(source.project)
         if verdict is not Verdict.IN_DOUBT:
             return verdict is Verdict.LEFT_OUT
@@ -157,7 +157,7 @@ class ProjectFilter:
         return bool(len(looked)) and not self._is_taken(source, directory)
 
     def takes_event(self, project: str, directory: str) -> bool:
-        """Whether something that was read before is still to be sent, by what is left of where it happened."""
+        """Whether an event that was read earlier may still be sent, going by what it says of where it happened."""
         verdict = self.verdict(project)
         if self.is_open or verdict is Verdict.LEFT_OUT or (directory and not self.takes(directory)):
             return self.is_open
@@ -165,7 +165,7 @@ class ProjectFilter:
         return self.takes(home) if home else verdict is Verdict.TAKEN
 
     def _home(self, project: str, directory: str) -> str:
-        """The directory that a project is called after: this one, or the nearest above it that fits; else nothing."""
+        """The directory that a project is named after: this one, or the nearest parent that fits; empty if none is."""
         pair = project, directory
         known = self._called_after.get(pair)
         if known is None:
@@ -177,13 +177,13 @@ class ProjectFilter:
         return known
 
     def _is_taken(self, source: Source, directory: str) -> bool:
-        """Whether what a source in doubt names, or the others of its session, leaves no doubt that it is read."""
+        """Whether a source in doubt is certainly read, by what it names itself or what others of its session name."""
         if directory and not self.takes(directory):
             return False
         if home := self._home(source.project, directory):
             return self.takes(home)
-        # A document is about all sessions of its project; its entries are judged one by one. Without a session of its
-        # own a source has nobody to speak for it: not the others of the project, for two directories may share a name.
+        # A document is about all sessions of its project, and its entries are judged one by one. For a source without a
+        # session nothing else can vouch, not even others of its project: two directories may share a project name.
         known = {
             home
             for homes in self._homes.values()
@@ -195,7 +195,7 @@ class ProjectFilter:
     # Lines
 
     def judge(self, first: Line | End) -> Judge | None:
-        """What judges the lines of an open source, from this one on; None where everything is let through."""
+        """The judge for the lines of an open source, from this one on; None if everything is let through."""
         source = first.reading.source
         if self.is_open:
             return None
@@ -212,7 +212,7 @@ class ProjectFilter:
         return Judge(self, self._form, source, takes_unnamed=not has_strayed, remembers=is_named)
 
     def remember(self, end: End, *, has_strayed: bool) -> None:
-        """Notes what the next lines of a source need to be judged, so that it is not read again for them."""
+        """Notes what is needed to judge the next lines of a source, so that it need not be read again for that."""
         key = end.reading.source.key
         self._strayed.pop(key, None)
         if len(self._strayed) >= MANY_SESSIONS:
@@ -221,16 +221,17 @@ class ProjectFilter:
         self._wanderings.note(end.reading.source.path, position_after(end), has_strayed=has_strayed)
 
     def has_strayed(self, root: Root, session: str) -> bool:
-        """Whether a session has been where it must not be read, as far as its transcripts are still there."""
+        """Whether a session has strayed where it must not be read, as far as its remaining transcripts show."""
         return not self.is_open and bool(session) and self._wanderings.has_strayed(root, session)
 
     def _look_back(self, source: Source, inode: int, start: int) -> tuple[bool, bool]:
-        """Whether a source names directories, and whether one before `start` is not read, or where it had named none by
-        then, the first after it. What names none goes with the other files of its session in the same directory, and
-        with the session itself. What was before a file that begins in the middle may have been anywhere."""
+        """Whether a source names directories, and whether it has strayed: whether one named before `start` is not read,
+        or the first one after it if there was none before. A source that names none is judged by the other files of its
+        session in the same directory, and by the session itself. If a file begins in the middle of a conversation, what
+        came before may have been anywhere, so it counts as strayed."""
         is_named, is_cut = False, None
         for line, directories in named_by(source, self._form):
-            if line.reading.stamp.inode != inode:  # another file by now
+            if line.reading.stamp.inode != inode:  # it has been replaced by another file
                 raise SkipSource(reasons.VANISHED.name, source.key)
             if is_named and line.offset >= start:
                 break
@@ -244,7 +245,7 @@ class ProjectFilter:
         return False, is_beside_strays or self.has_strayed(source.root, source.session_id)
 
     def _beside(self, source: Source) -> Iterator[str]:
-        """The first directories that the other files of a session in the same directory name."""
+        """The first directory named by each other file of the session in the same directory."""
         directory = os.path.dirname(source.path)
         try:
             names = sorted(os.listdir(directory)) if source.session_id else []
@@ -262,7 +263,7 @@ class ProjectFilter:
 
 
 class Judge:
-    """Judges the lines of one open source, one after another."""
+    """Judges the lines of one open source, in order."""
 
     def __init__(
         self,
@@ -288,8 +289,8 @@ class Judge:
         return is_taken and not (self._is_beside and self._has_strayed(line.record))
 
     def _has_strayed(self, record: Mapping[str, Any]) -> bool:
-        """Whether a file beside the transcripts speaks of a session that has been where it must not be read: the place
-        it names is where the session was started, and not where this was said."""
+        """Whether a file beside the transcripts is about a session that has strayed where it must not be read: the
+        directory it names is where the session was started, not where this was said."""
         session = self._form.session_of(self._source, record)
         known = self._strayed.get(session)
         if known is None:
@@ -304,6 +305,6 @@ class Judge:
         return False
 
     def close(self, end: End) -> None:
-        """The source was read to its end."""
+        """Notes what was learned, once the source has been read to its end."""
         if self._remembers:
             self._projects.remember(end, has_strayed=not self._takes_unnamed)

@@ -1,10 +1,10 @@
-"""What was left out, and is told again later: by an index, the end of a workflow's run, a title, the last prompt.
+"""Keeps out what was left out once and is retold later: by an index, a workflow's end, a title, the last prompt.
 
-In: the moment up to which a person wanted nothing sent, and the lines that came after it. Out: of each, whether it may
-tell of what was before. Most tell of their own moment alone; the others go by when what they are about began. A file
-that is read from its start goes by the moment of every line: one that was rewritten, and one that was not there to be
-left out, such as one of a project that was excluded then. One whose lines have no time may have been written at any
-moment from the beginning of its session on.
+In: the moment up to which a person wanted nothing sent, and the lines that came after it. Out: for each line, whether
+it may tell of something from before that moment. Most lines tell only of their own moment; the others are judged by
+when what they are about began. In a file that is read from its start, every line is also judged by its own time: the
+file was rewritten, or was not there to be left out, for example because its project was excluded then. A file whose
+lines have no time may have been written at any moment since its session began.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ NEVER = "9"  # later than any time
 
 
 class Retold:
-    """Judges the lines of one open source, of which so many bytes were sent or left out. What was written in a pause
-    that is left out for good is left out wherever it stands."""
+    """Judges the lines of one open source, of which `known` bytes were sent or left out before. What was written in a
+    pause that is left out for good stays out, wherever it turns up."""
 
     def __init__(
         self, form: AgentFormat, source: Source, moment: str, known: int, pauses: Sequence[tuple[str, str]] = ()
@@ -38,7 +38,7 @@ class Retold:
         self._lasted: tuple[str, str] | None = None
 
     def tells(self, line: Line) -> bool:
-        """Whether a line may tell of what was left out."""
+        """Whether a line may tell of something that was left out."""
         if self._is_read_anew is None:
             self._is_read_anew = line.offset < self._known or not self._known
         written = NEVER if self._is_document else line.anchor.time or line.reading.next_time
@@ -56,8 +56,8 @@ class Retold:
         return since[:TO_THE_SECOND] <= self._moment or any(since <= end for end in begun)
 
     def _may_be_from_then(self, stamp: Stamp) -> bool:
-        """Whether a file without any time, of which nothing was sent or left out, may have been written then. Of one
-        that may have been rewritten just now, its stamp tells nothing of what was in it before."""
+        """Whether a file without any time, of which nothing was sent or left out, may be from a time that was left out.
+        It counts from the start of its session, because its mtime may only be that of its last rewrite."""
         if self._lasted is None:
             last = timestamp(stamp.mtime_ns / 1e9)
             there = transcripts(self._form, self._source.root, self._source.session_id)
@@ -68,14 +68,15 @@ class Retold:
         )
 
     def _since_when(self) -> str:
-        """When a transcript began. One without any time has none that was left out; a document may be of any."""
+        """When the source began. A transcript without any time counts as later than anything left out; a document may
+        be from any time."""
         if self._began is None:
             self._began = "" if self._is_document else self._first_time(self._source)
         return self._began
 
     def _first_time(self, source: Source) -> str:
-        """When a transcript began. Nobody knows where its beginning was taken out, or cannot be looked at; in doubt no
-        means no."""
+        """When a transcript began. Empty, the earliest possible, if its beginning was cut off or cannot be read: in
+        doubt, no means no."""
         first, is_cut = "", None
         try:
             for item in tail.read(source, None, self._form, CHUNK_BYTES, LONGEST_LINE, 0):

@@ -1,5 +1,5 @@
-"""Whether a directory that was named as a root can be one: the coding agent leaves marks in its own; and whether it is
-still there.
+"""Checks that a directory named as a root can be one, going by the marks a coding agent leaves in its own, and that it
+still exists.
 
 In: a root and the format of its agent. Out: what is wrong, in a sentence that names what may have been meant.
 """
@@ -16,12 +16,12 @@ from collector.flow.source import Root
 
 
 def doubt(root: Root, form: AgentFormat) -> str:
-    """Why this is no root; empty if it may be one. An empty directory may become one."""
+    """Why this cannot be a root; empty if it may be. An empty directory may become one."""
     try:
         is_strange = bool(os.listdir(root.path)) and not _has_marks(root.path, form)
     except NotADirectoryError:
         return f"{root.path} is a file. Name the directory in which {form.title} keeps its files."
-    except OSError:  # missing, or not to be listed: the walk says so
+    except OSError:  # missing or unlistable: the walk reports that
         return ""
     if not is_strange:
         return ""
@@ -36,9 +36,9 @@ def _has_marks(path: str, form: AgentFormat) -> bool:
 
 
 def refuse_deleted(roots: Sequence[Root]) -> None:
-    """Raises if a sandbox or container shows a root that is no more: it would be seen empty for ever.
+    """Raises if a sandbox or container still shows a deleted root, which would look empty forever.
 
-    Such a root is a mount of its own. It outlives the directory, which then has no name left, so no link to it.
+    Such a root is a mount of its own. The mount outlives the directory, whose link count is then 0.
     """
     for root in roots:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The scope: what is read. Where files lie, whose they are, and what a person has said no to."""
+"""The scope of what is read: where the files are, which agent they belong to, and what a person has said no to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collector.reading.projects import ProjectFilter
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Everything below these roots, as their agents' formats and the project filter let it through."""
+    """Everything below these roots that their agents' formats and the project filter let through."""
 
     roots: Sequence[Root]
     agents: Mapping[str, AgentFormat]
@@ -28,24 +28,24 @@ class Scope:
             self.filters[name] = ProjectFilter(form, self.include, self.exclude, self.home, narrower=self.narrower)
 
     def form_of(self, root: Root) -> AgentFormat:
-        """How the agent writes whose files are below this root."""
+        """The format of the agent whose files are below this root."""
         return self.agents[root.agent]
 
     def filter_of(self, root: Root) -> ProjectFilter:
-        """What is left out below this root."""
+        """The project filter for this root."""
         return self.filters[root.agent]
 
     def keep_up(self) -> None:
-        """Follows links in the project filter to where they lead by now."""
+        """Follows links in the project filter to where they lead now."""
         for each in self.filters.values():
             each.keep_up()
 
     def takes_source(self, source: Source) -> bool:
-        """Whether the project filter lets a source through, whatever it takes to find that out."""
+        """Whether the project filter lets a source through. Opens the source if its project name leaves a doubt."""
         return self.filters[source.root.agent].takes_source(source)
 
     def refuses_source(self, source: Source) -> bool:
-        """Whether a source that is held is of a project that a person has said no to since."""
+        """Whether a held source belongs to a project that a person has since said no to."""
         projects = self.filters.get(source.root.agent)
         return projects is not None and projects.refuses_source(source)
 
@@ -55,27 +55,27 @@ class Scope:
         return all(each.is_open for each in self.filters.values())
 
     def takes(self, directory: str) -> bool:
-        """Whether what happened in this directory is read, whichever agent was there."""
+        """Whether what happened in this directory is read, whichever agent was working there."""
         return all(each.takes(directory) for each in self.filters.values())
 
     def excludes(self, directory: str) -> bool:
-        """Whether this directory is excluded for any agent. What is no directory is not."""
+        """Whether this directory is excluded for any agent. A relative path is not."""
         return any(each.excludes(directory) for each in self.filters.values())
 
     def takes_event(self, event: Mapping[str, Any], strayed: Container[str] = ()) -> bool:
-        """Whether the project filter lets an event through that was made before, maybe when it was another one.
-        `strayed`: sessions that are known to have been where nothing is read, though their transcripts may be gone."""
+        """Whether the project filter lets an earlier event through, which may have been made under another filter.
+        `strayed`: sessions known to have strayed where nothing is read, though their transcripts may be gone."""
         if self.is_open:
             return True
         if {"metadata", "file_paths"} & set(event.get("left_out") or ()):
-            return False  # what it says of its project is a pseudonym, and in doubt no means no
+            return False  # it names its project by a pseudonym, and in doubt no means no
         client, project, directory = event.get("client"), event.get("project"), event.get("cwd")
         name = client.get("name") if isinstance(client, dict) else None
         session = str(event.get("session_id") or "")
         if not _is_of_one_place(event) and (session in strayed or self._has_strayed(session)):
             return False
         if event.get("kind") == "stats":
-            return False  # they add up all projects
+            return False  # statistics add up all projects
         filters = [self.filters[name]] if name in self.filters else list(self.filters.values())
         return all(each.takes_event(str(project or ""), str(directory or "")) for each in filters)
 
@@ -84,6 +84,6 @@ class Scope:
 
 
 def _is_of_one_place(event: Mapping[str, Any]) -> bool:
-    """Whether an event is about where it says it happened, and not about all of its session: a title, a summary."""
+    """Whether an event is about the place it names, rather than all of its session, as a title or a summary is."""
     is_of_all = event.get("kind") == "summary" or event.get("origin") == "compaction"
     return bool(event.get("uuid") and event.get("cwd")) and not is_of_all

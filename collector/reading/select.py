@@ -1,7 +1,7 @@
-"""Select: which of the sources that were found have to be opened, and what became of the files that are remembered.
+"""Select: which of the sources found have to be opened, and what became of the remembered ones that were not.
 
-In: what was found, what is remembered, where held files begin. Out: a Selection; nothing is changed here. A directory
-that could not be listed says nothing of what is below it, and a glance says nothing of what it did not look at.
+In: what was found, what is remembered, where held files begin. Out: a Selection; nothing is changed here. A source is
+never taken for gone because its directory could not be listed, or because a glance did not look at it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def select(
     now: float,
     find_moved: FindMoved = find_moved,
 ) -> Selection:
-    """Goes by stamps alone. Only `find_moved` opens files: those that are unknown under their names."""
+    """Goes by stamps alone. Only `find_moved` opens files, and only those whose names are unknown."""
     if starts:
         entries = {**entries, **{key: Entry(position) for key, position in starts.items()}}
     skipped, unchanged = dict(found.skipped), sum(found.at_rest.values())
@@ -34,7 +34,7 @@ def select(
         entry = entries.get(source.key)
         before = entry.position.stamp if entry is not None else None
         if entry is not None and before == source.stamp:
-            # Other reasons were remembered by earlier versions; now such a file is looked at again.
+            # Earlier versions remembered other reasons as well; such a file is now looked at again.
             if entry.skip in reasons.UNTIL_CHANGED:
                 skipped[entry.skip] = skipped.get(entry.skip, 0) + 1
                 continue
@@ -57,7 +57,7 @@ def select(
 def _out_of_sight(
     remembered: Iterable[tuple[str, Entry]], seen: set[str], moved: Mapping[str, str], now: float
 ) -> tuple[dict[str, int], list[str]]:
-    """Since when files have been missing, and those that have been for a day: one that comes back sooner goes on."""
+    """Since when files have been missing, and which to forget after a day. One that returns sooner is continued."""
     missing_since, forgotten = {}, []
     for key, entry in remembered:
         if key in seen:

@@ -1,9 +1,9 @@
-"""What can be saved of a line that is not one record: the whole records in it, and the torn fragments between them.
+"""Salvages a line that is not one record: the whole records in it, and the torn fragments between them.
 
 In: the bytes of a line without its newline. Out: fragments that cover everything but white space, in order. The usual
 case is a torn record with the next one appended to it; another is a run of NUL bytes after a power loss. Whole records
-are looked for at the front, one after another, then at the end, the last one first. Both searches match braces outside
-of strings, so they are exact and linear: a record that ends the line can begin in one place only.
+are taken off the front one by one, then off the end, last one first. Both searches match braces outside strings, so
+they are exact and linear: a record that ends the line can begin in only one place.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from collector.flow.reasons import NOT_AN_OBJECT, NUL_BYTES, TORN
 from collector.reading.parse import MAX_TOKENS, load
 
-LARGEST_WINDOW = 64 << 20  # how far back a record at the end of a line is looked for
-LARGEST_VALUE = 1 << 20  # above this a line that is no object is simply torn
+LARGEST_WINDOW = 64 << 20  # how far back to look for the start of a record at the end of a line
+LARGEST_VALUE = 1 << 20  # a longer line that is not an object counts as torn without being parsed
 MAX_FROM_THE_END = 1000
 
 _BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+")
@@ -26,7 +26,7 @@ _QUOTE_BACKWARD = re.compile(rb'"(\\*)')  # with the backslashes before it
 
 
 class Fragment(NamedTuple):
-    """A part of a line: a record, or None and what is wrong with it. Offsets are relative to the line."""
+    """A part of a line: a record, or None and the problem with it. Offsets are relative to the line."""
 
     start: int
     end: int
@@ -35,7 +35,7 @@ class Fragment(NamedTuple):
 
 
 def fragments(line: bytes, record_keys: frozenset[str]) -> Iterator[Fragment]:
-    """The records and the torn fragments of a line, in order. `record_keys` are keys that only a whole record has."""
+    """The records and torn fragments of a line, in order. `record_keys` are keys that only a whole record has."""
     at = _after_blanks(line, 0)
     while (end := _end_of_object(line, at)) and (record := _record(line[at:end])) is not None:
         yield Fragment(at, end, record, "")
@@ -68,7 +68,7 @@ def _after_blanks(data: bytes, at: int) -> int:
 
 
 def _without_blanks(data: bytes, end: int) -> int:
-    """Where the white space before `end` begins, looking back 4 kB at most."""
+    """Where the white space before `end` begins, looking back at most 4 kB."""
     start = max(0, end - 4096)
     return start + len(data[start:end].rstrip())
 
@@ -94,21 +94,21 @@ def _record(raw: bytes) -> dict[str, Any] | None:
 
 
 def _is_whole(record: dict[str, Any], rest: bytes, start: int, record_keys: frozenset[str]) -> bool:
-    """Whether an object at the end of a line is a record of its own, rather than the inside of a torn one.
+    """Whether an object at the end of a line is a record of its own, rather than part of a torn one.
 
-    The keys are asked only where it stands where the value of a key would.
+    The keys decide only if what precedes the object means that it could be a value inside another one.
     """
     before = rest[max(0, start - 64) : start].rstrip()[-1:]
     return before not in (b":", b"[", b",") or not record_keys.isdisjoint(record)
 
 
 def _end_of_object(line: bytes, at: int) -> int:
-    """Where the object that starts at `at` ends; 0 if none does."""
+    """Where the object that starts at `at` ends; 0 if there is no complete object."""
     return _matching_brace(_FORWARD.finditer(line, at), ord("{")) if line[at : at + 1] == b"{" else 0
 
 
 def _start_of_object(line: bytes, end: int) -> int | None:
-    """Where the object that ends at `end` starts; tries the last 4 MB first, then more."""
+    """Where the object that ends at `end` starts; searches the last 4 MB first, then more."""
     window = 4 << 20
     while line[end - 1 : end] == b"}":
         length = _matching_brace(_tokens_backward(line[max(0, end - window) : end][::-1]), ord("}"))
@@ -121,8 +121,8 @@ def _start_of_object(line: bytes, end: int) -> int | None:
 
 
 def _tokens_backward(line: bytes) -> Iterator[re.Match[bytes]]:
-    """The braces of a line that is read backward, and one quote for each string. No pattern for whole strings: up to
-    Python 3.11.4, `re` gets repetitions wrong that may not be given back (`*+`) and hold others."""
+    """The braces of a line that is read backward, and one quote for each string. It does not match whole strings with a
+    pattern: up to Python 3.11.4, `re` gets possessive repetitions (`*+`) that contain other repetitions wrong."""
     at = 0
     while token := _SIGN.search(line, at):
         yield token
@@ -130,7 +130,8 @@ def _tokens_backward(line: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _begin_of_string(line: bytes, at: int) -> int:
-    """Behind the quote that begins a string, in a line that is read backward; its end, if that is where it begins."""
+    """The position after the quote that begins a string, in a line that is read backward; the line's end if the string
+    has no such quote."""
     while quote := _QUOTE_BACKWARD.search(line, at):
         if len(quote[1]) % 2 == 0:
             return quote.start() + 1

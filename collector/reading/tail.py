@@ -1,7 +1,7 @@
 """Reads the complete lines of a source, starting at its position.
 
 In: a source, and the position up to which it is safe. Out: a Line for every line (or fragment of a broken one), then
-the End. Memory holds one line and one chunk. Nothing is remembered here, so whatever was not committed is read again.
+the End. Memory holds one line and one chunk. Nothing is remembered here, so anything not committed is read again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from collector.reading.parse import has_too_many_values, load, make_sure_of_room
 from collector.reading.splice import fragments
 
 CHUNK_BYTES = 256 << 10
-# Twelve times the length of a line may be held, where one sign of it needs four bytes; so this bounds the memory of the
-# service. The API that is behind every line takes 32 MB.
+# A line may take twelve times its length in memory if any character in it needs four bytes, so this limit bounds the
+# memory of the service. The API behind every line accepts 32 MB.
 MAX_LINE_BYTES = 100 << 20
 LARGEST_STUB = 64 << 10
-# How far a head without a time is looked into for the first one. Twice the largest line ever met there.
+# How far to look ahead for the first time when a file begins without one. Twice the largest line ever seen there.
 LOOK_AHEAD_BYTES = 4 << 20
 REACH_BACK_BYTES = 128 << 10
 LOOK_AHEAD_CHUNK = 32 << 10
@@ -43,14 +43,14 @@ def read(
 ) -> Iterator[Line | End]:
     """The lines after `position` (from the start if the file was rewritten), up to the size seen; then the End."""
     with opened(source) as file:
-        # A file that does not begin as remembered was rewritten: from the start, and the ids make repeats harmless.
+        # A file that does not begin as remembered was rewritten: start over, the ids make repeats harmless.
         start = position.offset if position and file.begins_as(position) else 0
         limit = max(start, _limit(source, file))
         if start == 0 and limit <= LARGEST_STUB and _is_stub(source, file.read_fully(limit, 0), form):
             raise SkipSource(reasons.WARMUP.name, source.key)
         head = file.read_fully(min(FINGERPRINT_BYTES, limit), 0)
         reading = Reading(source, head, file.stamp._replace(size=limit), _companion(source, file, form))
-        # Only a position from an earlier version has no anchor: then what is before it is read once more, and not sent.
+        # Only positions from earlier versions have no anchor: everything before them is read again, but not sent.
         known = from_kept(position.anchor) if start and position else HEAD
         anchor = known or _anchor_at(file, reading, start, form)
         if not anchor.time and look_ahead_bytes:
@@ -60,7 +60,7 @@ def read(
 
 
 def before(source: Source, position: Position, form: AgentFormat, reach: int = REACH_BACK_BYTES) -> Iterator[Line]:
-    """The last whole lines before a position: not to be sent again, but for what they tell about those after it."""
+    """The last whole lines before a position. They are not sent again, but give context for the lines after it."""
     with opened(source) as file:
         if not position.offset or not file.begins_as(position):
             return
@@ -74,24 +74,24 @@ def before(source: Source, position: Position, form: AgentFormat, reach: int = R
 
 
 def _companion(source: Source, file: SourceFile, form: AgentFormat) -> dict[str, Any]:
-    """What the file beside it says, where there is one."""
+    """The contents of the source's companion file, if there is one."""
     companion = form.companion(source)
     return file.companion(companion) if companion else {}
 
 
 def _anchor_at(file: SourceFile, reading: Reading, start: int, form: AgentFormat) -> Anchor:
-    """The anchor at a place, from everything before it: nothing less gives the ids that a whole read gives."""
+    """Computes the anchor at an offset from everything before it: nothing less gives the same ids as a full read."""
     anchor, end = HEAD, 0
     for item in _items(reading, whole_lines(file, 0, start, CHUNK_BYTES, MAX_LINE_BYTES), 0, HEAD, form):
         anchor, end = item.anchor, item.end
-    # The place may lie inside of a line that holds several records.
+    # The offset may be inside a line that holds several records.
     for piece in fragments(file.read_fully(start - end, end), form.record_keys):
         anchor = anchor if piece.record is None else form.anchor_after(anchor, piece.record)
     return anchor
 
 
 def _next_time(file: SourceFile, reading: Reading, start: int, reach: int, form: AgentFormat) -> str:
-    """The first time after a place; empty where there is none within reach."""
+    """The first time found after an offset; empty if there is none within reach."""
     limit = min(reading.stamp.size, start + reach)
     parts = whole_lines(file, start, limit, LOOK_AHEAD_CHUNK, MAX_LINE_BYTES)
     times = (item.anchor.time for item in _items(reading, parts, start, HEAD, form))
@@ -99,13 +99,13 @@ def _next_time(file: SourceFile, reading: Reading, start: int, reach: int, form:
 
 
 def _limit(source: Source, file: SourceFile) -> int:
-    """Where this pass stops reading: at the size discovery saw (promise 9), unless the file was replaced since."""
+    """Where this pass stops reading: at the size that discovery saw (promise 9), unless the file was replaced since."""
     is_same = file.stamp.inode == source.stamp.inode
     return min(file.stamp.size, source.stamp.size) if is_same else file.stamp.size
 
 
 def _is_stub(source: Source, data: bytes, form: AgentFormat) -> bool:
-    """Whether the source holds a single record that says nothing yet."""
+    """Whether the source holds nothing but a stub record."""
     data = data.strip()
     if b"\n" in data:
         return False
@@ -131,8 +131,8 @@ def _items(
             )
             end, tail = part.end, part.tail
         else:
-            # The stamp says how far this pass has read, not how long the file is by now: what was appended meanwhile
-            # makes the stamps differ, so the next pass opens it again.
+            # The stamp says how far this pass has read, not how long the file is now: if something was appended
+            # meanwhile, the stamps differ and the next pass opens the file again.
             reading = reading._replace(stamp=reading.stamp._replace(size=part.read_to))
             tail = _tail(part.data, part.start)
             record = _complete(part)
@@ -144,10 +144,10 @@ def _items(
 
 
 def _lines(reading: Reading, chunk: WholeLines, anchor: Anchor, form: AgentFormat) -> Generator[Line, None, Anchor]:
-    """The lines of a chunk; returns the anchor after them. Hot, hence plain code.
+    """The lines of a chunk; returns the anchor after them. Plain code, because this is hot.
 
-    A record may nest as deep as orjson reads (1,024 levels): folding it, as `load` does, would cost every line 0.8 us,
-    and what a format keeps of free values is bounded in depth anyway.
+    A record may nest as deep as orjson reads (1,024 levels). Checking the depth, as `load` does, would cost every line
+    0.8 us, and formats bound the depth of the free values that they keep anyway.
     """
     data, at, last, base = chunk
     assert isinstance(data, bytes)  # noqa: S101 - for mypy
@@ -174,7 +174,7 @@ def _lines(reading: Reading, chunk: WholeLines, anchor: Anchor, form: AgentForma
 def _large_line(
     reading: Reading, chunk: WholeLines, anchor: Anchor, form: AgentFormat
 ) -> Generator[Line, None, Anchor]:
-    """A line longer than a chunk: parsed in place, and copied only if it is broken."""
+    """A line longer than a chunk: parsed in place, copied only if it is broken."""
     data, start, stop, base = chunk
     make_sure_of_room(stop - start)
     if has_too_many_values(data, start, stop):
@@ -202,7 +202,7 @@ def _broken_line(
 ) -> Generator[Line, None, Anchor]:
     """The fragments of a line that is not one plain record; together they cover it up to its newline."""
     base = chunk.base + at
-    # One behind: the last fragment's line takes the newline with it, and only at the end is it known which that is.
+    # Stay one fragment behind: the last one must include the newline, and only at the end is it clear which is last.
     waiting: Line | None = None
     for start, end, record, problem in fragments(raw, form.record_keys):
         if waiting:
@@ -218,7 +218,7 @@ def _broken_line(
 
 
 def _complete(rest: Rest) -> dict[str, Any] | None:
-    """The record at the unterminated end of a file, if it is complete: then only white space can follow it."""
+    """The record at the unterminated end of a file, if it is complete, so that only white space can follow."""
     data = bytes(rest.data[rest.start :]).rstrip()
     if not data.endswith(b"}"):
         return None

@@ -1,4 +1,4 @@
-"""Where a session lies: its transcripts, by its id, wherever below a root it was moved or copied to.
+"""Finds the transcripts of a session by its id, wherever below a root they were moved or copied to.
 
 In: a root and a session's id. Out: sources. The names come from the agent's format; nothing is opened.
 """
@@ -14,7 +14,7 @@ from collector.flow.source import Place, Root, Source, stamp_of
 
 
 def transcripts(form: AgentFormat, root: Root, session: str) -> Iterator[Source]:
-    """The transcripts of a session that are there now."""
+    """The transcripts of a session that exist now."""
     pattern, top = form.transcripts_of(session), os.path.abspath(root.path)
     for path in glob.iglob(pattern, root_dir=top) if pattern else ():
         *directories, name = path.split("/")

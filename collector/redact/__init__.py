@@ -1,21 +1,21 @@
-"""Takes secrets out of events before anything else sees them. docs/redaction.md describes it.
+"""Takes secrets out of events before anything else sees them; docs/redaction.md describes how.
 
-The way of an event: seal -> redactor -> segments (all its strings as one text) -> engines (where may a rule match) ->
-matching (where does one) -> copies (every place of a found value) -> marker. The sub-rooms, and what each may import
-(tests/redact/test_sub_rooms.py has it in detail):
+An event goes through seal -> redactor -> segments (all its strings as one text) -> engines (where may a rule match) ->
+matching (where does one) -> copies (everywhere else a found value stands) -> marker. The sub-rooms, and what each may
+import (tests/redact/test_sub_rooms.py has the details):
 
     seal, withhold, redactor, copies, ...     one event
       own_rules     rules from the configuration, tried before use     -> scan
-      disguises     texts in colours, in pieces, encoded, taken apart      -> words
-      session       what one event tells about later ones              -> words
+      disguises     coloured, split, wrapped and encoded texts         -> words
+      session       what one event reveals about later ones            -> words
       all_rules     all other rules, together                          -> structures, formats
         structures  places that give a secret away                     -> formats, words
         formats     what each provider's secrets look like             -> words
-      personal      personal data, where somebody asks for it          -> nothing
+      personal      personal data, for those who ask for it            -> nothing
       scan          where a rule may match, and where it does          -> words
         words       judging names and values                           -> nothing
 
-rule (what a rule is) and marker (what stands where a secret stood) are open to all but words.
+Everything but words may import rule (what a rule is) and marker (what replaces a secret).
 """
 
 from collector.redact.findings import Finding

@@ -1,9 +1,9 @@
 """Replaces found values, where they were found and everywhere else in the event.
 
-A value found beside its name in one field often stands bare in another, in another escaping, or in a key. Short values
-are only replaced where they stand apart, and very short ones only where they were found: `abcd` is in `abcdefg` too.
-What is a word, a flag, a path or code is replaced only where it was found, and where it fills a whole field.
-The cost grows with the text plus the values, not with the text times the values.
+A value found beside its name in one field often stands bare in another, escaped differently, or in a key. Short values
+are replaced only where they stand apart, and very short ones only where they were found: `abcd` is also in `abcdefg`. A
+word, a flag, a path or code is replaced only where it was found and where it fills a whole field. The cost grows with
+the text plus the values, not with the text times the values.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from collector.redact.words.distinctive import is_distinctive, is_plain_text
 
 SHORTEST = 5
 LONGEST_IN_URL = 8192
-FREE = 9  # characters of a value that is replaced inside of words, too
-FEW = 400  # forms that are searched for one by one; more of them go through an index
+FREE = 9  # characters a value must have to be replaced inside words too
+FEW = 400  # forms that are searched for one by one; more than that use an index
 SAFE_IN_JAVASCRIPT = "!'()*~"
 _not_in_names = re.compile(r"[^A-Za-z0-9]")
 ESCAPED_IN_GO = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
@@ -38,7 +38,7 @@ Marks = dict[int, list[Mark]]
 class _Copy(NamedTuple):
     value: str
     rule: str
-    text: str  # as it stands: the value, or an escaped form of it
+    text: str  # as it appears: the value, or an escaped form of it
 
 
 def replace(
@@ -52,7 +52,7 @@ def replace(
 ) -> list[Finding]:
     """Puts markers over the marks and over every copy of their values; returns these as findings of round `number`.
     `check` is called for every string and raises if this takes too long. `known` are values found in earlier events,
-    each with its rule: of them there are only copies here."""
+    with their rules: only copies of those can be here."""
     copier = _Copier(segments, marks, key, known)
     findings: list[Finding] = []
     key_marks: dict[tuple[int, str], list[Mark]] = {}
@@ -92,7 +92,7 @@ def _findings(text: str, spans: list[Mark], path: tuple[Any, ...], in_key: bool,
 
 
 class _Copier:
-    """Every found value in every form it may take elsewhere, and the markers for them."""
+    """Every found value in every form it may take elsewhere, and its markers."""
 
     def __init__(self, segments: list[Segment], marks: Marks, key: bytes, known: Mapping[str, str]) -> None:
         self._key = key
@@ -105,8 +105,8 @@ class _Copier:
         self._fields = {value: rule for value, rule in values.items() if is_plain_text(value)}
 
     def with_copies(self, text: str, marks: list[Mark]) -> list[Mark]:
-        """The marks, and marks for every copy, in order, overlapping neither each other nor markers. What was found in
-        a text may be only part of a copy there."""
+        """The marks plus one for every copy, in order, overlapping neither each other nor markers. What was found in a
+        text may be only part of a copy there."""
         if text in self._fields and not marks:
             return [Mark(0, len(text), self._fields[text], text, True)]
         found = list(marks)
@@ -139,7 +139,7 @@ class _Copier:
         return "".join([*out, text[at:]])
 
     def _standing_in(self, text: str) -> Iterable[tuple[_Copy, Callable[[int], int]]]:
-        """Each form that stands in a text, longest first, with a function that finds it from a place onwards."""
+        """Each form that a text contains, longest first, with a function that finds it from a given place on."""
         if len(self._forms) <= min(FEW, len(text)):
             for copy in self._forms:
                 if copy.text in text:
@@ -156,7 +156,7 @@ class _Copier:
 
     @cached_property
     def _index(self) -> tuple[dict[str, set[int]], dict[str, int]]:
-        """By their first letters, how long forms are; and the rank of each form among all."""
+        """The lengths of forms by their first letters, and the rank of each form among all."""
         lengths: dict[str, set[int]] = {}
         ranks: dict[str, int] = {}
         for rank, copy in enumerate(self._forms):
@@ -172,8 +172,8 @@ def _next(places: list[int], at: int) -> int:
 
 
 def _forms(values: dict[str, str]) -> list[_Copy]:
-    """Every value in every form it may take elsewhere, longest first. Overlapping marks are not joined yet: the
-    password in a URL that is itself a value stands elsewhere without the URL."""
+    """Every value in every form it may take elsewhere, longest first. Overlapping marks are not joined yet: where a
+    whole URL was found as well as the password in it, the password may stand elsewhere without the URL."""
     forms = []
     for value, rule in values.items():
         texts = _unescaped(value)
@@ -184,25 +184,25 @@ def _forms(values: dict[str, str]) -> list[_Copy]:
 
 
 def _can_be_copied(text: str) -> bool:
-    """Whether it is too long to be just some word or number somewhere else."""
+    """Whether a form is too long to be just some word or number elsewhere."""
     return len(text) >= SHORTEST and not (len(text) < 8 and (text.isdigit() or text.isalpha()))
 
 
 def _escaped(value: str) -> set[str]:
     """The value in a JSON string, as most tools write it, as ASCII-only tools do and as Go does; in such a string
-    within another; in a URL; and in a name that is made of a path."""
+    inside another; in a URL; and in a name made from a path."""
     as_is = json.dumps(value, ensure_ascii=False)[1:-1]
     once = {as_is, json.dumps(value)[1:-1], as_is.translate(ESCAPED_IN_GO)}
     twice = {json.dumps(text, ensure_ascii=False)[1:-1] for text in once}
     safe_signs = ("", SAFE_IN_JAVASCRIPT) if len(value) <= LONGEST_IN_URL else ()
     name = _not_in_names.sub("-", value)
     dashes = name.count("-")
-    names = {name} if len(name) - dashes > max(SHORTEST, dashes) else set()  # or a line of dashes might be a copy
+    names = {name} if len(name) - dashes > max(SHORTEST, dashes) else set()  # or a line of dashes could be a copy
     return once | twice | names | {quote(value, safe=signs, errors="replace") for signs in safe_signs}
 
 
 def _unescaped(value: str) -> set[str]:
-    """The value, and without the escapes of a URL and of JSON, one level and two, if it has any."""
+    """The value, and what remains of it as each level of URL and JSON escapes is undone."""
     found = {value, unquote(value)} if "%" in value else {value}
     if "\\" in value:
         with contextlib.suppress(ValueError):
@@ -216,12 +216,12 @@ def _stands_apart(text: str, start: int, end: int) -> bool:
 
 
 def _is_free(value: str) -> bool:
-    """Whether a value is long and odd enough to be replaced inside of words, too."""
+    """Whether a value is long and odd enough to be replaced inside words too."""
     return len(value) >= FREE and not value.isalpha()
 
 
 def _taken(text: str) -> bytearray:
-    """One byte a character: 1 where a marker stands."""
+    """One byte per character: 1 where a marker stands."""
     taken = bytearray(len(text))
     for found in MARKER.finditer(text):
         taken[found.start() : found.end()] = b"\1" * len(found[0])

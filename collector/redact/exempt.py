@@ -16,7 +16,7 @@ _shapes = re.compile(
 )
 
 
-# A journal calls its hashes `key`, so the place alone tells nothing: only the whole shape does.
+# A journal calls its hashes `key`, so the place alone says nothing: only the full shape does.
 _hashed_key = re.compile(r"v\d{1,3}:[0-9a-f]{64}")
 
 

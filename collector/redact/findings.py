@@ -1,4 +1,4 @@
-"""What was found: a finding says where in the original value, a mark says what to replace in one string."""
+"""What was found: a finding says where in the original value it is, a mark says what to replace in one string."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Finding(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A span of one string that a marker replaces. For a copy, `value` is what it is a copy of, in plain form."""
+    """A span of one string that a marker replaces. For a copy, `value` is the value it is a copy of, in plain form."""
 
     start: int
     end: int
@@ -48,7 +48,8 @@ def merged(marks: list[Mark]) -> list[Mark]:
 
 
 def in_original(findings: list[Finding]) -> list[Finding]:
-    """Later rounds find things in a text that already has markers; this moves them to where they stood originally."""
+    """Moves findings back to where they stood originally: later rounds find things in a text that already has
+    markers."""
     if all(finding.round == 0 for finding in findings):
         return findings
     placed: list[Finding] = []

@@ -1,8 +1,8 @@
-"""Finds the secrets of one event and puts a marker in the place of each, wherever it stands.
+"""Finds the secrets of one event and replaces each with a marker, wherever it stands.
 
-In: an event, or any JSON value. Out: the same without secrets, and how often each rule was needed. All strings are
-scanned at once, and if that sees nothing, nothing else happens. Whatever goes wrong raises, and `seal` then withholds
-the event (promise 5).
+In: an event, or any JSON value. Out: the same without secrets, and how many findings each rule had. All strings are
+scanned at once, and if the scan sees nothing, no more is done. Any failure raises, and `seal` then withholds the event
+(promise 5).
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from collector.redact.structures.identity import IDENTITY_IDS, IDENTITY_RULES, r
 from collector.redact.words.labels import is_in_another_language
 
 ROUNDS = 4
-MOST_FINDINGS = 10_000  # in one event; with more it is withheld, as it would take time and memory without end
-MOST_VIEWS = 500  # of one kind of disguise in one event; what is beyond stays as it is
-BYTES_FOR_THE_TIME = 5_000_000  # that the time allowed is meant for; a longer event gets proportionally more
-# For one event, however long, of the processor: a machine that slept or was busy is no event's fault. systemd ends a
-# service that is silent for five minutes, which is a third of a processor's time.
+MOST_FINDINGS = 10_000  # in one event; one with more is withheld: it would take time and memory without end
+MOST_VIEWS = 500  # of one kind of disguise in one event; any beyond that are not looked at
+BYTES_FOR_THE_TIME = 5_000_000  # the size the allowed time is meant for; a longer event gets proportionally more
+# Processor time for one event, however long: a machine that slept or was busy is not the event's fault. systemd ends a
+# service that is silent for five minutes, so this is safe if the agent gets a third of a processor.
 MOST_SECONDS = 100.0
 FIELD_RULE = "field"
 PRINTED_RULE = "printed-secret"
-# Keys of what was printed, or is written.
+# Keys of what a tool printed or wrote.
 OUTPUTS = frozenset(
     {"text", "stdout", "output", "result", "content", "value", "message", "file_text", "new_string", "old_string"}
 )
-SIGN_OF_A_PAGE = Rule("session", "fields-of-a-page", FIELDS_OF_PAGES)  # not a secret: only the scan looks for it
-WITHHELD = "withheld"  # seal counts under this name what no rule has found
+SIGN_OF_A_PAGE = Rule("session", "fields-of-a-page", FIELDS_OF_PAGES)  # finds no secret: only the scan looks for it
+WITHHELD = "withheld"  # seal counts withheld strings under this name, so no rule may have it
 
 
 class TooMany(Exception):
@@ -61,9 +61,9 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen: the markers' key, the engine, rules to leave out and to add, fields always withheld, which
-    personal data counts as secret, whether accounts and people are named, and names that are always taken out: (the id
-    of a rule, a name)."""
+    """What can be chosen: the key for markers, the engine, rules to leave out and to add, fields that are always
+    withheld, which personal data counts as secret, whether names of accounts and people do, and names that are always
+    taken out, each as (rule id, name)."""
 
     key: bytes
     engine: str = "auto"
@@ -92,15 +92,15 @@ class Scanned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What earlier events of a session tell about one: values to look for, and which of its results answer a call for
-    a secret (by identity). `found` collects what the event itself tells."""
+    """What earlier events of a session reveal about one: values to look for, and which of its results answer a call for
+    a secret (by identity). `found` collects what the event itself reveals."""
 
     known: list[Known] = field(default_factory=list)
     answers: set[int] = field(default_factory=set)
     found: list[Found] = field(default_factory=list)
 
     def note(self, marks: dict[int, list[Mark]], texts: list[str]) -> None:
-        """Collects what was found, with what stood before it."""
+        """Collects what was found, each with the text just before it."""
         for index, found in marks.items():
             text = texts[index]
             self.found.extend(
@@ -111,7 +111,7 @@ class Told:
 
 
 class Redactor:
-    """Redacts events. Make one and use it from any thread; it chooses the engine itself unless it is given one."""
+    """Redacts events. One instance serves any thread; it chooses the engine itself unless it is given one."""
 
     def __init__(self, options: Options, engine: Engine | None = None) -> None:
         self._options = options
@@ -132,12 +132,12 @@ class Redactor:
 
     @property
     def key(self) -> bytes:
-        """That of the markers."""
+        """The key for markers."""
         return self._options.key
 
     def event(self, event: dict[str, Any]) -> dict[str, int]:
-        """Redacts an event in place; returns (and notes in the event) how often each rule was needed. Events of one
-        session come in their order: what one tells (session/memory.py) holds for those after it."""
+        """Redacts an event in place; returns (and notes in the event) how many findings each rule had. Events of one
+        session must come in order: what one reveals (session/memory.py) applies to those after it."""
         session = self._sessions.of(event)
         scanned = self._scan(gather(event, self._book))
         known: list[Known] = []
@@ -162,8 +162,8 @@ class Redactor:
         return counts
 
     def is_new(self, source: str) -> bool:
-        """Whether nothing of a source has been redacted by this process, as far as is remembered. Asked once for each
-        reading: then the events before a committed offset are shown again, so that nothing they tell is missed."""
+        """Whether this process has redacted nothing of a source yet, as far as it remembers. Asked once per reading: if
+        so, the events before a committed offset are shown again, so that nothing they reveal is missed."""
         return self._sessions.is_new(source)
 
     def text(self, text: str) -> str:
@@ -172,7 +172,7 @@ class Redactor:
         return str(redacted)
 
     def value(self, value: Any) -> tuple[Any, list[Finding]]:
-        """Any JSON value, redacted in place, and what was found in it."""
+        """Redacts any JSON value, in place if it is a container; returns it and what was found in it."""
         holder = [value]
         findings = self._redact(holder, self._scan(gather(holder, self._book)), Told())
         return holder[0], [Finding(found.rule, found.path[1:], *found[2:]) for found in in_original(findings)]
@@ -193,7 +193,7 @@ class Redactor:
         return f"{reason} (a copy of a value found elsewhere)" if finding.is_copy else reason
 
     def _scan(self, texts: list[str]) -> Scanned:
-        """One look at all strings. What a marker already holds rules never see again."""
+        """Scans all strings at once. Rules never see the inside of a marker that is already there."""
         text, beyond = encode(texts)
         zones = self._engine.zones(text)
         if zones.pop(MARKERS, None) is not None:
@@ -204,7 +204,7 @@ class Redactor:
         return Scanned(texts, text, zones, is_disguised(text, beyond), may_describe)
 
     def _redact(self, event: Any, scanned: Scanned, told: Told) -> list[Finding]:
-        """Redacts until nothing more is found, so that doing it twice changes nothing."""
+        """Redacts until nothing more is found (at most ROUNDS times), so that doing it twice changes nothing."""
         findings: list[Finding] = []
         seconds = self._options.seconds * (1 + len(scanned.text) / BYTES_FOR_THE_TIME)
         deadline = self._options.clock() + min(seconds, MOST_SECONDS)
@@ -236,7 +236,7 @@ class Redactor:
         found: dict[int, list[Mark]] = {}
         places: set[int] = set()
         for index in sorted(zones):
-            if index >= len(self.rules):  # a disguise
+            if index >= len(self.rules):  # a disguise, or the sign of a page
                 break
             matcher = self._matchers[index]
             for start, end in matcher.spans(text, folded, zones[index], starts, deadline):
@@ -252,7 +252,7 @@ class Redactor:
         return found
 
     def _mark_disguised(self, scanned: Scanned, marks: dict[int, list[Mark]], deadline: float) -> None:
-        """Adds what rules find in the strings when their disguises are taken off."""
+        """Adds what rules find in the strings once their disguises are removed."""
         if not scanned.is_disguised and max(scanned.zones, default=0) < len(self.rules):
             return
         views = self._views(scanned, deadline)
@@ -267,7 +267,7 @@ class Redactor:
                 marks.setdefault(view.index, []).append(Mark(start, end, mark.rule))
 
     def _views(self, scanned: Scanned, deadline: float) -> list[View]:
-        """The strings of an event that are disguised, without their disguise."""
+        """The disguised strings of an event, without their disguises."""
         texts, text, zones, is_any_written, _ = scanned
         views: list[View | None] = []
         if is_any_written:
@@ -298,7 +298,7 @@ class Redactor:
                 marks[index] = [Mark(segment.value_at, len(segment.text), rule)]
 
     def _named_by(self, path: tuple[Any, ...], value: str) -> str:
-        """The rule of a field that names an account or a host; empty where it does not, or where that is wanted."""
+        """The rule of a field that names an account or a host; empty if it names nobody, or if that rule is off."""
         rule = IDENTITY_FIELDS.get(path, "") if self._options.identity else ""
         return "" if rule in self._options.disabled or stands_for_nobody(value) else rule
 
@@ -326,12 +326,13 @@ class Redactor:
 
 
 def _starts(texts: list[str]) -> list[int]:
-    """Where the strings begin in the text that is made of them, with one character between two."""
+    """Where each string begins in the joined text, which has one character between two strings."""
     return list(map(add, accumulate(map(len, texts[:-1]), initial=0), count()))
 
 
 def _mark_answers(segments: list[Segment], marks: dict[int, list[Mark]], answers: set[int]) -> None:
-    """Marks what a command was asked for, in the results that answer it: their text, and the copies tools keep."""
+    """Marks the secrets that commands were asked for, in the results that answer them: in their text, and in the copies
+    tools keep."""
     for index, segment in enumerate(segments):
         if answers and _is_output(segment, answers):
             for start, end in secret_spans(segment.text[segment.value_at :]):
@@ -346,7 +347,7 @@ def _is_output(segment: Segment, answers: set[int]) -> bool:
 
 
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
-    """The table without the disabled rules and with the user's own."""
+    """The table without the disabled rules, plus the user's own rules."""
     personal = [rule for family in options.personal for rule in PERSONAL_RULES[family]]
     every = [rule.id for rules in PERSONAL_RULES.values() for rule in rules]
     known = {rule.id for rule in RULES} | {PRINTED_RULE, *every} | IDENTITY_IDS

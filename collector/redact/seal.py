@@ -1,7 +1,8 @@
-"""The one gate out: nothing becomes a `Sealed` or a `Quarantined` here without having been redacted (promise 5).
+"""The one gate out: nothing here becomes a `Sealed` or a `Quarantined` without having been redacted (promise 5).
 
-seal: an event in; redacted, reduced, cut to size and serialized out. to_quarantine: a line that could not be parsed in;
-a redacted text for the quarantine out. Neither raises, except when memory runs out: what cannot be redacted stays home.
+`seal` takes an event and returns it redacted, reduced, cut to size and serialized. `to_quarantine` takes a line that
+could not be parsed and returns a redacted text for the quarantine. Neither raises, except when memory runs out: what
+cannot be redacted stays home.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ def seal(
     shapes: Mapping[str, re.Pattern[str]] | None = None,
     reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Sealed:
-    """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes`: how its agent's ids look. `reduced` takes
-    out what must stay here, after redaction has seen it: a command tells that its answer is a secret, and a prompt what
-    a password is, also where commands and prompts stay."""
+    """Redacts an event, cuts it to `max_bytes` and serializes it. `shapes` says what its agent's ids look like.
+    `reduced` removes what must stay home, after redaction has seen it: a command shows that its answer is a secret, and
+    a prompt what a password is, even where commands and prompts stay home."""
     event_id, was_redacted = str(event.get("id", "")), "redactions" in event
     try:
         counts = redactor.event(event)
@@ -44,9 +45,9 @@ def seal(
             event["id"] = keyed_id(event_id, redactor.key)
         leaving = event if reduced is None else reduced(event)
         return Sealed(str(leaving.get("id", "")), shorten.fit(leaving, max_bytes), counts, time.time())
-    except MemoryError:  # is not this event's fault: it is read again when there is room
+    except MemoryError:  # not this event's fault: it is read again once there is memory
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it was: the text stays home
+    except Exception as error:  # noqa: BLE001 - whatever went wrong, the text stays home
         from collector.log import place_of
 
         say_withheld(type(error).__name__, place_of(error))
@@ -58,7 +59,7 @@ def seal(
 
 @lru_cache
 def say_withheld(reason: str, place: str) -> None:
-    """Says why text stays home: once for each reason, as it may apply to every event."""
+    """Logs why text stays home, once for each reason and place: the same may happen to every event."""
     from collector.log import get_logger  # takes twice as long to import as all of redaction, and is rarely needed
 
     get_logger().warning("text withheld, it could not be redacted", reason=reason, place=place, advice=ADVICE)
@@ -82,7 +83,7 @@ def to_quarantine(line: Line, redactor: Redactor) -> Quarantined:
 
 
 def content_id(raw: bytes) -> str:
-    """What names a line that is no record: the same bytes have the same id."""
+    """The id of a line that is not a record: equal bytes have equal ids."""
     return hashlib.sha256(raw).hexdigest()[:32]
 
 
@@ -93,5 +94,5 @@ def unescaped(text: str) -> str:
         escape = match[1]
         return chr(int(escape[1:], 16)) if escape[0] == "u" and len(escape) == 5 else _letters.get(escape, escape)
 
-    halves = _escape.sub(letter, text)  # an emoji is escaped as two surrogates; half of one is no text
+    halves = _escape.sub(letter, text)  # an emoji is escaped as two surrogates; one alone is not valid text
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,7 +1,7 @@
 """What is left of an event whose text could not be redacted: metadata whose field and shape both rule out text.
 
 In: such an event. Out: the fields listed below, if their values have the right shape, and how many strings stayed home.
-Fail closed (promise 5): an engine error, a time-out or a type that JSON does not have withholds everything else.
+Fail closed (promise 5): an engine error, a timeout or a type that JSON does not have withholds everything else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\
 _VERSION = re.compile(r"\d{1,4}(?:\.\d{1,5}){1,3}")
 _SCHEMA = re.compile(r"collector\.event/\d{1,3}")
 
-# What each field must look like to stay: a pattern, or the name of one that the agent's format brings along.
+# What a field must look like to be kept: a pattern, or the name of one that the agent's format supplies.
 _FIELDS: dict[str, re.Pattern[str] | str] = {
     "id": _HEX,
     "schema": _SCHEMA,
@@ -34,7 +34,8 @@ _FLAGS = ("sidechain", "priority")
 
 
 def withheld(event: Any, shapes: Mapping[str, re.Pattern[str]]) -> dict[str, Any]:
-    """The event without any text. `shapes` are those of the agent's ids and models; without them, hex ids stay."""
+    """The event without any text. `shapes` are the patterns of the agent's ids and models; without them, hex ids are
+    kept."""
     if not isinstance(event, dict):
         return {"redactions": {"withheld": 1}}
     kept: dict[str, Any] = {}
@@ -65,7 +66,7 @@ def withheld(event: Any, shapes: Mapping[str, re.Pattern[str]]) -> dict[str, Any
 
 
 def _counts(usage: dict[Any, Any]) -> dict[str, Any]:
-    """The numbers of a usage."""
+    """The numbers in a usage."""
     return {
         key: value
         for key, value in usage.items()

@@ -50,7 +50,7 @@ def fields_table() -> Iterator[str]:
     rows = (
         (path, at_metadata(path, field), needed(field)) for path, field in FIELDS.items() if field.action != "parts"
     )
-    return table(("field", "at `metadata`", "at `content` unless off"), rows)
+    return table(("field", "at `metadata`", "switches at `content`"), rows)
 
 
 def at_metadata(path: str, field: Field) -> str:
@@ -58,24 +58,24 @@ def at_metadata(path: str, field: Field) -> str:
     pseudonym = f"pseudonym `{field.kind}-…`"
     match field.action:
         case "kept":
-            return "as it is"
+            return "kept"
         case "id":
-            return "as it is, if it looks like an id; else pseudonym `id-…`"
+            return "kept if it looks like an id; else pseudonym `id-…`"
         case "model":
-            return "as it is, if it looks like a model of the provider's; else pseudonym `model-…`"
+            return "kept if it looks like one of the provider's models; else pseudonym `model-…`"
         case "tool":
-            return "Claude Code's own; a server's `mcp__mcp-…__tool-…`; else pseudonym `tool-…`"
+            return "Claude Code's own are kept; a server's become `mcp__mcp-…__tool-…`; else pseudonym `tool-…`"
         case "name":
             return pseudonym + (f" (omitted: `{field.kind}`)" if path in NEEDED else "")
         case "version":
-            return "as it is, if it is the number of a version"
+            return "kept if it is a version number"
         case "counts":
-            return "sizes, names that are not ours as `other`"
+            return "sizes; names that are not ours as `other`"
         case "attributes":
-            return "numbers, flags and words of Claude Code's own, of the attributes below"
+            return "numbers, flags and Claude Code's own words, for the attributes below"
         case "word":
             other = {"": "left out", "unknown": "`unknown`"}.get(field.kind, pseudonym)
-            return f"as it is, if it is a word of Claude Code's own; else {other}"
+            return f"kept if it is one of Claude Code's own words; else {other}"
         case _:
             return "**left out**"
 
@@ -93,7 +93,7 @@ def kinds_table() -> Iterator[str]:
 
 def listed(needs: tuple[str, ...]) -> str:
     """The switches as a list, or in words if there are none or all of them."""
-    return "all of them" if needs == SWITCHES else ", ".join(f"`{name}`" for name in needs) or "none: it holds no words"
+    return "all of them" if needs == SWITCHES else ", ".join(f"`{name}`" for name in needs) or "none: it holds no text"
 
 
 def attributes() -> set[str]:

@@ -1,4 +1,4 @@
-"""Claude Code: where its files lie (places, projects) and what their records mean (dispatch and its handlers).
+"""Claude Code: where its files are (places, projects) and what their records mean (dispatch and its handlers).
 
 To teach it a new record type, write a handler beside the ones it resembles (message, attachment, request, bookkeeping,
 side_files) and enter it in the table of dispatch.py.
@@ -26,7 +26,7 @@ WARMUP = ("Warmup", [{"type": "text", "text": "Warmup"}])
 
 
 class ClaudeCode:
-    """The format of Claude Code; `AgentFormat` says what each of these is for."""
+    """The format of Claude Code. `AgentFormat` explains each member."""
 
     name = "claude_code"
     title = "Claude Code"
@@ -44,7 +44,7 @@ class ClaudeCode:
             *("projects", "history.jsonl", "stats-cache.json", "todos", "statsig", "shell-snapshots", "file-history"),
             *("session-env", ".credentials.json", ".claude.json"),
         }
-    )  # not settings.json: a project has one in its own .claude, too
+    )  # not settings.json: projects have one in their own .claude too
     root_variable = "CLAUDE_CONFIG_DIR"
     watched: tuple[str, ...] = (places.PROJECTS,)
     suffixes: tuple[str, ...] = (".jsonl", ".json")
@@ -76,19 +76,19 @@ class ClaudeCode:
     example = staticmethod(example)
 
     def is_stub(self, source: Source, record: Mapping[str, Any]) -> bool:
-        """A subagent that was started ahead of need: one user record that says Warmup."""
+        """A subagent that was started in advance: a single user record that says Warmup."""
         message = record.get("message")
         content = message.get("content") if type(message) is dict else None
         return source.kind == places.SUBAGENT and record.get("type") == "user" and content in WARMUP
 
     def entries(self, source: Source, document: Any) -> Iterator[Any]:
-        """Every entry of a session index; statistics are whole."""
+        """Every entry of a session index; statistics are one entry."""
         if source.kind == places.SESSION_INDEX and isinstance(document, dict):
             yield from index_entries(document)
         else:
             yield {"entries": document} if isinstance(document, list) else document
 
     def normalizer(self, reading: Reading, frame: Frame) -> Normalizer:
-        """The events of one open source, with a small memory of what its lines have said."""
+        """Turns the lines of one open source into events, with a small memory of earlier lines."""
         context = Context(reading, frame)
-        return lambda line: event(line, context)  # a third of what a partial with a keyword takes
+        return lambda line: event(line, context)  # takes a third of the time of a partial with a keyword

@@ -1,6 +1,7 @@
 """Attachment records: context that the program added to the conversation, in some 150 kinds.
 
-Newer writers add the text as it was `rendered` for the model; what of it stands in no field is kept (rendered.py).
+Newer versions add the text as it was `rendered` for the model; the parts of it that are in no field are kept
+(rendered.py).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ HOOK_KINDS = frozenset(
         "hook_system_message",
     }
 )  # fmt: skip
-# What another session or an agent said to this one.
+# Messages to this session from another session, an agent or a plugin.
 MESSAGE_KINDS = {
     "coordinator_context": "peer",
     "fork_briefing": "task",
@@ -34,8 +35,8 @@ MESSAGE_KINDS = {
     "teammate_mailbox": "peer",
     "teammate_shutdown_batch": "peer",
 }
-# All other kinds in the writer's own list (2.1.328) and in earlier versions: each is an `attachment` with all its
-# fields. They are named so that `make client-diff` tells a new kind from one that was looked at.
+# All other kinds in Claude Code's own list (2.1.328) and in earlier versions: each is an `attachment` with all its
+# fields. They are listed so that `make client-diff` can tell a new kind from one that has been reviewed.
 PLAIN_KINDS = frozenset(
     {
         "account_memory_recall", "advisor_stripped", "advisor_tool", "agent_ask_notice", "agent_listing_delta",
@@ -104,10 +105,10 @@ def attachment(event: Record, record: Record, rest: Record, context: Context) ->
 
 
 def hook(event: Record, body: Record) -> None:
-    """A hook's call_id and tool, where it ran for a call: `PostToolUse:Edit` is about a call of Edit."""
+    """The call_id and tool of a hook that ran for a call: `PostToolUse:Edit` is about a call of Edit."""
     event["kind"] = "hook"
     call_id = body.get("toolUseID")
-    # Hooks without a call, such as those at a stop, carry an id of their own there.
+    # Hooks without a call, such as Stop hooks, have an id of their own in this field.
     if type(call_id) is str and CALL_ID.fullmatch(call_id):
         event["tool"] = {"call_id": body.pop("toolUseID")}
         name = body.get("hookName")
@@ -117,7 +118,7 @@ def hook(event: Record, body: Record) -> None:
 
 
 def body_text(event: Record, body: Record) -> None:
-    """Moves the part a person would read to `text`."""
+    """Moves the part that a person would read to `text`."""
     content = body.get("content")
     if type(content) is str:
         event["text"] = body.pop("content")
@@ -140,7 +141,7 @@ def body_text(event: Record, body: Record) -> None:
 
 
 def queued(event: Record, body: Record, context: Context) -> None:
-    """A prompt or notification that reached the model while it was busy: no user record repeats it."""
+    """A prompt or notification that reached the model while it was busy. No user record repeats it."""
     mode = text_of(body, "commandMode")
     origin = kind_of(body.get("origin")) or ("human" if mode in PROMPT_MODES else "task")
     if origin == "human" and event.get("sidechain"):
@@ -157,7 +158,7 @@ def queued(event: Record, body: Record, context: Context) -> None:
 
 
 def prompt_snapshot(event: Record, body: Record, context: Context) -> None:
-    """The system prompt and the tools at this moment; whatever this pass already sent is not sent again."""
+    """The system prompt and tools at this moment, minus whatever this pass has already sent."""
     parts = body.get("systemPrompt")
     if type(parts) is list and parts and all(type(part) is str for part in parts):
         del body["systemPrompt"]
@@ -172,7 +173,7 @@ def prompt_snapshot(event: Record, body: Record, context: Context) -> None:
 
 
 def put_tools(event: Record, holder: Record, context: Context) -> None:
-    """Tool definitions: in full the first time in a pass, by name from then on."""
+    """Tool definitions: in full the first time in a pass, then only by name."""
     tools = holder.get("tools")
     if type(tools) is not list or not all(type(tool) is dict for tool in tools):
         return
@@ -192,7 +193,7 @@ def put_tools(event: Record, holder: Record, context: Context) -> None:
 
 
 def definition_of(tool: Record) -> Record:
-    """A tool's definition, which a snapshot wraps in `schema` with a second name and description."""
+    """A tool's definition. A snapshot wraps it in `schema`, next to a second name and description."""
     schema = tool.get("schema")
     if type(schema) is not dict:
         return tool

@@ -1,7 +1,7 @@
-"""Whose work it was: the account, the repository and pull request, and the provider of the model, as records say it.
+"""Whose work it was: the account, the repository and pull request, and the model's provider, as far as records say.
 
-Accounts are personal, so they travel only where somebody opted in (`capture.account`); elsewhere they are left out and
-counted. Nothing is looked up: neither the project's directory nor git is asked.
+Accounts are personal, so they are sent only if somebody opted in (`capture.account`); otherwise they are left out and
+counted. Nothing is looked up: we ask neither the project's directory nor git.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PULL_REQUEST = {"prNumber": "number", "prUrl": "url", "prRepository": "repositor
 NAMED = ACCOUNT.keys() | PULL_REQUEST.keys() | {"context", "worktreeSession"}
 EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}[A-Za-z0-9]")
 
-# How the API of each provider begins the ids of its messages.
+# The prefixes of message ids, by provider.
 MESSAGE_IDS = (("msg_01", "anthropic"), ("msg_bdrk_", "bedrock"), ("msg_vrtx_", "vertex"))
 # `us.anthropic.claude-...-v1:0`, an inference profile, `claude-...@20250514`.
 MODELS = (
@@ -36,14 +36,14 @@ MODELS = (
 
 
 def put_provider(event: Record) -> None:
-    """Names the provider of the model, where the message says it."""
+    """Names the provider of the model, if the message shows it."""
     provider = provider_of(event)
     if provider:
         event["provider"] = provider
 
 
 def attribute(event: Record, rest: Record, context: Context) -> None:
-    """Moves what a record says of its account and repository to its place."""
+    """Moves what a record says about its account and repository into the event's fields."""
     if NAMED.isdisjoint(rest):
         return
     for holder in (rest, nested(rest, "context"), nested(rest, "worktreeSession")):
@@ -53,7 +53,7 @@ def attribute(event: Record, rest: Record, context: Context) -> None:
 
 
 def provider_of(event: Record) -> str:
-    """Whose API answered; empty where neither the message's id nor the model's name tells."""
+    """Whose API answered; empty if neither the message id nor the model name tells."""
     message_id = event.get("message_id", "")
     for start, provider in MESSAGE_IDS:
         if message_id.startswith(start):
@@ -74,7 +74,7 @@ def nested(rest: Record, key: str) -> Record:
 
 
 def put_account(event: Record, holder: Record, context: Context) -> None:
-    """The account, where it is wanted; else it is taken out."""
+    """Moves the account into the event if somebody opted in; otherwise removes it."""
     for key in ACCOUNT.keys() & holder.keys():
         value = holder[key]
         if type(value) is not str:
@@ -90,7 +90,7 @@ def put_account(event: Record, holder: Record, context: Context) -> None:
 
 
 def put_pull_request(event: Record, holder: Record) -> None:
-    """The pull request that a record names."""
+    """Moves the pull request that a record names into the event."""
     found: Record = {}
     for key, name in PULL_REQUEST.items():
         value = holder.get(key)

@@ -1,4 +1,4 @@
-"""System records, and the lines Claude Code keeps its books with: titles, modes, queue, snapshots, totals."""
+"""System records, and Claude Code's own bookkeeping: titles, modes, queue, snapshots, totals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def system(event: Record, _record: Record, rest: Record, _context: Context) -> N
 
 
 def api_error(event: Record, rest: Record) -> None:
-    """What the API said: its words, the status and the id of the request, at whatever depth they stand."""
+    """The API's message, the status and the id of the request, which may be wrapped several levels deep."""
     holder = rest
     for _ in range(MAX_WRAPPINGS):
         found = holder.get("error")
@@ -59,7 +59,7 @@ def api_error(event: Record, rest: Record) -> None:
 
 
 def take(event: Record, place: str, holder: Record, keys: tuple[str, ...]) -> None:
-    """Moves the first string under one of the keys to its place, unless something stands there already."""
+    """Moves the first string found under one of the keys to its place, unless the place is already filled."""
     for key in keys:
         if place not in event and type(holder.get(key)) is str and holder[key]:
             event[place] = holder.pop(key)
@@ -84,7 +84,7 @@ def simple(kind: str, text_key: str = "") -> Handler:
 
 
 def file_snapshot(event: Record, _record: Record, rest: Record, _context: Context) -> None:
-    """Which files have a backup. Some versions put the contents here too; those stay home."""
+    """Which files have a backup. Some versions include the contents, which are not sent."""
     event["kind"] = "file_snapshot"
     snapshot = rest.pop("snapshot", None)
     if type(snapshot) is not dict:
@@ -109,7 +109,7 @@ def file_snapshot(event: Record, _record: Record, rest: Record, _context: Contex
 
 
 def without_contents(event: Record, backup: Any) -> Any:
-    """What is known of a backup besides the contents of the file."""
+    """A backup's facts, without the contents of the file."""
     if type(backup) is str:
         omit(event, "file_contents", backup)
         return {}
@@ -125,7 +125,7 @@ def without_contents(event: Record, backup: Any) -> Any:
 
 
 def session_cost(event: Record, _record: Record, rest: Record, _context: Context) -> None:
-    """Claude Code's own totals, per model in our spelling; never under `usage`."""
+    """Claude Code's own totals per model, with keys in our spelling; never under `usage`."""
     event["kind"] = "session_cost"
     models = rest.get("modelUsage")
     if type(models) is dict:
@@ -136,7 +136,7 @@ def session_cost(event: Record, _record: Record, rest: Record, _context: Context
 
 
 def history_suppression(event: Record, _record: Record, rest: Record, _context: Context) -> None:
-    """A session that is kept out of the history, with the reason and its time under a name of its own."""
+    """A session that is kept out of the history, with the reason. Its time is under a key of its own."""
     event["kind"] = "session"
     time = moment(rest.get("ts"))
     if time:
@@ -169,9 +169,9 @@ HANDLERS: dict[str, Handler] = {
     "tag": simple("title", "tag"),
     "pr-link": simple("link"),
     "frame-link": simple("link"),
-    # How sessions hang together: moved, continued, forked, derived, observed, ended.
+    # How sessions relate: moved, continued, forked, derived, observed, ended.
     **dict.fromkeys(LINEAGE, simple("session")),
-    # What Claude Code remembers of a session for itself.
+    # What Claude Code remembers about a session for its own use.
     **dict.fromkeys(LATCHES, simple("session")),
     "history-suppression": history_suppression,
     "attribution-snapshot": simple("file_snapshot"),

@@ -1,6 +1,6 @@
-"""Content of a message: text for `text`, everything else for `blocks`.
+"""The content of a message: text goes to `text`, everything else to `blocks`.
 
-Thinking signatures and encrypted parts are left out, binary becomes its size and hash; nothing else is dropped.
+Thinking signatures and encrypted parts are left out, binary data becomes its size and hash; nothing else is dropped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SEALED = frozenset({"encrypted_content", "encrypted_index", "data"})
 
 
 def read_content(event: dict[str, Any], content: Any, context: Context) -> tuple[str, list[dict[str, Any]]]:
-    """The text and the blocks of a message's content, which may be a string, a list, or anything."""
+    """The text and the blocks of a message's content, which may be a string, a list, or anything else."""
     if type(content) is str:
         return content, []
     if type(content) is not list:
@@ -69,14 +69,14 @@ def free(kind: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_rest(blocks: list[dict[str, Any]], block: dict[str, Any], part: dict[str, Any], known: Any) -> None:
-    """Adds a block only when there are unknown keys to carry, such as the citations of a text."""
+    """Adds a block only if there are unknown keys to keep, such as the citations of a text."""
     put_rest(block, part, known)
     if "attributes" in block:
         blocks.append(block)
 
 
 def put_rest(block: dict[str, Any], part: dict[str, Any], known: Any) -> None:
-    """Puts whatever else a block said under `attributes`."""
+    """Puts the unknown keys of a block under `attributes`."""
     rest = {key: plain(value) for key, value in part.items() if key not in known and value is not None}
     if rest:
         block["attributes"] = rest
@@ -95,7 +95,7 @@ def thinking(event: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
 
 
 def call(part: dict[str, Any], kind: str, context: Context) -> dict[str, Any]:
-    """A tool call; the tool's name is remembered for the result."""
+    """A tool call. Remembers the tool's name for the result."""
     block: dict[str, Any] = {"type": "tool_call"}
     call_id, name, given = part.get("id"), part.get("name"), part.get("input")
     if type(call_id) is str and type(name) is str:
@@ -115,7 +115,7 @@ def call(part: dict[str, Any], kind: str, context: Context) -> dict[str, Any]:
 
 
 def answer(event: dict[str, Any], part: dict[str, Any], kind: str, context: Context, depth: int) -> dict[str, Any]:
-    """A tool result, its content sorted in the same way."""
+    """A tool result, with its content sorted in the same way."""
     block: dict[str, Any] = {"type": "tool_result"}
     known = RESULT_KEYS
     call_id, failed, content = part.get("tool_use_id"), part.get("is_error"), part.get("content")
@@ -152,7 +152,7 @@ def answer(event: dict[str, Any], part: dict[str, Any], kind: str, context: Cont
 
 
 def binary_block(event: dict[str, Any], part: dict[str, Any], kind: str) -> dict[str, Any]:
-    """An image or a document: what it is and its hash, not its bytes."""
+    """An image or a document: its type, size and hash, not its bytes."""
     block: dict[str, Any] = {"type": "image" if kind == "base64" else kind}
     source = part.get("source")
     holder = source if type(source) is dict else part

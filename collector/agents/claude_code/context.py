@@ -1,7 +1,7 @@
 """What the lines of one open source share: the constant fields of their events, and a small bounded memory.
 
-The memory holds the names of recent tool calls and hashes of recent texts, so that a copy is called one only where its
-original was seen in this very pass. Without memory nothing is lost: a name is absent, a copy is sent.
+The memory holds the names of recent tool calls and the hashes of recent texts, so that a text only counts as a copy if
+its original was seen in this very pass. Forgetting loses nothing: a name is absent, or a copy is sent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collector.flow.line import Reading
 from collector.flow.pseudonym import keyed_hash
 
 FRAME = ("<system-reminder>", "</system-reminder>")
-# What the companion of a subagent's transcript says of it, on each of its events.
+# What the companion of a subagent's transcript says, repeated on each of the subagent's events.
 META_PLACES = (
     ("agent_type", "agentType"),
     ("agent_description", "description"),
@@ -32,7 +32,7 @@ MAX_RENDERED_LENGTH = 32_768
 
 
 class Context:
-    """Everything `event` needs to know besides the line."""
+    """Everything that `event` needs besides the line."""
 
     def __init__(self, reading: Reading, frame: Frame) -> None:
         source = reading.source
@@ -56,7 +56,7 @@ class Context:
         self.rendered: list[str] = []
 
     def remember_call(self, call_id: str, name: str) -> None:
-        """Remembers which tool a call was for."""
+        """Remembers which tool was called."""
         self.calls[call_id] = name
         if len(self.calls) > MAX_CALLS:
             del self.calls[next(iter(self.calls))]
@@ -68,7 +68,7 @@ class Context:
             del self.seen[next(iter(self.seen))]
 
     def remember_rendered(self, text: str) -> None:
-        """Remembers an attachment as the model read it: a later system message repeats it without its frame."""
+        """Remembers an attachment as the model read it, because a later system message repeats it without its frame."""
         bare = text.strip()
         self.remember(hash(bare))
         if len(bare) <= MAX_RENDERED_LENGTH:
@@ -76,7 +76,7 @@ class Context:
             del self.rendered[:-MAX_RENDERED]
 
     def key_hashes(self, values: dict[str, Any], *names: str) -> None:
-        """Puts something that cannot be tried out in the place of hashes of words, which still join each other."""
+        """Replaces hashes of text with keyed ones, which cannot be guessed but still join with each other."""
         for name in names:
             found = values.get(name)
             if type(found) is str:
@@ -93,6 +93,6 @@ class Context:
 
 
 def text_of(values: Any, key: str) -> str:
-    """A string under a key, or nothing."""
+    """The string under a key, or an empty one."""
     value = values.get(key) if type(values) is dict else None
     return value if type(value) is str else ""

@@ -1,8 +1,8 @@
-"""What happens to one record: skip early, fill the envelope, let its handler do the rest, keep what is left over.
+"""Turns one record into an event: skip early, fill the envelope, let a handler do the rest, keep what is left over.
 
 A handler gets the event so far, the record, and `rest`: every key that the envelope did not take. It moves what it
-knows to its place; whatever it leaves in `rest` becomes `attributes`, so nothing is lost by being new (promise 6).
-No validation happens here: this runs for every line, in 4 to 9 us for an ordinary one.
+knows to its place; whatever it leaves in `rest` becomes `attributes`, so nothing is lost for being new (promise 6).
+There is no validation here: this runs for every line, in 4 to 9 us for an ordinary one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collector.flow.outcome import Skip
 
 Record = dict[str, Any]
 Handler = Callable[[Record, Record, Record, Context], Any]
-# Under each key that does not go to the attributes: the event's field for it; empty where something else sees to it.
+# Maps each key that does not go to the attributes to its field of the event; empty if other code handles the key.
 Places = dict[str, str]
 
 ENVELOPE = {
@@ -45,7 +45,7 @@ ENVELOPE = {
 
 
 def places_of(*taken: str) -> Places:
-    """The places of keys where some are taken by the handler; anything odd under them is put back."""
+    """The envelope's places, plus keys that other code takes. That code puts anything odd back into `rest`."""
     return ENVELOPE | dict.fromkeys(taken, "")
 
 
@@ -71,10 +71,10 @@ HANDLERS: dict[str, tuple[Handler, Places]] = {
     "api-request-blob": (request.api_request_blob, WITH_MESSAGE),
 }
 UNKNOWN: tuple[Handler, Places] = (unknown, USUAL)
-PLAIN_PROGRESS = Skip(reasons.PROGRESS.name)  # one for all: it is what becomes of every seventh line
+PLAIN_PROGRESS = Skip(reasons.PROGRESS.name)  # shared, because every seventh line gives one
 JOURNAL_TYPES = frozenset({"launched", "started", "result", "failed"})
 
-# By the name of the source's kind: the handlers by the type of a record, and the one for all other records.
+# For a kind of source: the handlers by record type, and the handler for all other records.
 Handlers = tuple[dict[str, tuple[Handler, Places]], tuple[Handler, Places]]
 TRANSCRIPT: Handlers = (HANDLERS, UNKNOWN)
 BY_SOURCE: dict[str, Handlers] = {
@@ -87,7 +87,7 @@ BY_SOURCE: dict[str, Handlers] = {
 
 
 def event(line: Line, context: Context) -> Record | Skip:
-    """The event of one line, or why there is none."""
+    """The event of one line, or the reason why there is none."""
     record = line.record
     if record is None:
         raise ValueError("a line without a record: the reader has to quarantine it")
@@ -105,7 +105,7 @@ def event(line: Line, context: Context) -> Record | Skip:
     if rest:
         attribute(made, rest, context)
         put_attributes(made, rest)
-    # Forks and compaction copy records with the session they came from, and some files hold records of two sessions.
+    # Forks and compaction copy records along with their original session, and some files hold records of two sessions.
     own = context.session_id
     if own and made["session_id"] != own:
         made["file_session_id"] = own
@@ -117,13 +117,13 @@ def event(line: Line, context: Context) -> Record | Skip:
 
 
 def is_plain_progress(record: Record) -> bool:
-    """Whether a progress record cannot carry usage; asked before any work is done on it."""
+    """Whether a progress record cannot carry usage. Checked before any work is done on it."""
     data = record.get("data")
     return (data if type(data) is dict else record).get("type") != "agent_progress"
 
 
 def envelope(line: Line, record: Record, taken: Places, context: Context) -> tuple[Record, Record]:
-    """The event with all that records have in common, and what is left of the record."""
+    """The event with all the fields that records have in common, and what is left of the record."""
     made = context.prefix.copy()
     rest: Record = {}
     for key, value in record.items():
@@ -132,12 +132,12 @@ def envelope(line: Line, record: Record, taken: Places, context: Context) -> tup
             if type(value) is str:
                 if value:
                     made[place] = value
-            elif value is not None:  # not what it should be, so it is kept as it came (promise 6)
+            elif value is not None:  # not the expected type, so keep it as it is (promise 6)
                 rest[key] = value
-        elif place is None and value is not None:  # absent rather than null: a receiver has one case less
+        elif place is None and value is not None:  # absent rather than null: one case fewer for receivers
             rest[key] = value
     made["id"] = identity(record, line.anchor, context.names_file)
-    # Copies, because redaction changes events in place and these are shared by all of them.
+    # Copy these: all events share them, and redaction changes events in place.
     made["host"] = context.host.copy()
     made["client"] = client = made["client"].copy()
     made["source"] = provenance(line)
@@ -152,7 +152,7 @@ def envelope(line: Line, record: Record, taken: Places, context: Context) -> tup
         made["sidechain"] = True
     elif is_sidechain is not None and is_sidechain is not False:
         rest["isSidechain"] = is_sidechain
-    # `external` stands on every record of everybody; anything else would be news.
+    # Every user's records say `external`; only another value is worth keeping.
     user_type = record.get("userType")
     if user_type is not None and user_type != "external":
         rest["userType"] = user_type
@@ -160,7 +160,7 @@ def envelope(line: Line, record: Record, taken: Places, context: Context) -> tup
 
 
 def put_client(client: Record, record: Record, rest: Record, taken: Places) -> None:
-    """Which program wrote the record; anything but a string is not believed."""
+    """The program that wrote the record. A value that is not a string goes to `rest` instead."""
     for key in ("version", "entrypoint"):
         value = record.get(key)
         if type(value) is str:
@@ -171,9 +171,9 @@ def put_client(client: Record, record: Record, rest: Record, taken: Places) -> N
 
 
 def settle_time(made: Record, line: Line, context: Context) -> None:
-    """Gives a record without a time that of the nearest one that has one, else the file's, and says which."""
-    # 7.5 % of real records have neither uuid nor time; the one before is minutes away at most, while the file's time is
-    # that of the newest bookkeeping, or of a rewrite.
+    """Gives a record without a time that of the nearest record that has one, else the file's, and notes which."""
+    # 7.5 % of real records have neither uuid nor time. The record before is minutes away at most, while the file's time
+    # is that of the newest bookkeeping, or of a rewrite.
     for time, origin in ((line.anchor.time, "previous_record"), (line.reading.next_time, "next_record")):
         made["time"] = moment(time)
         if made["time"]:

@@ -43,7 +43,7 @@ def _lines(records: Iterable[dict[str, Any]]) -> bytes:
 
 
 class _Writer:
-    """Writes one session the way Claude Code does: one row for each content block, the output count growing."""
+    """Writes one session as Claude Code does: one row per content block, with a growing output count."""
 
     def __init__(self, chance: random.Random, session: str, start: datetime, model: str, agent: str = "") -> None:
         self.chance, self.session, self.time, self.model, self.agent = chance, session, start, model, agent

@@ -1,6 +1,6 @@
-"""Free values: JSON of any shape made fit to travel. Large binary becomes its size and hash, depth is bounded.
+"""Free values: JSON of any shape, made fit to send. Large binary data becomes its size and hash; depth is bounded.
 
-Also counts what is left out. Sizes are characters, because counting bytes would mean encoding what is dropped.
+Also counts what is left out. Sizes are in characters, because counting bytes would mean encoding what is dropped.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ MAX_DEPTH = 32
 LEAST_BINARY = 1024
 BINARY = re.compile(r"(?:data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[\w=.-]+)*;base64,)?(?P<data>[A-Za-z0-9+/_-]+={0,2})")
 WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# Words, with one number at most, and no more than an abbreviation in capitals.
+# Words with at most one number, and no run of capitals longer than an abbreviation.
 OWN_KEY = re.compile(r"(?!.*[A-Z]{5})[A-Za-z_-]*\d{0,4}[A-Za-z_-]*")
 MEDIA_KEYS = frozenset({"media_type", "mediaType", "mimeType"})
 KEY_BEGINS = "-----BEGIN"
 MAX_NAMES = 4096
-SHORTEST_DRAWN = 12  # characters
+SHORTEST_DRAWN = 12  # characters; shorter keys are not taken for random ones
 
 names: dict[str, str] = {}
 
 
 def name_of(key: str) -> str:
-    """A key of Claude Code's in our spelling: toolUseID is tool_use_id. Any other key may be somebody's secret, which
-    redaction, that comes later, would not know in another spelling."""
+    """A key of Claude Code's in our spelling: toolUseID becomes tool_use_id. Any other key is left alone: it may be
+    somebody's secret, and redaction, which comes later, would not recognise it in another spelling."""
     name = names.get(key)
     if name is None:
         if len(key) > 64:
@@ -46,13 +46,13 @@ def name_of(key: str) -> str:
 
 
 def _is_of_words(name: str) -> bool:
-    """Whether the parts of a name are as long as words and abbreviations are; those of what was drawn are shorter."""
+    """Whether the parts of a name are as long as words and abbreviations; those of a random string are shorter."""
     lengths = [len(part) for part in name.split("_") if part]
     return bool(lengths) and min(lengths) >= 2 and max(lengths) <= 16 and sum(lengths) >= 3 * len(lengths)
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """The value with large binary described rather than held, and anything nested too deep as one string."""
+    """The value with large binary data replaced by a description, and anything nested too deep by one string."""
     kind = type(value)
     if kind is str:
         return value if len(value) < LEAST_BINARY and value[:5] != "data:" else binary_or_text(value)
@@ -73,7 +73,8 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def together(parts: list[Any]) -> Any:
-    """A list as it is; but lines with a key among them are one text, or redaction would not see where the key ends."""
+    """A list unchanged, unless it is lines of text with a private key among them: those are joined, or redaction would
+    not see where the key ends."""
     if not any(type(part) is str and KEY_BEGINS in part for part in parts):
         return parts
     if not all(type(part) is str for part in parts):
@@ -82,7 +83,7 @@ def together(parts: list[Any]) -> Any:
 
 
 def binary_key(value: dict[str, Any]) -> str:
-    """Under which key an object says that it holds base64, of whatever length; empty where it does not."""
+    """The key under which an object declares base64, of any length; empty if it declares none."""
     if type(value.get("base64")) is str:
         return "base64"
     if type(value.get("data")) is str and (value.get("type") == "base64" or not MEDIA_KEYS.isdisjoint(value)):
@@ -110,7 +111,7 @@ def binary_or_text(text: str) -> Any:
 
 
 def binary(data: str) -> dict[str, Any] | None:
-    """Size and hash of what base64 holds; None where it is not base64."""
+    """Size and hash of base64 data; None if it is not base64."""
     try:
         content = base64.b64decode(data, b"-_" if "-" in data or "_" in data else None, validate=True)
     except (binascii.Error, ValueError):
@@ -119,7 +120,7 @@ def binary(data: str) -> dict[str, Any] | None:
 
 
 def one_string(value: Any) -> str:
-    """A value as one string of JSON; if it nests too deep even for that, its leaves."""
+    """A value as one string of JSON, or its leaves if it nests too deep even for that."""
     try:
         return orjson.dumps(value).decode()
     except (TypeError, ValueError, RecursionError):
@@ -131,7 +132,7 @@ def one_string(value: Any) -> str:
 
 
 def omit(event: dict[str, Any], name: str, value: Any) -> None:
-    """Records that a value was left out of the event, and how much text it held."""
+    """Notes that a value was left out of the event, and how much text it contained."""
     size = len(value) if type(value) is str else size_of(value)
     if size:
         omitted = event.get("omitted")

@@ -1,7 +1,7 @@
-"""The id of an event: from what the record says, never from where it stands (promise 3).
+"""The id of an event: derived from what the record says, never from where it is (promise 3).
 
-A uuid decides alone. Without one, equal records may be two things that happened, such as a mode that was changed twice.
-What tells them apart is the nearest record before them that has a uuid, and how many came since.
+A uuid alone decides. Without one, identical records may be two things that happened, such as a mode that was changed
+twice. They are told apart by the nearest record before them that has a uuid, and by how many records came since.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from collector.agents.claude_code.times import moment
 from collector.flow.anchor import MAX_UUID, Anchor, mark_of
 from collector.flow.source import Source
 
-_of_uuid = blake2b(b"uuid\0", digest_size=16)  # copied and gone on with: 0.25 us, a new one 0.43
+_of_uuid = blake2b(b"uuid\0", digest_size=16)  # copying and updating it takes 0.25 us, a new hash 0.43
 
 
 class FileName(NamedTuple):
-    """What names a file wherever it lies."""
+    """Identifies a file regardless of where it is."""
 
     session_id: str
     run: str
@@ -29,8 +29,8 @@ class FileName(NamedTuple):
 
 
 def identity(record: dict[str, Any], anchor: Anchor, file: FileName | None) -> str:
-    """32 hex digits from the record's uuid, else from its content and its anchor; in a file without a name, such as
-    the prompt history, from its content alone."""
+    """32 hex digits, from the record's uuid, or else from its content and its anchor. In a file without a FileName,
+    such as the prompt history, from its content alone."""
     uuid = record.get("uuid")
     if type(uuid) is str and 0 < len(uuid) <= MAX_UUID:
         named = _of_uuid.copy()
@@ -44,15 +44,16 @@ def identity(record: dict[str, Any], anchor: Anchor, file: FileName | None) -> s
 
 
 def in_file(record: dict[str, Any], file: FileName) -> bytes:
-    """What names the file of a record. Its own session comes first: a copy of a file may have any name."""
+    """Bytes that identify the file of a record. The record's own session has precedence over the file's, because a copy
+    of a file may have any name."""
     session = record.get("sessionId")
     session = session if type(session) is str and session else file.session_id
     return "\0".join(("in", session, file.run, file.agent_id)).encode("utf-8", "surrogatepass")
 
 
 def names_file(source: Source) -> FileName | None:
-    """The session, the workflow's run and the agent of a file. None where ids need none of them: each line of the
-    prompt history has a time of its own, and documents are told apart by what they say."""
+    """The session, workflow run and agent of a file. None if ids do not need them: each line of the prompt history has
+    a time of its own, and the entries of documents differ in content."""
     if source.kind.is_document or source.kind == HISTORY:
         return None
     *_, group, run, _name = ("", "", *source.key.split("/"))
@@ -60,7 +61,8 @@ def names_file(source: Source) -> FileName | None:
 
 
 def anchor_after(before: Anchor, record: dict[str, Any]) -> Anchor:
-    """The anchor of what follows a record. Hot (0.3 us), hence the tuples, and a mere glance at a usual time."""
+    """The anchor for what follows a record. This is hot (0.3 us), so it builds tuples directly and barely checks a time
+    in the usual format."""
     time = record.get("timestamp")
     if type(time) is not str or len(time) != 24 or time[23] != "Z":
         time = odd_time(record) or before[2]
@@ -71,13 +73,13 @@ def anchor_after(before: Anchor, record: dict[str, Any]) -> Anchor:
 
 
 def odd_time(record: dict[str, Any]) -> str:
-    """A time in another spelling, or inside of a file snapshot."""
+    """A time in another spelling, or inside a file snapshot."""
     snapshot = record.get("snapshot")
     return moment(record.get("timestamp")) or moment(snapshot.get("timestamp") if type(snapshot) is dict else None)
 
 
 def canonical(record: dict[str, Any]) -> bytes:
-    """The same bytes for the same content, whatever the order of its keys."""
+    """The same bytes for the same content, whatever the order of the keys."""
     try:
         return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
     except (TypeError, ValueError, RecursionError):
@@ -85,13 +87,13 @@ def canonical(record: dict[str, Any]) -> bytes:
 
 
 def _written(value: Any) -> bytes:
-    """What nests deeper than orjson writes. Without recursion: how deep that goes depends on who calls, and so a record
-    had another id in `run` than in `scan`."""
+    """Serializes what nests deeper than orjson can write. It does not recurse: how deep it could go would depend on the
+    caller, so the same record could get different ids in `run` and in `scan`."""
     parts: list[bytes] = []
     waiting: list[Any] = [value]
     while waiting:
         part = waiting.pop()
-        if type(part) is bytes:  # a sign, or a key
+        if type(part) is bytes:  # punctuation, or a key
             parts.append(part)
         elif type(part) is dict:
             waiting.append(b"}")

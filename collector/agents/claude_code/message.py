@@ -53,7 +53,7 @@ def put_message(event: Record, message: Any, rest: Record, context: Context) -> 
 def user(event: Record, record: Record, rest: Record, context: Context) -> None:
     """A prompt, a tool result, or something the program says in the user's role."""
     blocks = put_message(event, record.get("message"), rest, context)
-    # 72 % of the records in the user's role are answers of tools: nobody typed them.
+    # 72 % of the records in the user's role are tool results, which nobody typed.
     answers = [block for block in blocks if block["type"] == "tool_result"] if blocks else blocks
     result = record.get("toolUseResult")
     if answers:
@@ -85,7 +85,7 @@ def assistant(event: Record, record: Record, rest: Record, context: Context) -> 
 
 
 def progress(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
-    """A subagent's progress is skipped, unless it carries usage: this may be the only copy."""
+    """A subagent's progress: skipped unless it carries usage, of which it may be the only copy."""
     data = record.get("data")
     data = data if type(data) is dict else record
     # The message is wrapped once or twice, depending on the version.
@@ -95,7 +95,7 @@ def progress(event: Record, record: Record, rest: Record, context: Context) -> S
         return Skip(reasons.PROGRESS.name)
     event["kind"] = "progress"
     event["record_subtype"] = "agent_progress"
-    # Without its content, which stands in the subagent's own transcript.
+    # Without the content, which is in the subagent's own transcript.
     put_message(event, {key: value for key, value in row.items() if key != "content"}, rest, context)
     for key, place in (("agentId", "agent_id"), ("requestId", "request_id")):
         found = text_of(data, key) or text_of(outer, key)
@@ -111,7 +111,7 @@ def progress(event: Record, record: Record, rest: Record, context: Context) -> S
 
 
 def bare_block(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """A content block as a record of its own, as some descriptions of the format have it."""
+    """A content block as a record of its own, which occurs in some descriptions of the format."""
     block = {key: value for key, value in record.items() if key in BARE_KEYS}
     put_message(event, {"content": [block]}, rest, context)
     for key in block:
@@ -146,7 +146,7 @@ BARE_KEYS = frozenset(
 
 
 def unknown(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """A record of unknown type: if it holds a message, that is read as one, and everything else is kept."""
+    """A record of unknown type. If it contains a message, it is read as one; everything else is kept."""
     message = record.get("message")
     if type(message) is dict and ("content" in message or "usage" in message):
         rest.pop("message", None)

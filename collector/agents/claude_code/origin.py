@@ -1,7 +1,7 @@
-"""Who is behind a message in the user's role: what the record says comes before any guess.
+"""Who is behind a message in the user's role: what the record says takes precedence over any guess.
 
-The rules stand in the order of `origin_of`; docs/events.md ("Who spoke") has them as a table. The words are those of
-the program itself: the newest `turnOrigin` says what started a turn, the older `origin.kind` who wrote the message.
+The rules apply in the order of `origin_of`; docs/events.md ("Who spoke") has them as a table. The words are Claude
+Code's own: the newer `turnOrigin` says what started a turn, the older `origin.kind` who wrote the message.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collector.agents.claude_code.context import text_of
 
 Record = dict[str, Any]
 
-# Machines go first: a continuation of the program's own has `origin.kind` human.
+# Checked first, because a turn that the program continues by itself still has `origin.kind` human.
 TURNS = {
     "scheduled": "scheduled",
     "task_notification": "task",
@@ -32,7 +32,7 @@ KINDS = {
     "slack-ping": "peer",
 }
 SUBKINDS = {"scheduled-trigger": "scheduled", "peer-send-message": "peer", "projects-relay": "peer"}
-# Typed by a person, but for the program rather than the model; and what the program answered.
+# Typed by a person, but for the program rather than the model; and the program's answers.
 COMMANDS = (
     "<command-name>",
     "<command-message>",
@@ -42,7 +42,7 @@ COMMANDS = (
     "<local-command-stdout>",
     "<local-command-stderr>",
 )
-# How the program's own words begin, for the versions that do not say whose they are.
+# How the program's own messages begin, for versions that do not record the origin.
 OPENINGS = (
     ("<task-notification>", "task"),
     ("<teammate-message", "peer"),
@@ -56,11 +56,11 @@ PROMPTS = {"human": "user_prompt", "sdk": "user_prompt", "local_command": "local
 
 
 def origin_of(event: Record, record: Record, rest: Record) -> str:
-    """The origin of a user record; takes out of `rest` what it says completely."""
+    """The origin of a user record. Removes from `rest` the keys that the origin fully expresses."""
     is_meta = rest.get("isMeta")
     if type(is_meta) is bool:
         del rest["isMeta"]
-    # Before `isMeta`, which is absent where it would be expected.
+    # Check this before `isMeta`, which is absent from summaries where one would expect it.
     if rest.get("isCompactSummary") is True:
         del rest["isCompactSummary"]
         return "compaction"
@@ -83,7 +83,7 @@ def origin_of(event: Record, record: Record, rest: Record) -> str:
 
 
 def guess(event: Record, record: Record, text: str) -> str:
-    """For versions that say nothing. The first letter decides quickly for most prompts."""
+    """Guesses, for versions that say nothing. For most prompts, the first character decides quickly."""
     if text[:1] in ("<", "[", "C"):
         for opening, origin in OPENINGS:
             if text.startswith(opening):
@@ -91,14 +91,14 @@ def guess(event: Record, record: Record, text: str) -> str:
     source = record.get("promptSource")
     if source == "system":
         return "meta"
-    # Nobody types in a subagent's conversation: what stands there is the task it was given.
+    # Nobody types in a subagent's conversation: the message is the task it was given.
     if event.get("sidechain"):
         return "task"
     return "sdk" if source is None and text_of(record, "entrypoint") in PROGRAMS else "human"
 
 
 def kind_of(said: Any) -> str | None:
-    """What an `origin` says; None where it says nothing. A kind that nobody knows is not a person's."""
+    """The origin that an `origin` object expresses; None if it expresses none. An unknown kind is not a person."""
     kind = text_of(said, "kind")
     if not kind:
         return None

@@ -1,8 +1,8 @@
-"""Where Claude Code keeps what, below a root: which files are sources, of which kind, and which are never read.
+"""Where Claude Code keeps its files below a root: which are sources, of which kind, and which are never read.
 
     projects/{key}/{session}.jsonl                       a session (P0), and sessions-index.json beside it (P0)
     projects/{key}/**/agent-{id}.jsonl, journal.jsonl    subagents and workflows, at any depth (P1)
-    projects/{key}/{session}/**/wf_{run}.json            how a run of a workflow ended (P1)
+    projects/{key}/{session}/**/wf_{run}.json            how a workflow run ended (P1)
     history.jsonl (P2), stats-cache.json (P3)
 
 Names decide, so nothing is asked of the file system. The main transcript of a subagent may be missing.
@@ -35,7 +35,7 @@ NEVER_ENTERED = frozenset({"tool-results", "file-history", "shell-snapshots"})
 
 
 def enter(place: Place, name: str) -> Place | None:
-    """What a directory of this name is: `projects`, a project in it, a session in that, or whatever lies deeper."""
+    """The place of a directory: `projects`, a project in it, a session in that, or anything deeper."""
     depth, project, session_id = place
     if depth == IN_THE_ROOT:
         return Place(IN_PROJECTS) if name == PROJECTS else None
@@ -47,7 +47,7 @@ def enter(place: Place, name: str) -> Place | None:
 
 
 def classify(place: Place, name: str) -> SourceKind | None:
-    """What a file of this name is at this place."""
+    """The kind of a file with this name at this place."""
     depth = place.depth
     if depth == IN_THE_ROOT:
         return IN_THE_ROOT_BY_NAME.get(name)
@@ -65,7 +65,7 @@ def classify(place: Place, name: str) -> SourceKind | None:
 
 
 def ids(place: Place, name: str, kind: SourceKind) -> tuple[str, str]:
-    """The session and the subagent that a file's place and name tell."""
+    """The session and the subagent, from a file's place and name."""
     if kind == SESSION:
         return name[: -len(TRANSCRIPT)], ""
     if kind == SUBAGENT:

@@ -1,10 +1,10 @@
-"""What an attachment looked like to the model: `rendered` repeats its fields, in sentences that may stand nowhere else.
+"""An attachment as the model saw it: `rendered` repeats its fields, in sentences that may exist nowhere else.
 
-In: an attachment and its record. Out: `rendered` in the attributes holds only the lines that neither a field nor an
-earlier record of this pass holds; the rest is counted. So a CLAUDE.md that stands in `files`, in `rendered` and in the
-copy of the request is sent once, and a reminder that exists only as rendered text is sent. Redaction comes later, so
-what is kept must show what it is: a line of one word has the lines before it, and a text with a key in it is left out
-as a whole or not at all, for nobody knows a private key without its first line.
+In: an attachment and its record. Out: `rendered` in the attributes, with only those lines that are in no field and in
+no earlier record of this pass; the rest is counted. So a CLAUDE.md that is in `files`, in `rendered` and in the copy of
+the request is sent once, while a reminder that exists only as rendered text is sent. Redaction comes later and needs
+context: a line of one word keeps the lines before it, and a text with a key in it is kept or left out as a whole,
+because a private key cannot be recognised without its first line.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Record = dict[str, Any]
 
 PLACES = ("rendered", "renderedInHumanTurn")
 NUMBERED = re.compile(r"\s*\d+(?:\t|\u2192)")
-# Comparing a short line with every field costs more than the line: only those that are equal to a whole line go.
+# Searching every field for a short line costs more than it saves: a short line must equal a whole line to be left out.
 LEAST_SEARCHED = 12
-LINES_BEFORE = 2  # that may tell what a single word is: `Password:`
+LINES_BEFORE = 2  # they may tell what a single word is: `Password:`
 OF_MANY_LINES = re.compile(r"-----BEGIN|^[ \t]*(?:\d+[\t\u2192])?[\w+/=-]{40,}[ \t]*$", re.MULTILINE)
 MAX_SEARCHED = 20_000
 
 
 def put_rendered(event: Record, attachment: Record, rest: Record, context: Context) -> None:
-    """Leaves of the rendered texts what stands nowhere else, and remembers all of it for the API's own copies."""
+    """Keeps the rendered text that exists nowhere else, and remembers all of it to recognise the API's own copies."""
     copies = [rest.pop(place) for place in PLACES if type(rest.get(place)) is list]
     if not copies:
         return
@@ -65,7 +65,7 @@ def put_rendered(event: Record, attachment: Record, rest: Record, context: Conte
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every string in a value, keys aside."""
+    """Every string in a value, not counting keys."""
     stack = [value]
     while stack:
         part = stack.pop()
@@ -78,7 +78,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def bare(line: str) -> str:
-    """A line without its number, its frame and the space around it."""
+    """A line without its number, its frame and surrounding space."""
     words = line.strip().removeprefix(FRAME[0]).removesuffix(FRAME[1])
     match = NUMBERED.match(words)
     return (words[match.end() :] if match else words).strip()

@@ -1,7 +1,7 @@
-"""What the newest writer keeps of every API call: the call, the shape of it, and the messages it sent.
+"""The records that the newest versions keep of every API call: the call, its shape, and the messages it sent.
 
-Shapes and messages mostly repeat the transcript. Only what was met in this very pass is left out as a copy: a
-message the model was sent from outside the transcript (a title request, a system message) is kept.
+Shapes and messages mostly repeat the transcript. Only what was seen in this very pass is left out as a copy, so a
+message that was sent to the model from outside the transcript (a title request, a system message) is kept.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from collector.flow.outcome import Skip
 
 Record = dict[str, Any]
 
-HASHES = ("tail", "hash", "shapeHash", "requestDigest")  # of messages, of the system prompt and the tools, of all of it
+HASHES = ("tail", "hash", "shapeHash", "requestDigest")  # of messages, of system prompt and tools, of the whole request
 
 
 def api_request(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """A call: which model and why. Its usage stands in the assistant rows."""
+    """A call: which model and why. Its usage is in the assistant rows."""
     event["kind"] = "api_request"
     model = text_of(record.get("params"), "model")
     if model:
         event["model"] = model
     context.key_hashes(rest, *HASHES)
-    # The hashes of the messages that were added to the call before it, each the `hash` of an api_message.
+    # The hashes of the messages that this call adds to the previous one, each the `hash` of an api_message.
     tail = rest.get("tail")
     if type(tail) is list:
         rest["tail_count"] = len(tail)
 
 
 def api_request_resumed(event: Record, record: Record, rest: Record, _context: Context) -> None:
-    """A call that went on with an answer the API had paused (2.1.328): both calls are one message."""
+    """A call that continued an answer which the API had paused (2.1.328). Both calls make one message."""
     event["kind"] = "api_request"
     for key, place in (("messageId", "message_id"), ("resumedRequestId", "request_id")):
         if text_of(record, key):
@@ -42,7 +42,7 @@ def api_request_resumed(event: Record, record: Record, rest: Record, _context: C
 
 
 def api_request_shape(event: Record, record: Record, rest: Record, context: Context) -> None:
-    """The system prompt and tools of a call, once for each shape."""
+    """The system prompt and tools of a call, once per shape."""
     event["kind"] = "api_request"
     context.key_hashes(rest, *HASHES)
     shape = record.get("shape")
@@ -65,7 +65,7 @@ def api_request_shape(event: Record, record: Record, rest: Record, context: Cont
 
 
 def without_parts(text: str, parts: list[str]) -> str:
-    """A text minus the parts that this pass has already seen, longest first."""
+    """A text minus the given parts, longest first, which this pass has already seen."""
     left = text
     for part in sorted(parts, key=len, reverse=True):
         if part:
@@ -74,7 +74,7 @@ def without_parts(text: str, parts: list[str]) -> str:
 
 
 def api_request_blob(event: Record, record: Record, rest: Record, context: Context) -> Skip | None:
-    """A message as it was sent: skipped if all of it has been seen, else only what is new in it."""
+    """A message as it was sent to the API: skipped if all of it has been seen, else reduced to what is new."""
     context.key_hashes(rest, *HASHES)
     message = record.get("message")
     content = message.get("content") if type(message) is dict else None
@@ -106,7 +106,7 @@ def api_request_blob(event: Record, record: Record, rest: Record, context: Conte
 
 
 def is_rendered(text: str, context: Context) -> bool:
-    """Whether a system message consists of nothing but attachments seen in this pass."""
+    """Whether a system message consists only of attachments seen in this pass."""
     return without_parts(text, context.rendered) == ""
 
 

@@ -17,7 +17,7 @@ KNOWN_INDEX_KEYS = {"version", "entries", "originalPath"}
 
 
 def index_entries(document: Record) -> Iterator[Any]:
-    """The entries of a session index, and whatever else in it has an unknown shape."""
+    """The entries of a session index, followed by the rest of it if that has unknown keys."""
     entries = document.get("entries")
     if not isinstance(entries, list):
         yield document
@@ -39,7 +39,7 @@ def history(event: Record, _record: Record, rest: Record, context: Context) -> N
     if path:
         event["cwd"] = path
         key = encoded(path)
-        if len(key) <= LONGEST:  # of a longer one nobody knows the hash
+        if len(key) <= LONGEST:  # the hash of a longer one is unknown
             event["project"] = key
     take_text(event, rest, "display")
     pasted = rest.pop("pastedContents", None)
@@ -52,7 +52,7 @@ def history(event: Record, _record: Record, rest: Record, context: Context) -> N
 
 
 def paste(event: Record, part: Any, context: Context) -> Record:
-    """Something pasted: its text, or what the image was."""
+    """Something pasted: its text, or a description of the image."""
     if type(part) is not dict:
         return {"type": "paste", "attributes": {"value": plain(part)}}
     block: Record = {"type": "paste"}
@@ -74,16 +74,16 @@ def paste(event: Record, part: Any, context: Context) -> Record:
 
 
 def journal(event: Record, _record: Record, rest: Record, context: Context) -> None:
-    """A run of a workflow was launched, or an agent of it started, finished or failed."""
+    """A workflow run was launched, or one of its agents started, finished or failed."""
     context.key_hashes(rest, "hiddenScriptSha256")
     event["kind"] = "workflow"
     take_text(event, rest, "result")
 
 
 def workflow(event: Record, record: Record, rest: Record, _context: Context) -> None:
-    """A run of a workflow as it stood when it was last written: its totals, and the state of each agent.
+    """A workflow run, as of when its file was last written: its totals, and the state of each agent.
 
-    The script is a file of its own beside this one, so it is left out, as contents of files are.
+    The script is a separate file beside this one, so it is left out, as contents of files are.
     """
     event["kind"] = "workflow"
     event.setdefault("record_subtype", "run")
@@ -99,7 +99,7 @@ def workflow(event: Record, record: Record, rest: Record, _context: Context) -> 
 
 
 def ended(record: Record) -> str:
-    """When a run of a workflow ended: where it does not say, its start and how long it took."""
+    """When a workflow run ended: its start plus its duration, or just its start if there is no duration."""
     start, duration = record.get("startTime"), record.get("durationMs")
     if isinstance(start, int) and isinstance(duration, int | float):
         return moment(start + duration)
@@ -107,7 +107,7 @@ def ended(record: Record) -> str:
 
 
 def session_index(event: Record, record: Record, rest: Record, _context: Context) -> None:
-    """One session, as the index described it when it was last changed."""
+    """One session, as the index described it when the index last changed."""
     event["kind"] = "session_index"
     path = rest.get("projectPath")
     if type(path) is str and path:

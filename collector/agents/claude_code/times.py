@@ -1,4 +1,4 @@
-"""Time as Claude Code writes it, in any of its spellings, to RFC 3339 in UTC with milliseconds."""
+"""Converts times, in any of the formats that Claude Code writes, to RFC 3339 in UTC with milliseconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SECONDS_END = 100_000_000_000  # as seconds this is the year 5138, as millisecon
 
 
 def moment(value: Any) -> str:
-    """The time a value means; empty where it means none."""
+    """The time that a value represents; empty if it represents none."""
     if type(value) is str:
         return from_text(value)
     if type(value) is int or type(value) is float:
@@ -18,7 +18,7 @@ def moment(value: Any) -> str:
 
 
 def from_text(text: str) -> str:
-    """From ISO 8601; what is already right is given back as it is (the usual case, 0.3 us)."""
+    """From ISO 8601. A text already in our format is returned as it is (the usual case, 0.3 us)."""
     if len(text) > 40:
         return ""
     try:
@@ -42,5 +42,5 @@ def from_number(number: float) -> str:
 
 
 def rfc3339(when: datetime) -> str:
-    """A time in UTC as we write it."""
+    """Formats a time in UTC the way we write it."""
     return when.isoformat(timespec="milliseconds")[:23] + "Z"

@@ -1,7 +1,7 @@
 """`toolUseResult`: the structured copy that Claude Code keeps beside a tool's answer, in some 95 shapes.
 
-Most of it repeats the answer or the call. Whatever stands there is left out and counted; whatever stands only here
-(exit states, counts, the patch of an edit, the output behind a preview) goes to `tool`.
+Most of it repeats the answer or the call. Such copies are left out and counted; what exists only here (exit states,
+counts, the patch of an edit, the output behind a preview) goes to `tool`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from collector.agents.claude_code.free_values import binary_key, name_of, omit, plain, together
 
-# Given to the tool by the call, so they stand in the tool_call event; `originalFile` is a whole file before an edit.
+# Inputs of the call, so they are in the tool_call event already; `originalFile` is a whole file before an edit.
 COPIES = frozenset(
     {
         "originalFile",
@@ -77,7 +77,7 @@ def tool_of_result(event: dict[str, Any], answers: list[dict[str, Any]], result:
 
 
 def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, Any], told: str) -> None:
-    """Sorts the keys of a structured result: facts to their fields, copies out, the rest to `details`."""
+    """Sorts the keys of a structured result: facts go to their fields, copies are left out, the rest is `details`."""
     details: dict[str, Any] = {}
     for key, value in result.items():
         kind = type(value)
@@ -105,19 +105,19 @@ def put_details(event: dict[str, Any], tool: dict[str, Any], result: dict[str, A
 
 
 def put_created_lines(tool: dict[str, Any], content: Any) -> None:
-    """The lines of a file that was created, which has no patch. Claude Code's own totals (`cost-state`) count what
-    follows the last line break as a line, too."""
+    """Counts the lines of a newly created file, for which there is no patch. Like Claude Code's own totals
+    (`cost-state`), it counts what follows the last line break as a line."""
     if type(content) is str and content:
         tool["lines_added"], tool["lines_removed"] = content.count("\n") + 1, 0
 
 
 def is_image(result: dict[str, Any]) -> bool:
-    """Whether the output is an image, which stands as a block in the answer."""
+    """Whether the output is an image, which is already a block of the answer."""
     return result.get("isImage") is True
 
 
 def put_number(tool: dict[str, Any], key: str, value: Any) -> bool:
-    """A number or a boolean with a field of its own."""
+    """Stores a number or boolean that has a field of its own; returns whether it has one."""
     kind = type(value)
     if key in NUMBERS and kind is not bool:
         tool["duration_ms"] = value * NUMBERS[key]
@@ -133,7 +133,7 @@ def put_number(tool: dict[str, Any], key: str, value: Any) -> bool:
 def put_text(
     event: dict[str, Any], tool: dict[str, Any], details: dict[str, Any], key: str, value: str, told: str
 ) -> None:
-    """A string: a field of its own, a copy of what the model was told, or a detail."""
+    """Sorts a string: it has a field of its own, is a copy of what the model was told, or is a detail."""
     if key in STRINGS:
         tool[STRINGS[key]] = value
     elif (len(value) > SHORT or key in OUTPUTS) and is_in(value, told):
@@ -161,21 +161,22 @@ def put_file(
 
 
 def is_in(value: str, told: str) -> bool:
-    """Whether the model was told a text. Comparing the ends first is 4 times faster and nearly always enough."""
+    """Whether the model was told a text. Comparing both ends first is 4 times faster and nearly always enough."""
     bare = value.strip()
     return told.startswith(bare) or told.endswith(bare) or bare in told
 
 
 def is_told(content: str, told: str) -> bool:
-    """Whether the model was told a file line by line: its first line and its last were there."""
+    """Whether the model was told a file line by line: both its first and its last line are there."""
     lines = content.strip()
     end, start = lines.find("\n"), lines.rfind("\n")
     first, last = (lines[:end], lines[start + 1 :]) if end >= 0 else (lines, lines)
-    return not told.startswith(STUB) and first in told and told.rfind(last) >= 0  # at the end, as a rule
+    return not told.startswith(STUB) and first in told and told.rfind(last) >= 0  # it is mostly at the end
 
 
 def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth: int) -> Any:
-    """A nested value minus the strings the model was told; None if nothing is left. Short ones are facts and stay."""
+    """A nested value minus the strings that the model was told; None if nothing is left. Short ones are facts, and
+    stay."""
     kind = type(value)
     if kind is str:
         if (len(value) > SHORT or key in OUTPUTS) and is_in(value, told):
@@ -200,7 +201,7 @@ def without_copies(event: dict[str, Any], value: Any, told: str, key: str, depth
 
 
 def are_told(parts: list[str], told: str) -> bool:
-    """Whether the model was told every string of a list, such as the files a search found."""
+    """Whether the model was told every string of a list, such as the files that a search found."""
     return "\n".join(parts) in told or (len(parts) <= 200 and all(part in told for part in parts))
 
 
@@ -223,7 +224,7 @@ def put_patch(event: dict[str, Any], tool: dict[str, Any], hunks: Any) -> bool:
     patch = "\n".join(lines)
     if patch:
         tool["lines_added"], tool["lines_removed"] = added, removed
-        # Between two lines: half a secret is one that redaction, which comes later, no longer knows.
+        # Cut between two lines: redaction, which comes later, would not recognise half a secret.
         end = len(patch) if len(patch) <= MAX_PATCH else patch.rfind("\n", 0, MAX_PATCH + 1)
         tool["patch"] = patch[:end]
         omit(event, "patch", patch[end:])
@@ -231,7 +232,7 @@ def put_patch(event: dict[str, Any], tool: dict[str, Any], hunks: Any) -> bool:
 
 
 def drop_preview(event: dict[str, Any], tool: dict[str, Any], block: dict[str, Any]) -> None:
-    """If the whole output is kept as a detail, the preview in the result is the copy."""
+    """Drops the preview in the result if the whole output is kept as a detail."""
     stdout = tool.get("details", {}).get("stdout")
     stub, mark, preview = block["text"].partition(PREVIEW)
     if type(stdout) is str and mark and stdout.strip()[:100] in preview:

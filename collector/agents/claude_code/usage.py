@@ -1,4 +1,4 @@
-"""Token usage of an API message, in our names, once per row; and whether its output can be trusted."""
+"""The token usage of an API message, under our names, once per row; and whether its output count can be trusted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MESSAGE = "message"
 
 
 def put_usage(event: dict[str, Any], found: dict[str, Any], paused: Any) -> None:
-    """Puts the usage into the event, with that of its `paused` responses; unknown keys go to the attributes."""
+    """Puts the usage into the event, including that of `paused` responses; unknown keys go to the attributes."""
     usage, rest = counts_of(found)
     calls = found.get("iterations")
     iterations = iterations_of(calls)
@@ -42,7 +42,7 @@ def put_usage(event: dict[str, Any], found: dict[str, Any], paused: Any) -> None
         rest["iterations"] = calls
     if type(paused) is list:
         iterations = add_paused(usage, iterations, paused)
-    # A message of one call would say everything twice.
+    # A message with a single call would say everything twice.
     if len(iterations) > 1 or (iterations and iterations[0]["type"] != MESSAGE):
         usage["iterations"] = iterations
     if usage:
@@ -52,7 +52,7 @@ def put_usage(event: dict[str, Any], found: dict[str, Any], paused: Any) -> None
 
 
 def counts_of(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The counts in our names, and what is left."""
+    """The counts under our names, and what is left."""
     usage: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in found.items():
@@ -80,7 +80,7 @@ def iterations_of(calls: Any) -> list[dict[str, Any]]:
 
 
 def add_paused(usage: dict[str, Any], iterations: list[dict[str, Any]], paused: list[Any]) -> list[dict[str, Any]]:
-    """Adds what a message took before it was resumed: its own usage is that of the last request alone, and each is
+    """Adds what a message used before it was resumed: its own usage covers only the last request, but every request is
     charged (2.1.328). Returns all of its calls."""
     own = iterations or [{"type": MESSAGE, **usage}]
     before: list[dict[str, Any]] = []
@@ -94,13 +94,13 @@ def add_paused(usage: dict[str, Any], iterations: list[dict[str, Any]], paused: 
 
 
 def usage_of_paused(response: Any) -> dict[str, Any] | None:
-    """What a message took until it was paused."""
+    """What a message used until it was paused."""
     found = response.get("usage") if type(response) is dict else None
     return found if type(found) is dict else None
 
 
 def facts_of_paused(paused: Any) -> Any:
-    """Why and when a message was paused, without the usage that was added."""
+    """Why and when a message was paused, without the usage, which has been added already."""
     if type(paused) is not list:
         return paused
     return [
@@ -110,7 +110,7 @@ def facts_of_paused(paused: Any) -> Any:
 
 
 def iteration_of(call: dict[str, Any]) -> dict[str, Any]:
-    """One call within a message: what it was, by which model, and its counts."""
+    """One call within a message: its type, model and counts."""
     counts, rest = counts_of(call)
     kind, model = rest.pop("type", None), rest.pop("model", None)
     iteration: dict[str, Any] = {"type": kind if type(kind) is str else MESSAGE}
@@ -123,9 +123,10 @@ def iteration_of(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def flag_usage(event: dict[str, Any], usage: Any) -> None:
-    """Marks a row that was written before the final output count was known: stop_reason and iterations come with it.
+    """Marks a row that was written before the final output count was known; stop_reason and iterations come with that.
 
-    Only the rows of a message together tell, and they straddle batches: that is for the receiver (docs/events.md).
+    Whether the count of a message is unknown only shows across all of its rows, and those may be in different batches,
+    so that is left to the receiver (docs/events.md).
     """
     if "stop_reason" not in event and event.get("model") != SYNTHETIC:
         calls = usage.get("iterations") if type(usage) is dict else None

@@ -1,7 +1,7 @@
-"""The words that Claude Code writes itself: all that the level `metadata` keeps of its records besides numbers and ids.
+"""The words that Claude Code itself writes: all that the level `metadata` keeps of its records besides numbers and ids.
 
-A word that is not here may be somebody's, so it stays home or becomes a pseudonym. What a new version adds is entered
-here once it has been looked at (`make client-diff`).
+A word that is not here may be somebody's, so it is not sent, or only as a pseudonym. Words of a new version are added
+here once they have been reviewed (`make client-diff`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ATTRIBUTES = frozenset(
         "version",
     }
 )  # fmt: skip
-# What names something of a person's, with the kind of thing.
+# Attributes that name something of a person's, with the kind of thing.
 NAMES = {
     "attribution_agent": "agent",
     "attribution_skill": "skill",
@@ -57,7 +57,7 @@ TOOLS = frozenset(
         "text_editor_code_execution", "tool_search_tool_bm25", "tool_search_tool_regex", "web_fetch", "web_search",
     }
 )  # fmt: skip
-# Keys below which paths stand, in records, in what tools are called with and in what they say.
+# Keys that hold paths, in records and in the input and output of tools.
 PATHS = frozenset(
     {
         "absolute_path", "additional_directories", "cwd", "directories", "directory", "display_path", "displayPath",
@@ -88,7 +88,7 @@ MEDIA = frozenset(
     }
 )  # fmt: skip
 CALLS = frozenset({"message", "compaction", "fallback_message", "advisor_message"})
-# Values of fields and attributes, and keys inside of attributes.
+# Values of fields and attributes, and keys inside attributes.
 VALUES = frozenset(
     {
         # roles, ends, tiers
@@ -113,7 +113,7 @@ VALUES = frozenset(
         "PermissionRequest", "PostCompact", "PostToolUse", "PostToolUseFailure", "PreCompact", "PreToolUse",
         "SessionEnd", "SessionStart", "Setup", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "TaskCompleted",
         "TeammateIdle", "UserPromptSubmit", "WorktreeCreate", "WorktreeRemove",
-        # keys inside of attributes
+        # keys inside attributes
         "cache_creation_input_tokens", "cache_creation_1h_input_tokens", "cache_creation_5m_input_tokens",
         "cache_read_input_tokens", "context_window", "cost_usd", "decision", "durationMs", "input_tokens",
         "max_output_tokens", "output_tokens", "postTokens", "preTokens", "reasonType", "source", "thinking_tokens",

@@ -1,6 +1,7 @@
-"""Secrets in disguise: coloured, with invisible characters, named in another script, cut in pieces, wrapped, encoded.
+"""Secrets in disguise: coloured, with invisible characters, labelled in another script, cut in pieces, wrapped,
+encoded.
 
-Each disguise is taken off in a view of its own: a text as it would be without it, and the way back to where it stands.
-Views are scanned by the same rules as all texts. `view` is the mapping, `written` how a text is written, `pieces` is
-for tokens in pieces and for encoded texts.
+Each disguise is removed in a view of its own: the text as it would be without it, and the way back to the original.
+Views are scanned with the same rules as any text. `view` is that mapping, `written` deals with how a text is written,
+`pieces` with tokens in pieces and encoded texts.
 """

@@ -1,7 +1,7 @@
-"""Tokens in pieces, and texts encoded as a whole: what the scanner looks for, and how each is put together again.
+"""Tokens in pieces, and texts encoded as a whole: what the scanner looks for, and how each is put back together.
 
-`"ghp_" + "..."` and its likes in other languages; a token that a terminal wrapped; base64 of a text, one level deep. A
-disguise is a rule like any other, only that its finds are no secrets: they are views to be scanned.
+`"ghp_" + "..."` and its equivalents in other languages; a token that a terminal wrapped; base64 of a text, one level
+deep. A disguise is a rule like any other, except that what it finds are not secrets but views to be scanned.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _piece_before = re.compile(rb"\\{0,3}[\"'][A-Za-z0-9_.+/=-]{1,200}\Z")
 _next_piece = re.compile((_JOINERS + rf"{_QUOTE}{_PIECE}{{1,300}}{_QUOTE}").encode())
 _variable = re.compile(r"([A-Za-z_]\w{0,30})=([\"']?)([A-Za-z0-9_.+/=-]{2,100})\2")
 _use = re.compile(r"\$\{?([A-Za-z_]\w{0,30})\}?([\"']{0,2})([A-Za-z0-9_.+/=-]{6,300})")
-# How long tokens begin: those that a terminal has to wrap.
+# How tokens begin that are long enough for a terminal to wrap.
 _LONG = (
     r"(?:sk-|sk_live_|rk_live_|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|xapp-|eyJ|hv[sbr]\.|pypi-|npm_|ya29\.|1//0|SG\."
     r"|dop_v1_|hf_|gsk_|shp(?:at|ca|ss|pa)_|sq0|EAA[A-Za-z0-9]|AIza|A21AA|figd_|AT[ACB]TT|lin_api_|NRAK-|pscale_|ops_eyJ|sgp_|sgamp_"
     r"|r8_|tskey-|dckr_|FwoG|IQoJ|glsa_|glc_|dp\.(?:pt|st)\.|ntn_|secret_|rpa_|AGE-SECRET-KEY-"
     r"|v1\.[a-f0-9]|pat[A-Za-z0-9]|whsec_|key-|nvapi-|pplx-)"
 )
-# The end of a line and the beginning of the next: with what says that it goes on, the frame of a table, line numbers.
-_FRAME = "?\u2192\u2500-\u257f"  # drawn lines; the scanner sees them as question marks
+# The end of one line and the start of the next: with continuation signs, table frames and line numbers.
+_FRAME = "?\u2192\u2500-\u257f"  # arrows and box-drawing lines; the scanner sees them as question marks
 
 
 def _break(frame: str) -> str:
@@ -57,7 +57,7 @@ _long_beginning = re.compile(_LONG.encode())
 _run = re.compile(rb"[A-Za-z0-9+/_-]*={0,2}")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 SHORTEST_ENCODED = 28
-# What encoded texts with secrets hold: words that tell, and how tokens begin.
+# What is in encoded texts that hold secrets: telling words, and how tokens begin.
 _TELLING = "password Password PASSWORD passwd PASSWD secret Secret SECRET token Token TOKEN _key _KEY apiKey api-key"
 _TOKENS = (
     "ghp_ gho_ ghs_ github_pat_ sk-ant- sk-proj- sk_live_ rk_live_ xoxb- xoxp- npm_ glpat- AKIA hf_ gsk_ dop_v1_ SG.x "
@@ -67,14 +67,15 @@ _text_bytes = bytes([9, 10, 13, *range(32, 127)])
 
 
 class Disguise(NamedTuple):
-    """What the scanner looks for, and what takes the disguise off a find: its segment, the string and the span."""
+    """What the scanner looks for, and what removes the disguise from a find: given its segment, the string and the
+    span."""
 
     rule: Rule
     view: Callable[[int, str, int, int], View | None]
 
 
 def _literals(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """All literals that are joined with the one that ends where the match begins."""
+    """All literals joined with the one that ends where the match begins."""
     before = _piece_before.search(text, max(start, match.start() - 210), match.start() + 1)
     if not before:
         return []
@@ -95,7 +96,7 @@ def _whole(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spa
 
 
 def _joined_view(index: int, text: str, start: int, end: int) -> View | None:
-    """The literals of a span as one, behind what stands before them on their line."""
+    """The literals of a span as one, after the text before them on their line."""
     literals = list(_literal.finditer(text, start, end))
     if len(literals) < 2:
         return None
@@ -114,7 +115,7 @@ def _joined_view(index: int, text: str, start: int, end: int) -> View | None:
 
 
 def _used_view(index: int, text: str, start: int, end: int) -> View | None:
-    """The value of a variable, and what stands behind the variable where it is used."""
+    """The value of a variable, followed by what comes after the variable where it is used."""
     uses = {use[1]: use for use in _use.finditer(text, start, end)}
     for given in _variable.finditer(text, start, end):
         use = uses.get(given[1])
@@ -127,7 +128,8 @@ def _used_view(index: int, text: str, start: int, end: int) -> View | None:
 
 
 def _wrapped(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """A token and the lines that continue it: each as wide as the first of them, but for the last."""
+    """A token and the lines that continue it: all as wide as the first of these, except that the last may be
+    shorter."""
     end = match.start("break")
     if "first" in match.re.groupindex and not _looks_drawn(match["first"].decode("latin-1")):
         return []
@@ -145,7 +147,7 @@ def _wrapped(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _continues(line: bytes, *, is_first: bool) -> bool:
-    """Whether a line may be part of a token: no token of its own, no words, no name with its own value."""
+    """Whether a line may be part of a token: not a token of its own, not words, not a name with its own value."""
     if _long_beginning.match(line) or b"=" in line.rstrip(b"="):
         return False
     decoded = line.decode("latin-1")
@@ -159,7 +161,7 @@ def _looks_drawn(line: str) -> bool:
 
 
 def _unwrapped_view(index: int, text: str, start: int, end: int) -> View | None:
-    """A token in one piece, behind what stands before it on its line."""
+    """A token in one piece, after the text before it on its line."""
     view = View(index)
     low = max(0, start - CONTEXT, text.rfind("\n", max(0, start - CONTEXT), start) + 1)
     at = low
@@ -173,7 +175,7 @@ def _unwrapped_view(index: int, text: str, start: int, end: int) -> View | None:
 
 
 def _in_base64(word: str) -> set[str]:
-    """The letters of base64 that a word alone makes, at each of the three places it may have in a group."""
+    """The base64 letters that depend on a word alone, at each of the three positions it may have in a group."""
     found = set()
     for shift in range(3):
         letters = base64.b64encode(b"\0" * shift + word.encode() + b"\0\0").decode()
@@ -182,14 +184,14 @@ def _in_base64(word: str) -> set[str]:
 
 
 def _of_encoded_texts() -> str:
-    """What base64 of a text with a secret holds, as one choice of literals."""
+    """What base64 of a text with a secret contains, as one alternation of literals."""
     literals = {part for word in _TELLING.split() for part in _in_base64(word)}
     literals |= {base64.b64encode(word.encode()).decode()[: len(word) * 8 // 6] for word in _TOKENS.split()}
     return "|".join(map(re.escape, sorted(literals)))
 
 
 def _encoded(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """All of the run of base64 around what told."""
+    """The whole run of base64 around the match."""
     low = max(start, match.start() - WIDEST_ENCODED)
     first = low + len(text[low : match.start()].rstrip(_ALPHABET))
     if text[first - 1 : first] == b"\\" and text[first : first + 1] in (b"n", b"r", b"t"):
@@ -200,7 +202,7 @@ def _encoded(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 
 
 def _decoded_view(index: int, text: str, start: int, end: int) -> View | None:
-    """What base64 stands for, if that is text; every find in it stands for the whole."""
+    """The text that base64 stands for, if it is text; anything found in it stands for the whole."""
     encoded = text[start:end].rstrip("=").replace("-", "+").replace("_", "/")
     encoded = encoded[: len(encoded) - 1] if len(encoded) % 4 == 1 else encoded
     try:

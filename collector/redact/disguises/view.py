@@ -1,7 +1,7 @@
 """A text without its disguise, and where each part of it stands in the original.
 
-In: pieces of the original, some left out, some replaced. Out: the text that rules see, and a function that says which
-span of the original a find in it stands for.
+In: pieces of the original, some left out, some replaced. Out: the text that rules see, and a function that maps a span
+of it back to the original.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from bisect import bisect_right
 
 
 class View:
-    """One string, or a part of one, without its disguise. `index` is the segment that it is of."""
+    """One string, or a part of one, without its disguise. `index` is the segment it belongs to."""
 
     def __init__(self, index: int, whole: tuple[int, int] | None = None) -> None:
         self.index = index
-        self._whole = whole  # what every find stands for, where single characters cannot be told apart
+        self._whole = whole  # what every find stands for, if single characters cannot be mapped
         self._parts: list[str] = []
-        self._begins: list[int] = []  # of each part, in the view
-        self._spans: list[tuple[int, int]] = []  # of each part, in the original
+        self._begins: list[int] = []  # where each part begins in the view
+        self._spans: list[tuple[int, int]] = []  # where each part stands in the original
         self._size = 0
 
     def add(self, text: str, start: int, end: int) -> None:
-        """Adds what stands in the original from `start` to `end`, or what stands for that."""
+        """Adds what stands in the original from `start` to `end`, or its replacement."""
         if text:
             self._parts.append(text)
             self._begins.append(self._size)

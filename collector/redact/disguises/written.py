@@ -1,7 +1,7 @@
-"""How a text is written: colours and other escapes of terminals, invisible characters, labels in other scripts.
+"""How a text is written: terminal colours and other escapes, invisible characters, labels in other scripts.
 
-In: a string. Out: a view of it as it would stand in plain ASCII: escapes and invisible characters left out, a label for
-passwords, tokens or keys in its English word, every other letter beyond Latin-1 a blank.
+In: a string. Out: a view of it in plain writing: escapes and invisible characters are left out, a label for passwords,
+tokens or keys becomes its English word, and every other letter beyond Latin-1 becomes a blank.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KEYS = """
     секретный_ключ приватный_ключ закрытый_ключ ключ_доступа секрет таємний_ключ ключ_API Ключ_API
     ａｐｉｋｅｙ ｓｅｃｒｅｔ रहस्य_कुंजी गुप्त_कुंजी مفتاح_سري מפתח_סודי μυστικό_κλειδί
     """
-# These are keys of anything; behind `API`, of one kind only.
+# Words for any kind of key; after `API`, only for a secret one.
 _KEYS_OF_APIS = "키 キー 鍵 ключ κλειδί מפתח कुंजी คีย์"
 _IS = "(?:은|는|이|가)(?= )|は|が|是|为|為|就是|等于|это|—|–|είναι|הוא|היא|هي|هو|คือ|है|là(?= )"
 _IS_BEHIND_ENGLISH = "(?:은|는|이|가|就是|は|が|是|为|為|等于|это)"  # `token 是 X`, `passwordは X`
@@ -46,7 +46,7 @@ _SIGNS = {
 
 
 def _written(words: str) -> str:
-    """The words of a table as a pattern, in small letters, capitals and with a capital, longest first."""
+    """The words of a table as a pattern: in lower case, in capitals and capitalized, longest first."""
     plain = [word.replace("_", " ") for word in words.split()]
     cases = {form for word in plain for form in (word, word.upper(), word.capitalize(), word.title())}
     return "|".join(map(re.escape, sorted(cases, key=lambda form: (-len(form), form))))
@@ -77,18 +77,19 @@ _behind = {
     "of_api": re.compile(r"(?i)api[ _-]?\Z"),
     "is": re.compile(rf"(?i)(?:{'|'.join(_ENGLISH)})\s?\Z"),
 }
-# The sign that stands for other letters is rarer than the words before it: 3 us in place of 100.
+# `?`, which stands for other letters, is rarer than the words before it: starting from it takes 3 us, not 100.
 _JUST_BEFORE = "|".join(rf"(?<={word}\?)|(?<={word}\s\?)" for word in _ENGLISH)
 _english_before_others = re.compile(rf"(?i)\?(?<!\?\?)(?:{_JUST_BEFORE})".encode())
 _token = re.compile(rf"(?P<nothing>{_ESCAPE}|[{_INVISIBLE}])|{_LABELS}|(?P<sign>[{''.join(_SIGNS)}])")
-# What one of them begins with: a class alone is found twenty times faster than a choice of patterns.
+# The characters that a token begins with: a class alone is found twenty times faster than a choice of patterns.
 _beginning = re.compile(f"[\x1b\\\\{''.join(sorted(_telling_letters))}{''.join(_SIGNS)}]")
 
 
 def is_disguised(text: bytes, beyond: str) -> bool:
-    """Whether any of an event's strings holds an escape, an invisible character or a letter that labels begin with.
-    `text` is all of them as the scanner sees them, `beyond` as they are, if any is not Latin-1. Of those all ASCII is
-    dropped first (6 us for 3 kB with 20 signs in it; a pattern, or an error handler, takes twice that)."""
+    """Whether any of an event's strings contains an escape, an invisible character or a letter that labels begin with.
+    `text` is all of them as the scanner sees them, `beyond` as they are, if anything is beyond Latin-1. All ASCII is
+    dropped from the latter first (6 us for 3 kB with 20 other characters in it; a pattern, or an error handler, takes
+    twice that)."""
     if b"\x1b" in text or SOFT_HYPHEN in text or (b"\\" in text and _escaped_escape.search(text)):
         return True
     if not beyond:
@@ -99,7 +100,7 @@ def is_disguised(text: bytes, beyond: str) -> bool:
 
 
 def plain_view(index: int, text: str) -> View | None:
-    """A string in plain writing; None where it is already."""
+    """A string in plain writing; None if it already is."""
     view = View(index)
     at, is_disguise = 0, False
     for found in _tokens(text):
@@ -121,7 +122,7 @@ def plain_view(index: int, text: str) -> View | None:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str]]:
-    """Whatever is written otherwise in plain writing, in order."""
+    """Everything that plain writing would write differently, in order."""
     at = 0
     while beginning := _beginning.search(text, at):
         at = beginning.start()
@@ -137,5 +138,5 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
 
 
 def _blanked(text: str) -> str:
-    """Letters beyond Latin-1 as blanks: to rules they would be part of a value."""
+    """Letters beyond Latin-1 turned into blanks: rules would take them for part of a value."""
     return text if text.isascii() else _letters.sub(lambda letters: " " * len(letters[0]), text)

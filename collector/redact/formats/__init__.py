@@ -1,4 +1,4 @@
-"""What each provider's secrets look like: the table (providers.py), and the builders and functions its rows refer to.
+"""What each provider's secrets look like: the table (providers.py), and the builders and functions its rows use.
 
 Not here: how names and prose are judged (words), and the places in a text that give a secret away (structures).
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collector.redact.formats.providers import PROVIDERS
 from collector.redact.rule import Rule
 
-# When two rules find the same characters, the earlier one gives the marker its name, and fleets count by that name.
-# These overlap with a rule that the alphabet would put behind them, so they come last, in this order.
+# When two rules find the same characters, the earlier one names the marker, and fleets count by that name. These
+# overlap with a rule that comes after them in the alphabet, so they are put last, in this order.
 GIVE_WAY = {
     "liveblocks-key": "stripe-key",
     "unknown-secret-key": "stripe-key",

@@ -1,6 +1,6 @@
-"""The functions that rows of the table refer to, for what a pattern cannot express.
+"""The functions that rows of the table use for what a pattern cannot express.
 
-A `check` is given the secret and may refuse it; a `locate` says which spans of a match are the secret (see rule.Rule).
+A `check` is given the secret and may reject it; a `locate` says which spans of a match are the secret (see rule.Rule).
 """
 
 from __future__ import annotations
@@ -17,33 +17,35 @@ _escape = re.compile(rb"\\(?:[nrt]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|[\[;]\d{1,3}
 
 
 def is_access_key(secret: str) -> bool:
-    """No word: exactly as long as a key id of AWS (one in 28 of those has no digit), or with a digit."""
+    """Whether this is not a word: exactly as long as an AWS key id (one in 28 of those has no digit), or with a
+    digit."""
     return len(secret) == 20 or has_digit(secret)
 
 
 def is_hugging_face(secret: str) -> bool:
-    """As long as Hugging Face's tokens, which are letters alone, or with a digit: names in code begin with hf_ too."""
+    """Whether this is as long as Hugging Face's tokens, which are all letters, or has a digit: names in code begin with
+    hf_ too."""
     return len(secret.rpartition("_")[2]) == 34 or has_digit(secret)
 
 
 def is_drawn(secret: str) -> bool:
-    """No name in code of just that length, and no uuid of zeros."""
+    """Whether this is neither a name in code of just that length nor a uuid of zeros."""
     return has_digit(secret) and len(set(secret)) >= 6
 
 
 def is_drawn_throughout(secret: str) -> bool:
-    """Drawn, and no base64 of a file: there, the same few letters come again and again."""
+    """Whether this is random, and not base64 of a file, where the same few letters come again and again."""
     threes = {secret[at : at + 3] for at in range(len(secret) - 2)}
     return is_mixed(secret) and len(set(secret[:150])) >= 40 and len(threes) >= 0.9 * (len(secret) - 2)
 
 
 def is_no_zeros(secret: str) -> bool:
-    """Drawn, and no base64 of a file: that is full of zeros, which are A in it."""
+    """Whether this is random, and not base64 of a file, which is full of zeros: they become A."""
     return is_mixed(secret) and "AAAAAA" not in secret
 
 
 def is_no_test(secret: str) -> bool:
-    """Drawn, and no name of a test: `test_` begins many of those."""
+    """Whether this is random, and not the name of a test: many of those begin with `test_`."""
     return is_mixed(secret) and share_of_words(secret.partition("_")[2]) < 0.5
 
 
@@ -67,7 +69,7 @@ def whole(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Span
 
 
 def by_somebody(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """A token nobody would write; no publishable key; without the n of an escaped newline before it."""
+    """A token nobody would write, if it is not a publishable key; without the n of an escaped newline before it."""
     first = match.start()
     if text[first - 1 : first] == b"\\" and text[first : first + 1] in (b"n", b"r", b"t"):
         first += 1
@@ -76,9 +78,10 @@ def by_somebody(text: bytes, match: re.Match[bytes], _start: int, _stop: int) ->
 
 
 def login_code(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """A code and a state, both drawn from letters of either case and digits; no two hashes, no page and its anchor."""
+    """A code and a state, both drawn from letters of either case and digits: not two hashes, nor a page and its
+    anchor."""
     first = match.start()
-    if escape := _escape.match(text, max(0, first - 1)):  # of which all but the first character is in the alphabet
+    if escape := _escape.match(text, max(0, first - 1)):  # all but its first character is in the alphabet
         first = escape.end()
     code, state = text[first : match.end()].decode("latin-1").split("#")
     is_drawn = len(code) >= 40 and all(is_mixed(part) and any(map(str.isdigit, part)) for part in (code, state))

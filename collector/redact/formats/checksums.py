@@ -1,7 +1,7 @@
-"""The checksums that public token formats carry: does a token's hold, and what is the right one for a sample.
+"""The checksums in public token formats: whether a token's is right, and the right one for a sample.
 
-A failing checksum never lets a token with a telling prefix through: it may be mistyped, made up for a test or of a
-newer version of the format, and redacting it costs nothing. One that holds makes a finding certain, and `redact
+A failing checksum never lets a token with a telling prefix through: the token may be mistyped, made up for a test or of
+a newer version of the format, and redacting it costs nothing. One that holds makes a finding certain, and `redact
 --explain` says so. Only where the shape says little (wallet keys) does the checksum decide, as a row's `check`.
 """
 
@@ -27,7 +27,7 @@ def in_base(number: int, digits: str, width: int) -> str:
 
 
 def _crc32(text: str) -> int:
-    return zlib.crc32(text.encode("ascii", "replace"))  # what is no ASCII is no token either
+    return zlib.crc32(text.encode("ascii", "replace"))  # what is not ASCII is not a token either
 
 
 def crc32_base62(body: str) -> str:
@@ -41,7 +41,7 @@ def github(token: str) -> bool:
 
 
 def crc32_base36(signed: str) -> str:
-    """The seven characters at the end of GitLab's routable tokens, over all that precedes them."""
+    """The seven characters at the end of GitLab's routable tokens, computed over everything before them."""
     return in_base(_crc32(signed), BASE36, 7)
 
 

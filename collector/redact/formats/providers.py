@@ -1,12 +1,12 @@
-"""The table of formats: one row each, sorted by provider. To add a format, add a row; there is no other place to touch.
+"""The table of formats: one row each, sorted by provider. To add a format, add a row; nothing else needs to change.
 
 A row gives the provider, an id (markers carry it, so a published one never changes), the pattern (rule.Rule says what
 it may contain), what must not stand directly before and after it (the inside of a character class), a check, and last
-examples and near misses, as templates so that no token stands in the source. Many formats need only a `prefixed` or a
+examples and near misses, as templates so that no token is in the source. Many formats need only a `prefixed` or a
 `by_name` row (rows.py); the few that need code name a function from checks.py or samples.py.
 
-Behind a telling prefix the pattern takes the widest plausible body, so that a longer or newer token goes as a whole. A
-format that is nothing but hex digits or a uuid needs the provider's name beside it (`by_name`).
+After a telling prefix the pattern takes the widest plausible body, so that a longer or newer token is taken out whole.
+A format that is nothing but hex digits or a uuid needs the provider's name beside it (`by_name`).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ PROVIDERS: tuple[Rule, ...] = (
         r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s:,;|\"'\\]{1,8}(?P<secret>[A-Za-z0-9+/]{40})", after=AFTER_BASE64, check=is_mixed,
         examples=("AKIA{A-Z2-7:16},{A-Za-z0-9+/:40}", "AKIA{A-Z2-7:16}:{A-Za-z0-9+/:40}"),
         near_misses=("AKIA{A-Z2-7:16},{A-Za-z0-9+/:20}", "AIDA{A-Z2-7:17},{A-Za-z0-9+/:40}")),
-    # How base64 of STS's own headers begins; newer tokens begin with the region's `origin_ec`.
+    # How STS's own headers begin in base64; newer tokens begin with the region's `origin_ec`.
     Rule("Amazon Web Services", "aws-session-token",
         rf"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz|FQoDYXdz|AQoDYXdz){IN_URL}{{60,1300}}", before=NOT_IN_BASE64,
         after="",
@@ -131,12 +131,12 @@ PROVIDERS: tuple[Rule, ...] = (
     Rule("Anaconda", "anaconda-token", rf"anaconda\.org/t/(?P<secret>[a-z]{{2}}-{UUID})", before="",
         examples=(f"https://conda.anaconda.org/t/ab-{A_UUID}",),
         near_misses=("https://conda.anaconda.org/t/ab-{0-9a-f:8}", f"https://conda.anaconda.org/x/ab-{A_UUID}")),
-    # What `claude` asks for after a login in a browser: the code, and the state behind it.
+    # What `claude` asks for after a login in a browser: the code, then the state.
     Rule("Anthropic", "claude-login-code", r"[A-Za-z0-9_-]{40,64}#[A-Za-z0-9_-]{40,64}", before="0-9A-Za-z_/.%-",
         after="0-9A-Za-z_-", locate=checks.login_code, around=2,
         examples=("{A-Za-z0-9:40}{A-Za-z0-9_-:7}z#{A-Za-z0-9:40}z4z",),
         near_misses=("{A-Za-z0-9:12}#{A-Za-z0-9:43}", "/{A-Za-z0-9:48}#{A-Za-z0-9:43}", "{0-9a-f:40}#{0-9a-f:40}")),
-    # api03 and admin01 keys, oat01 and ort01 tokens of Claude Code, sid01 sessions, and what will follow them.
+    # api03 and admin01 keys, oat01 and ort01 tokens of Claude Code, sid01 sessions, and whatever comes after them.
     Rule("Anthropic", "anthropic-key", r"sk-ant-(?:[a-z]{2,12}[0-9]{0,2}-)?[A-Za-z0-9_-]{24,300}",
         examples=("sk-ant-api03-{A-Za-z0-9_-:93}AA", "sk-ant-admin01-{A-Za-z0-9_-:93}AA",
             "sk-ant-oat01-{A-Za-z0-9_-:95}", "sk-ant-ort01-{A-Za-z0-9_-:95}",
@@ -403,7 +403,7 @@ PROVIDERS: tuple[Rule, ...] = (
         before="",
         examples=("https://oapi.dingtalk.com/robot/send?access_token={0-9a-f:64}",),
         near_misses=("https://oapi.dingtalk.com/robot/send",)),
-    # base64 of the bot's id, of a time, and a signature; the id is a number, so few letters occur in its base64
+    # base64 of the bot's id and of a time, then a signature; the id is a number, so its base64 has few letters.
     Rule("Discord", "discord-bot-token",
         rf"{THREE_DIGITS}[A-Za-z0-9_-]{{20,24}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,45}}",
         before="0-9A-Za-z_.", check=is_mixed, trigger=rf"{THREE_DIGITS}[A-Za-z0-9_-]{{4}}",
@@ -511,7 +511,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("{0-9a-f:24}:{0-9a-f:64}",), near_misses=("{0-9a-f:24}:{0-9a-f:32}", "{0-9a-f:64}:{0-9a-f:64}")),
     prefixed("GitBook", "gitbook-token", "gb_api_", ALNUM, 32, "gb_api_{A-Za-z0-9:40}"),
     by_name("Gitea", "gitea-token", "gitea|forgejo|codeberg", HEX40, A_SHA1, name="TOKEN"),
-    # Installation tokens may be a JWT behind the prefix: about 520 characters with two dots.
+    # Installation tokens may be a JWT after the prefix: about 520 characters with two dots.
     Rule("GitHub", "github-token",
         r"(?:ghs_[0-9]{1,12}_eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{20,1500}\.[A-Za-z0-9_-]{20,800}"
         r"|gh[pousr]_[A-Za-z0-9_]{30,300})",
@@ -850,7 +850,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("mdb_sa_sk_{A-Za-z0-9_-:40}",), near_misses=("mdb_sa_id_{0-9a-f:24}", "mdb_sa_sk_{a-z:8}")),
     by_name("MongoDB", "mongodb-atlas-key", "atlas|mongodb", UUID, A_UUID, telling="private[_-]?key|api[_-]?key|key",
         name="PRIVATE_KEY"),
-    # It has a trigger because the scanner finds that faster than the whole pattern.
+    # The trigger is there because the scanner finds it faster than the whole pattern.
     Rule("NATS", "nats-seed", r"S[UAONCX][A-Z2-7]{56}", before=NOT_IN_BASE64, after=NOT_IN_BASE64, check=has_digit,
         trigger="S[UAONCX][A-Z2-7]{8}",
         examples=("SU{A-Z2-7:56}", "SA{A-Z2-7:56}"), near_misses=("SU{A-Z2-7:40}", "SU{A-Z2-7:90}")),
@@ -1157,7 +1157,7 @@ PROVIDERS: tuple[Rule, ...] = (
     by_name("Snyk", "snyk-api-key", "snyk", UUID, A_UUID, name="TOKEN"),
     Rule("Socket", "socket-token", r"sktsec_[A-Za-z0-9_-]{30,100}",
         examples=("sktsec_{A-Za-z0-9_-:43}z",), near_misses=("sktsec_{a-z:8}",)),
-    # Of no provider in this table, but built like many: a name, what it opens, and what nobody would write.
+    # Of no provider in this table, but built as many are: a name, what it opens, and what nobody would write.
     Rule("somebody", "unknown-service-token",
         r"[a-z]{2,12}[_-](?:live|prod|test|sandbox|pat|sk|key|secret|token|api)_[A-Za-z0-9]{24,160}",
         before=NOT_IN_A_SLUG, after=NOT_IN_A_NAME, locate=checks.by_somebody, around=1,
@@ -1304,7 +1304,7 @@ PROVIDERS: tuple[Rule, ...] = (
         examples=("ucat_{A-Z0-9:26}",), near_misses=("ucat_{A-Z0-9:8}", "ducat_{A-Z0-9:26}")),
     by_name("Upstash", "upstash-token", "upstash|kv_rest", "[A-Za-z0-9_-]{40,160}={0,2}", "A{A-Za-z0-9:100}",
         name="REDIS_REST_TOKEN"),
-    # It has a trigger because the scanner finds that faster than the whole pattern.
+    # The trigger is there because the scanner finds it faster than the whole pattern.
     Rule("UptimeRobot", "uptimerobot-key", r"(?:u[0-9]{5,9}|m[0-9]{6,12})-[0-9a-f]{24}", trigger="[um][0-9]{5}",
         examples=("u{0-9:7}-{0-9a-f:24}", "m{0-9:9}-{0-9a-f:24}"), near_misses=("u{0-9:7}-{0-9a-f:8}",)),
     prefixed("Val Town", "val-town-token", "vtwn_", ALNUM, 24, "vtwn_{A-Za-z0-9:27}"),

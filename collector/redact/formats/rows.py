@@ -1,8 +1,9 @@
-"""Builders for the two commonest kinds of rows: a telling prefix with a body, and a value only its name gives away.
+"""Builders for the two commonest kinds of rows: a telling prefix with a body, and a value that only its name gives
+away.
 
-The latter: 32 hex digits are Datadog's key after `DD_API_KEY=`, anywhere else an md5. So the provider's word, a telling
-word and a value of the exact shape must stand together as an assignment: in a shell, a configuration, code, a header,
-JSON at any level of escaping, or as a dict key before its value.
+As for the latter: 32 hex digits are Datadog's key after `DD_API_KEY=`, but an md5 anywhere else. So the provider's
+word, a telling word and a value of the exact shape must stand together as an assignment: in a shell, a configuration,
+code, a header, JSON at any level of escaping, or as a dict key before its value.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BETWEEN = (
 def prefixed(
     provider: str, rule_id: str, prefix: str, body: str, shortest: int, *examples: str, before: str = NOT_IN_A_NAME
 ) -> Rule:
-    """A telling prefix and a body of one alphabet, at most 160 characters longer than today."""
+    """A telling prefix and a body of one alphabet, which may be up to 160 characters longer than today."""
     return Rule(
         provider,
         rule_id,
@@ -52,7 +53,7 @@ def prefixed_uuid(provider: str, rule_id: str, prefix: str, example: str) -> Rul
 def by_name(
     provider: str, rule_id: str, words: str, value: str, sample: str, *, telling: str = TELLING, name: str = "API_KEY"
 ) -> Rule:
-    """A value behind a name with one of the provider's words and a telling one, as such assignments are written."""
+    """A value after a name with one of the provider's words and a telling one, as such assignments are written."""
     word = words.split("|")[0].replace("[_-]?", "_").replace("[ _-]?", "_")
     named = rf"(?:{words})[0-9a-z_. -]{{0,24}}(?:{telling})(?:[_. -]?(?:v?[0-9]|value|prod|dev|test|live))?"
     return Rule(

@@ -47,12 +47,12 @@ def nostr(chance: Random) -> str:
 
 
 def wif(chance: Random) -> str:
-    """One of Bitcoin's private keys, in the format that wallets import."""
+    """A Bitcoin private key, in the format that wallets import."""
     return with_base58check(b"\x80" + chance.randbytes(32) + b"\x01")
 
 
 def xprv(chance: Random) -> str:
-    """One of Bitcoin's extended private keys."""
+    """An extended private key of Bitcoin."""
     return with_base58check(bytes.fromhex("0488ade4") + chance.randbytes(74))
 
 
@@ -61,11 +61,11 @@ def stellar(chance: Random) -> str:
 
 
 def docker_auth(chance: Random) -> str:
-    """What Docker's configuration keeps for a registry."""
+    """What Docker's configuration stores for a registry."""
     password = "".join(chance.choices(BASE62, k=24))
     return '"auth": "' + b64encode(f"acme:{password}".encode()).decode()
 
 
 def behind(words: str, made: Callable[[Random], str]) -> Callable[[Random], str]:
-    """Such a sample behind words that tell what it is."""
+    """Such a sample after words that say what it is."""
     return lambda chance: words + made(chance)

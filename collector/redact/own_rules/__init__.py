@@ -1,4 +1,4 @@
-"""Rules that people add in their configuration: read, refused with the reason, and tried before they are used.
+"""Rules that users add in their configuration: read, refused with a reason, and tried before use.
 
 What a rule is, and how it is searched for, is the same as for the table (rule, scan).
 """

@@ -1,7 +1,7 @@
-"""Reads the rules people add in their configuration, and refuses one that cannot be used, with the reason.
+"""Reads the rules that users add in their configuration, and refuses one that cannot be used, with the reason.
 
 A rule must mean the same in both engines, match something of bounded width that is not just any text, and stay within a
-time budget on input made to hurt it (trial.py). Which rules have passed is remembered in the cache directory.
+time budget on input made to hurt it (trial.py). The cache directory remembers which rules have passed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def user_rules(described: Sequence[Described], cache_dir: Path | None) -> tuple[
 
 
 def read_rule(described: Described) -> Rule:
-    """One rule, as far as reading it is enough to judge it."""
+    """One rule, judged as far as reading it allows."""
     if isinstance(described, Rule):
         return described
     if not _id.fullmatch(described.id):
@@ -94,18 +94,18 @@ def _try(rules: list[Rule], cache_dir: Path | None) -> None:
 
 
 def trial_of(rule: Rule) -> Trial:
-    """What has to be tried of a rule."""
+    """What is to be tried of a rule."""
     return Trial(rule.pattern, scan_pattern(rule), "".join(rule.keywords[:1]))
 
 
 def name_of(trial: Trial) -> str:
-    """What a trial is remembered by: a digest of everything its outcome depends on."""
+    """The name a trial is remembered by: a digest of everything its outcome depends on."""
     engine = hyperscan.__version__ if hyperscan else ""
     return hashlib.sha256("\0".join([__version__, sys.version, engine, *trial]).encode()).hexdigest()
 
 
 def unseen(text: str) -> str:
-    """Why a pattern or a keyword with such a character would never match; empty if there is none."""
+    """Why a pattern or a keyword with these characters would never match; empty if rules can see them all."""
     char = next((char for char in text if char > "\xff" or char == "\0"), "")
     return (
         f"holds the character {char!r}, which no rule can see. Leave it out, or write . in its place." if char else ""
@@ -118,7 +118,7 @@ def refusal(pattern: str) -> str:
         return reason
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # about what other engines read differently: [[:alpha:]]
+            warnings.simplefilter("error")  # they point out what other engines read differently: [[:alpha:]]
             groups = re.compile(pattern.encode("latin-1")).groupindex
             parsed = _parser.parse(pattern)
     except (re.error, FutureWarning, DeprecationWarning, OverflowError, RecursionError, ValueError) as error:

@@ -1,10 +1,10 @@
-"""Tries patterns in both engines, on texts made to hurt them; also a program, to do so in a process of its own.
+"""Tries patterns in both engines on texts made to hurt them; also a program, to do so in a process of its own.
 
 In: patterns of bounded width. Out: for each, why it cannot be used, or nothing. Neither `re` nor a compilation can be
 interrupted, and a pattern that explodes would keep the agent from ever starting. So this file is started by its path,
-reads the patterns as JSON from stdin, writes one verdict a line to stdout, and the kernel ends it when a pattern has
-used up its time or memory. It needs nothing but the standard library, and hyperscan if it is installed. Where no
-process can be started, a pattern with too many ways to match is refused untried.
+reads the patterns as JSON from stdin, writes one verdict per line to stdout, and the kernel ends it when a pattern has
+used up its time or memory. It needs only the standard library, and hyperscan if that is installed. Where no process can
+be started, a pattern with too many ways to match is refused untried.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from re import _constants, _parser  # type: ignore[attr-defined]
 from time import process_time
 from typing import Any, NamedTuple
 
-BUDGET_SECONDS = 0.05  # for 64 kB: 1.3 MB/s, and that only where a candidate was seen
+BUDGET_SECONDS = 0.05  # for 64 kB: 1.3 MB/s, needed only where a candidate was seen
 LENGTHS = (*range(8, 34, 2), 40, 48, 64, 96, 128, 256, 512, 1024, 4096, 16_384, 65_536)
-MATCH_SECONDS = 2e-6  # on top, for every match: where one is refused, the search goes on inside of it
+MATCH_SECONDS = 2e-6  # on top for every match: if one is refused, the search continues inside it
 CPU_SECONDS = 3.0  # for all trials of one pattern; an honest one needs a tenth of that
-MEGABYTES = 1024  # of address space; 30 are used
-SECONDS = 30  # for all patterns, on a very busy machine, and one more for each
-RANKS = 3  # letters of a class that are tried
+MEGABYTES = 1024  # of address space; trials use 30
+SECONDS = 30  # for all patterns, on a very busy machine, plus one for each
+RANKS = 3  # letters tried of each class
 MOST_BRANCHES = 24
 MOST_ATTACKS = 600
-MOST_WAYS = 10_000  # to attempt a match at one place, for a pattern that cannot be tried
+MOST_WAYS = 10_000  # to attempt a match at one place, allowed to a pattern that cannot be tried
 ORDINARY = b"All 12 tests of src/main.py have passed, so the change that you asked for is ready."
 ADVICE = "Avoid repetitions in and beside each other that take the same characters, and begin with fixed ones."
 UNTRIED = f"has more than {MOST_WAYS} ways to match at one place, and no process can be started to try it."
@@ -40,7 +40,7 @@ _categories = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
 
 
 class Trial(NamedTuple):
-    """What is tried: the pattern, what the scanner is to look for, and a keyword that must stand before it."""
+    """What is tried: the pattern, what the scanner looks for, and a keyword that must come before it."""
 
     pattern: str
     scanned: str
@@ -48,7 +48,7 @@ class Trial(NamedTuple):
 
 
 class Letters(NamedTuple):
-    """One character of these."""
+    """One of these characters."""
 
     chars: frozenset[str]
 
@@ -60,7 +60,7 @@ class Sequence(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One of these."""
+    """One of these branches."""
 
     branches: tuple[Part, ...]
 
@@ -77,7 +77,7 @@ Part = Letters | Sequence | Choice | Repeat
 
 
 def verdicts(trials: list[Trial]) -> list[str]:
-    """Why each pattern cannot be used, empty if it can; nothing follows the first reason."""
+    """Why each pattern cannot be used, empty if it can; the list ends with the first reason."""
     found = _told_elsewhere(trials)
     if found is not None:
         return found
@@ -91,7 +91,7 @@ def verdicts(trials: list[Trial]) -> list[str]:
 
 
 def _told_elsewhere(trials: list[Trial]) -> list[str] | None:
-    """What another process found out; None if none can be started, or if it broke."""
+    """The verdicts of another process; None if none can be started, or if it broke."""
     if getattr(sys, "frozen", False) or not sys.executable:  # a self-contained package has no interpreter to start
         return None
     command = [sys.executable, "-P", __file__]
@@ -179,8 +179,8 @@ def slowness(pattern: str) -> str:
 
 
 def _is_slow(search: Any, text: str) -> bool:
-    """Whether a text, or 64 kB of it if it is suspicious, takes more than the budget. What is only a little above is
-    measured again, as other work may have been in the way."""
+    """Whether a text, or 64 kB of it if it is suspicious, takes more than the budget. A result just above it is
+    measured again, as other work may have interfered."""
     data = text.encode("latin-1")
     took = _seconds(search, data)
     copies = LENGTHS[-1] // len(data)
@@ -194,7 +194,7 @@ def _is_slow(search: Any, text: str) -> bool:
 
 
 def _seconds(search: Any, data: bytes) -> float:
-    """What a search takes if every match is refused, for want of a keyword, less what each of them is granted."""
+    """What a search takes if every match is refused, for want of a keyword, less the time each match is allowed."""
     before = process_time()
     at = count = 0
     while match := search(data, at):
@@ -248,7 +248,7 @@ def _is_one_of(char: str, kinds: Any) -> bool:
 
 
 def _sets(part: Part) -> list[frozenset[str]]:
-    """Every class of a pattern, at any depth; a single character is one as well."""
+    """Every class of a pattern, at any depth; a single character counts as one."""
     if isinstance(part, Letters):
         return [part.chars]
     return [chars for inner in _inner(part) for chars in _sets(inner)]
@@ -264,7 +264,7 @@ Ranking = dict[frozenset[str], str]
 
 
 def _ranking(part: Part) -> Ranking:
-    """A few letters of every class, which differ in what other classes they are in; those in most come first, because a
+    """A few letters of every class that differ in which other classes they are in; those in most come first, because a
     pattern hesitates where two classes share letters."""
     known = dict.fromkeys(sets := _sets(part))
     seen: dict[tuple[bool, ...], str] = {}
@@ -275,7 +275,7 @@ def _ranking(part: Part) -> Ranking:
 
 
 def _units(part: Part, rank: Ranking) -> list[str]:
-    """What is repeated with nothing before it: the letters of the pattern, all of them, and its fixed characters."""
+    """What is repeated with nothing before it: each letter of the pattern, all of them, and its fixed characters."""
     letters = "".join(dict.fromkeys("".join(rank[chars] for chars in _sets(part))))[:24]
     letters = "".join(dict.fromkeys(letters + "a \n"))
     literal = "".join(next(iter(chars)) for chars in _sets(part) if len(chars) == 1)[:64] or "a"
@@ -283,7 +283,7 @@ def _units(part: Part, rank: Ranking) -> list[str]:
 
 
 def _sample(part: Part, rank: Ranking, number: int = 0, branch: int = 0, least: int = 0) -> str:
-    """A text that a part matches: with the letters of this rank, this branch, and each repetition this often."""
+    """A text that a part matches: with its letters of rank `number`, branch `branch`, and repetitions `least` times."""
     if isinstance(part, Letters):
         letters = rank[part.chars] or "?"
         return letters[min(number, len(letters) - 1)]
@@ -296,14 +296,14 @@ def _sample(part: Part, rank: Ranking, number: int = 0, branch: int = 0, least: 
 
 
 def _attacks(part: Part, before: str, rank: Ranking) -> Iterator[tuple[str, str]]:
-    """For every place where a pattern can hesitate: a sample of what stands before it, and what to repeat there."""
+    """For every place where a pattern can hesitate: a sample of what comes before it, and what to repeat there."""
     if isinstance(part, Choice) or (isinstance(part, Repeat) and part.high > 1):
         yield from ((before, pump) for pump in _pumps(part.body if isinstance(part, Repeat) else part, rank))
     if isinstance(part, Sequence):
         here = before
         variable = [isinstance(inner, Choice | Repeat) for inner in part.parts]
         for index, inner in enumerate(part.parts):
-            if variable[index] and not (index and variable[index - 1]):  # the first of some that stand together
+            if variable[index] and not (index and variable[index - 1]):  # the first of several in a row
                 end = next((at for at in range(index, len(variable)) if not variable[at]), len(variable))
                 if end - index > 1:
                     run = Sequence(part.parts[index:end])
@@ -330,7 +330,7 @@ def _most_branches(part: Part) -> int:
 
 
 def ways(part: Part) -> int:
-    """An upper bound of the ways to attempt a match at one place; one more than allowed stands for any number above."""
+    """An upper bound on the ways to attempt a match at one place; MOST_WAYS + 1 stands for anything above it."""
     if isinstance(part, Letters):
         return 1
     if isinstance(part, Repeat):

@@ -1,7 +1,8 @@
-"""Personal data: an optional family of rules (`redaction.personal`), off unless somebody asks for it.
+"""Personal data: an optional family of rules (`redaction.personal`), off unless asked for.
 
-Precise before complete: a number is taken out where its checksum, its country's length or a word beside it says what it
-is. Names, addresses and dates of birth have no shape, so no rule here finds them; docs/redaction.md says so.
+Precise before complete: a number is taken out where its checksum, the length numbers have in its country or a word
+beside it says what it is. Names, addresses and dates of birth have no shape, so no rule here finds them;
+docs/redaction.md says so.
 """
 
 from __future__ import annotations

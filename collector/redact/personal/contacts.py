@@ -1,4 +1,4 @@
-"""E-mail addresses, telephone numbers, and the account's name in paths."""
+"""E-mail addresses, telephone numbers, and account names in paths."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collector.redact.rule import Rule, Spans
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text, each once."""
+    """The set of words in a text."""
     return frozenset(text.split())
 
 
-# Addresses of programs and of documents: nobody's.
+# Addresses of programs, and of documents: nobody's.
 _SHARED = frozenset(
     {
         "git",
@@ -32,7 +32,7 @@ _SHARED = frozenset(
 _DOCUMENTS = re.compile(
     r"(?:.*\.)?(?:example(?:\.(?:com|net|org|edu))?|(?:test|invalid|localhost|local|internal|lan))$"
 )
-# What follows a dot and two letters or more is a file's, a unit's or a version's, and no domain's.
+# After a dot these end the name of a file or a unit, or a version, and not a domain.
 _NO_DOMAIN = words_of(
     """png jpg jpeg gif svg webp ico bmp js jsx ts tsx mjs cjs css scss less html htm json yaml yml toml xml csv txt md
     rst py rb go java kt swift php lock log zip gz tgz tar bz2 whl jar war so dll exe dmg deb rpm service socket timer
@@ -42,7 +42,7 @@ _VERSION = re.compile(r"v?\d+(?:x|\.|$)")
 
 
 def is_address(secret: str) -> bool:
-    """Somebody's address: no program's, no document's, no `icon@2x.png`."""
+    """Whether this is somebody's address: not a program's, not one from documentation, and not `icon@2x.png`."""
     name, _, domain = secret.lower().rpartition("@")
     first, last = domain.partition(".")[0], domain.rpartition(".")[2]
     is_nobodys = name in _SHARED or _DOCUMENTS.fullmatch(domain) or domain == "users.noreply.github.com"
@@ -64,7 +64,7 @@ EMAIL_RULES = (
     ),
 )
 
-# How many digits follow a country's code, at least and at most.
+# How many digits follow a country code, at least and at most.
 _LENGTHS: dict[str, tuple[int, int]] = {
     "1": (10, 10), "7": (10, 10), "20": (8, 10), "27": (9, 9), "30": (10, 10), "31": (9, 9), "32": (8, 9),
     "33": (9, 9), "34": (9, 9), "36": (8, 9), "39": (8, 11), "40": (9, 9), "41": (9, 9), "43": (7, 12), "44": (9, 10),
@@ -82,7 +82,7 @@ _GROUP = re.compile(r"\d+")
 
 
 def is_number(secret: str) -> bool:
-    """A country's code, and after it as many digits as numbers there have, in a few groups."""
+    """Whether this is a country code followed by as many digits as numbers have there, in a few groups."""
     number = digits_of(secret)
     code = next((number[:size] for size in (1, 2, 3) if number[:size] in _LENGTHS), "")
     if not code:
@@ -96,7 +96,7 @@ def is_number(secret: str) -> bool:
 
 
 def is_american(secret: str) -> bool:
-    """An area and an exchange that may be given out."""
+    """Whether the area code and the exchange code may be assigned."""
     return _AMERICAN.fullmatch(digits_of(secret).removeprefix("1")) is not None
 
 
@@ -108,7 +108,7 @@ PHONE_RULES = (
         check=is_number,
         before="0-9A-Za-z+._=/-",
         after="0-9A-Za-z",
-        about="a telephone number with its country",
+        about="a telephone number with its country code",
         examples=("+49 30 {2-9:2}{0-9:6}", "+1 (212) 555-01{0-9:2}", "+44 20 7946 0{0-9:3}"),
         near_misses=("+10 20 30 40 50", "+1.5 2.3 4.6", "UTC+02 00 00", "+1 123 456 7890"),
     ),
@@ -121,7 +121,7 @@ PHONE_RULES = (
         reach=40,
         before="0-9A-Za-z+._=-",
         after="0-9A-Za-z",
-        about="a telephone number with its country",
+        about="a telephone number with its country code",
         examples=("tel:+49151{2-9:2}{0-9:6}", '"mobile": "+12125550{0-9:1}{1-9:1}{0-9:1}'),
         near_misses=("+12345678", "call me at +1234567890123"),
     ),
@@ -134,7 +134,7 @@ PHONE_RULES = (
         reach=40,
         before="0-9A-Za-z+._=-",
         after="0-9A-Za-z_-",
-        about="a telephone number of North America",
+        about="a North American telephone number",
         examples=("Phone: (212) 555-01{0-9:2}", "call 212-555-01{0-9:2}"),
         near_misses=("build 212-555-0199", "phone model 123-456-7890"),
     ),
@@ -148,7 +148,7 @@ _EVERYBODYS = words_of(
 
 
 def is_somebodys(secret: str) -> bool:
-    """An account that belongs to somebody, rather than to a machine or a document."""
+    """Whether an account belongs to somebody, not to a machine or a document."""
     return secret.lower() not in _EVERYBODYS and not secret.startswith((".", "-")) and len(secret) > 1
 
 

@@ -1,4 +1,4 @@
-"""The check digits of numbers that people are given: Luhn, mod 97, mod 11, Verhoeff."""
+"""The check digits of numbers given to people: Luhn, mod 97, mod 11, Verhoeff."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def digits_of(text: str) -> str:
 
 
 def luhn(number: str) -> bool:
-    """Whether the check digit of a card's number, or of another of its kind, is right."""
+    """Whether the check digit of a card number, or of another number of its kind, is right."""
     doubled = [int(digit) * (1 + index % 2) for index, digit in enumerate(reversed(number))]
     return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
 

@@ -13,7 +13,7 @@ _BRANDS = re.compile(
     r"4\d{15}|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}"
     r"|(?:6011|64[4-9]\d|65\d\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|62\d{14,17}"
 )
-# What the makers of payment systems publish for tests: documents are full of them.
+# Test numbers that payment providers publish: documents are full of them.
 _FOR_TESTS = frozenset(
     {
         *("4242424242424242", "4111111111111111", "4012888888881881", "4000056655665556", "5555555555554444"),
@@ -26,27 +26,28 @@ _GROUPS = re.compile(r"\d{4}(?:([ -])\d{4}(?:\1\d{4}){2}(?:\1\d{1,3})?|([ -])\d{
 
 
 def is_card(secret: str) -> bool:
-    """A brand's number with the right check digit, in the groups that are printed on cards."""
+    """Whether this is a brand's number with the right check digit, in groups as printed on cards."""
     number = digits_of(secret)
     is_real = number not in _FOR_TESTS and len(set(number)) > 3 and not number.startswith("4000000")
     return bool(is_real and _BRANDS.fullmatch(number) and _GROUPS.fullmatch(secret) and luhn(number))
 
 
 def card(chance: Random, *, is_grouped: bool = True) -> str:
-    """A number that is nobody's, with the right check digit."""
+    """Nobody's number, with the right check digit."""
     body = "4929" + "".join(chance.choice("0123456789") for _ in range(11))
     number = next(body + digit for digit in "0123456789" if luhn(body + digit))
     return " ".join(number[at : at + 4] for at in range(0, 16, 4)) if is_grouped else number
 
 
 def wrong_card(chance: Random) -> str:
-    """The same with another check digit."""
+    """The same with a wrong check digit."""
     number = card(chance)
     return number[:-1] + str((int(number[-1]) + 1) % 10)
 
 
 def bare_card(chance: Random) -> str:
-    """The same without blanks: one in ten numbers of so many digits has the right check digit, so a word must say."""
+    """The same without blanks: one in ten numbers of this length has the right check digit, so a word must say what it
+    is."""
     return f"card: {card(chance, is_grouped=False)}"
 
 
@@ -90,13 +91,13 @@ _COUNTRIES = {
 
 
 def is_iban(secret: str) -> bool:
-    """As long as its country's are, and with the right check digits."""
+    """Whether this is as long as its country's numbers, and has the right check digits."""
     number = secret.replace(" ", "")
     return _COUNTRIES.get(number[:2]) == len(number) and mod97(number)
 
 
 def iban_only(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """As much of the match as the country's numbers have characters: words in capitals may follow."""
+    """As much of the match as the country's numbers are long: words in capitals may follow."""
     told = match[0].decode("latin-1")
     length = _COUNTRIES.get(told[:2], 0)
     places = [place for place, letter in enumerate(told, 1) if letter != " "]
@@ -115,7 +116,7 @@ def iban(chance: Random) -> str:
 
 
 def wrong_iban(chance: Random) -> str:
-    """The same with another last digit."""
+    """The same with a wrong last digit."""
     number = iban(chance)
     return number[:-1] + str((int(number[-1]) + 1) % 10)
 

@@ -19,7 +19,7 @@ _RESIDENT = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
 def is_date(day: str, month: str) -> bool:
-    """A day and a month that exist."""
+    """Whether a day and a month exist."""
     return 1 <= int(day) <= 31 and 1 <= int(month) <= 12
 
 
@@ -39,7 +39,7 @@ def is_italian(secret: str) -> bool:
 
 
 def is_french(secret: str) -> bool:
-    """NIR: 97 less the rest of the number."""
+    """NIR: ends in 97 minus the remainder of the rest divided by 97."""
     number = re.sub(r"[ .]", "", secret).replace("2A", "19").replace("2B", "18")
     return number.isdigit() and len(number) == 15 and 97 - int(number[:13]) % 97 == int(number[13:])
 
@@ -61,7 +61,7 @@ def is_swiss(secret: str) -> bool:
 
 
 def is_chinese(secret: str) -> bool:
-    """The number of a resident: a date, and a check digit that may be X."""
+    """A resident's number: a date, and a check digit that may be X."""
     return (
         is_date(secret[12:14], secret[10:12]) and "10X98765432"[weighted(secret, _RESIDENT) % 11] == secret[17].upper()
     )
@@ -74,30 +74,31 @@ def is_swedish(secret: str) -> bool:
 
 
 def is_finnish(secret: str) -> bool:
-    """Henkil\u00f6tunnus: a date, and the rest of the number by 31."""
+    """Henkil\u00f6tunnus: a date, and a last character that stands for the remainder of the rest divided by 31."""
     number = digits_of(secret[:10])
     return is_date(secret[:2], secret[2:4]) and _HETU[int(number) % 31] == secret[-1]
 
 
 def is_belgian(secret: str) -> bool:
-    """Rijksregisternummer: 97 less the rest, with a 2 before it for those born since 2000."""
+    """Rijksregisternummer: ends in 97 minus the remainder of the rest divided by 97, with a 2 put before the rest for
+    those born since 2000."""
     number = digits_of(secret)
     return any(97 - int(century + number[:9]) % 97 == int(number[9:]) for century in ("", "2"))
 
 
 def is_polish(secret: str) -> bool:
-    """PESEL: a date and a weighted sum."""
+    """PESEL: the day of a date, and a weighted sum."""
     sum_ = weighted(secret, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3))
     return 1 <= int(secret[4:6]) <= 31 and -sum_ % 10 == int(secret[10])
 
 
 def is_dutch(secret: str) -> bool:
-    """BSN: the test of eleven."""
+    """BSN: the eleven test."""
     return len(set(secret)) > 2 and (weighted(secret, (9, 8, 7, 6, 5, 4, 3, 2)) - int(secret[8])) % 11 == 0
 
 
 def is_german(secret: str) -> bool:
-    """Steuer-Identifikationsnummer: a digit stands twice or three times, and the check digit is right."""
+    """Steuer-Identifikationsnummer: some digit occurs two or three times, and the check digit is right."""
     number = digits_of(secret)
     most = max(number[:10].count(digit) for digit in number[:10])
     return len(number) == 11 and number[0] != "0" and most in (2, 3) and iso7064_11_10(number)
@@ -109,7 +110,8 @@ def is_indian(secret: str) -> bool:
 
 
 def is_american(secret: str) -> bool:
-    """A social security number that may be given out, and is not the one of the advertisement; no check digit."""
+    """Whether this is a social security number that may be assigned, and not the one from the advertisement; no check
+    digit."""
     area, group, serial = secret.split("-")
     is_given_out = area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
     return is_given_out and (area, group, serial) != ("078", "05", "1120")
@@ -118,7 +120,7 @@ def is_american(secret: str) -> bool:
 def made(
     shape: str, check: Callable[[str], bool], *, is_right: bool = True, before: str = ""
 ) -> Callable[[Random], str]:
-    """A sample in this shape (`9` a digit, `A` a letter) whose checksum is right, or is not."""
+    """A sample in this shape (`9` a digit, `A` a letter) whose checksum is right, or wrong."""
 
     def make(chance: Random) -> str:
         while True:
@@ -211,7 +213,7 @@ NATIONAL_RULES = (
     _rule("se", "a Swedish personal number", r"(?:19|20)?[0-9]{6}[-+][0-9]{4}", is_swedish, "811228-9999"),
     _rule(
         "us",
-        "a social security number of the USA",
+        "a US social security number",
         r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}",
         is_american,
         "219-09-9999",

@@ -1,4 +1,4 @@
-"""Addresses of machines on the network: IP addresses that lead to somebody, and addresses of network cards."""
+"""Addresses of machines on the network: IP addresses that lead to somebody, and those of network cards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from collector.redact.rule import Rule, Spans
 
-# Everybody's: name servers that documents and configurations name.
+# Everybody's: name servers that documents and configurations mention.
 _PUBLIC = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "149.112.112.112", "1.2.3.4", "4.4.4.4"})
 _VERSION_BEFORE = re.compile(
     rb"(?:version|ver|release|build|v|==|~=|>=|<=|\^|~|[A-Za-z]/|@)[\s\"':=]{0,4}\Z", re.IGNORECASE
@@ -17,11 +17,11 @@ _VERSION_BEFORE = re.compile(
 _ADDRESS_BEFORE = re.compile(
     rb"(?:ip|addr|address|host|client|from|remote|server|peer|://|ssh|ping|inet)\b[^\n]{0,24}\Z", re.IGNORECASE
 )
-SMALL = 40  # below that, four numbers may be a version
+SMALL = 40  # four numbers that are all below this may be a version
 
 
 def ipv4_only(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
-    """An address of the public network; no version."""
+    """A public address that is not a version."""
     try:
         address = ipaddress.IPv4Address(match[0].decode("ascii"))
     except ValueError:
@@ -34,7 +34,7 @@ def ipv4_only(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Sp
 
 
 def is_ipv6(secret: str) -> bool:
-    """An address of the public network, written in at least three groups."""
+    """Whether this is a public address written in at least three groups."""
     try:
         address = ipaddress.IPv6Address(secret)
     except ValueError:
@@ -52,7 +52,7 @@ IP_RULES = (
         around=(32, 0),
         before="0-9A-Za-z_.+-",
         after="0-9A-Za-z_.-",
-        about="an IP address of the public network",
+        about="a public IP address",
         examples=("client 8{1-7:1}.17{0-9:1}.4{0-9:1}.20{0-9:1}", "ssh 93.18{0-9:1}.2{0-4:1}.7{0-9:1}:"),
         near_misses=("127.0.0.1", "192.168.1.{1-9:2}", "Chrome/120.0.99.71", "version 93.184.21.3", "10.0.0.1"),
     ),
@@ -63,7 +63,7 @@ IP_RULES = (
         check=is_ipv6,
         before="0-9A-Za-z_.:-",
         after="0-9A-Za-z_:",
-        about="an IP address of the public network",
+        about="a public IP address",
         examples=(
             "2a02:8{0-9:2}1:{1-9a-f:4}::{1-9a-f:3}",
             "2600:1f{1-9:2}:4{0-9a-f:3}:8{0-9a-f:3}:{1-9a-f:4}:{1-9a-f:4}:{1-9a-f:4}:{1-9a-f:4}",
@@ -74,7 +74,7 @@ IP_RULES = (
 
 
 def is_card(secret: str) -> bool:
-    """One card's address: not everybody's, no example in a row, no fingerprint's piece."""
+    """Whether this is the address of a single card: not a group's, an example in sequence, or part of a fingerprint."""
     octets = [int(octet, 16) for octet in re.split("[:-]", secret)]
     is_group, is_example = octets[0] & 1, octets[:3] == [0x00, 0x00, 0x5E]
     is_in_a_row = len({(after - before) % 256 for before, after in pairwise(octets)}) == 1

@@ -1,4 +1,4 @@
-"""Turns an event into one text, finds where rules may match (the engines) and where they do (`re`, in those zones).
+"""Turns an event into one text and finds where rules may match (the engines) and where they do (`re`, in those zones).
 
-It works with any rules: no format and no structure is known here, and of words only what keys and placeholders are.
+It works with any rules: it knows no formats and no structures, and of words only how to judge keys and placeholders.
 """

@@ -1,6 +1,7 @@
-"""What every match of a pattern begins with: a short pattern that is quickly searched for in a narrow zone.
+"""What every match of a pattern begins with: a short pattern that is quick to search for in a narrow zone.
 
-A search for the whole pattern would read on as far as its longest match reaches, behind where one may still begin.
+Searching for the whole pattern would read past the last place where a match may begin, as far as the longest match
+reaches.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from re import _compiler, _parser  # type: ignore[attr-defined]  # there is no public way to take a pattern apart
 from typing import NamedTuple
 
-WIDEST = 90  # characters of a beginning
+WIDEST = 90  # characters a beginning may take
 
 
 class Beginning(NamedTuple):
@@ -20,7 +21,7 @@ class Beginning(NamedTuple):
 
 
 def beginning(pattern: str) -> Beginning | None:
-    """The first parts of a pattern that take three characters, or at least two; None where they may take many."""
+    """The first parts of a pattern that take at least three characters, or else two; None if they may take too many."""
     parts = _parser.parse(pattern.encode("latin-1"), re.DOTALL)
     for least in (3, 2):
         counts = range(1, len(parts) + 1)

@@ -1,6 +1,6 @@
 """Compiles the patterns of all rules into one hyperscan database; also a program, to do so in a process of its own.
 
-Compiling takes 45 MB at its peak, and 10 of them would stay with an agent that lives for months. The program is started
+Compiling takes 45 MB at its peak, of which 10 MB would stay with an agent that lives for months. The program is started
 by its path, reads a JSON list of patterns from stdin, and writes the database to the file named on its command line.
 """
 
@@ -20,7 +20,7 @@ except ImportError:  # no wheel for this platform
     hyperscan = None
 
 SECONDS = 120
-WITH_BEGIN = "(?#begin)"  # at the head of patterns of which the scanner is to say where they begin
+WITH_BEGIN = "(?#begin)"  # starts a pattern if the scanner must report where its matches begin
 
 
 def compile_patterns(patterns: list[str]) -> Any:
@@ -40,7 +40,7 @@ def _begin_flag(pattern: str) -> int:
 
 
 def compiled_elsewhere(patterns: list[str]) -> bytes:
-    """The serialized database, compiled by another process; empty if none can be started."""
+    """The serialized database, compiled by another process; empty if that fails."""
     if getattr(sys, "frozen", False):  # a self-contained package has no interpreter to start
         return b""
     with tempfile.NamedTemporaryFile() as made:

@@ -1,7 +1,7 @@
-"""The two engines that say where a rule may match: hyperscan, and plain Python where its wheel is missing.
+"""The two engines that say where a rule may match: hyperscan, or plain Python where there is no wheel for it.
 
 In: a text. Out: for each rule that may match, its zones (see matching.py). The compiled database is cached in a file
-named after the rules and the version of hyperscan (rule_cache.py); a damaged or foreign one only costs a compilation.
+named after the rules and the version of hyperscan (rule_cache.py); a damaged or foreign file only costs a compilation.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from collector.redact.scan.segments import KEY_END
 
 End = tuple[int, int, int]  # a pattern, where it begins if the scanner can say so, and where it ends
 MARKERS = -1
-CANARIES = 8  # that a cached database must report before it is used
-MOST_ENDS = 500  # that one scan may report, and one more for every 256 characters; few texts have so many
-# Of one rule in one text: those that lie closer together become one, which is wider and finds the same. A text of 60 MB
-# that was full of candidates had millions, and they took 4 GB.
+CANARIES = 8  # samples that a cached database must report before it is used
+MOST_ENDS = 500  # matches one scan may report, plus one per 256 characters; few texts have as many
+# Zones of one rule in one text: zones closer together than this allows are joined into one, which is wider and finds
+# the same. A 60 MB text full of candidates had millions, and they took 4 GB.
 MOST_ZONES = 100_000
 SCANNED_AT_ONCE = 1 << 20
 _key_end = KEY_END.encode("latin-1")
-_key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # of one key, or many in a row
+_key_places = re.compile(rb"[^\x91]\x91(?:[^\x90\x91]{1,160}\x91)*(?=[^\x91])")  # one key, or several in a row
 
 
 class Engine(Protocol):
-    """Says where rules may match: {index of the rule: zones}; MARKERS is among them where markers may be."""
+    """Says where rules may match: {index of the rule: zones}, with an entry for MARKERS if there may be markers."""
 
     name: str
 
@@ -45,7 +45,7 @@ class Engine(Protocol):
 
 
 class Hyperscan:
-    """One scan for all rules; a scratch space per thread."""
+    """One scan for all rules, with a scratch space per thread."""
 
     name = "hyperscan"
 
@@ -54,27 +54,27 @@ class Hyperscan:
     ) -> None:
         self._rules = rules
         self._widths: dict[int, tuple[int, int]] = {}
-        self._sharing: dict[str, list[int]] = {}  # the rules that one pattern stands for
+        self._sharing: dict[str, list[int]] = {}  # the rules that share a pattern
         self._at_keys = _rules_at_keys(rules)
         for index, rule in enumerate(rules):
             if rule.trigger == AT_KEYS:
                 continue
             for pattern in scan_patterns(rule):
                 self._sharing.setdefault(pattern, []).append(index)
-        # Markers cost a scan nothing; a look of its own would be 0.5 us.
+        # Looking for markers in the same scan is free; a search of its own would take 0.5 us.
         self._sharing.setdefault(re.escape(OPENING.decode()), []).append(MARKERS)
         self._indexes = list(self._sharing.values())
         self._with_begin = {at for at, pattern in enumerate(self._sharing) if pattern.startswith(WITH_BEGIN)}
         self._database = _database(list(self._sharing), rules, cache_dir, preparing)
-        # How far an end can be from where the scanner, or the rule, begins. People's own rules, the ones without
-        # examples, may be wider than the table's.
+        # How far the end of a match can be from where the scanner, or the rule, begins. Users' own rules, the ones
+        # without examples, may be wider than those of the table.
         widths = [scan_widths(rule)[1] for rule in rules if not rule.examples]
         reach = max((rule.reach + len(word) for rule in rules for word in rule.keywords), default=0)
         self._widest = max(WIDEST, *widths, 0) + reach
         self._local = threading.local()
 
     def zones(self, text: bytes) -> dict[int, Zones]:
-        """Scans once, and turns the ends of the candidates into zones of begins."""
+        """Scans once, and turns the ends of candidates into zones where matches may begin."""
         ends: list[End] = []
         most = MOST_ENDS + len(text) // 256
         try:
@@ -92,8 +92,9 @@ class Hyperscan:
         self._database.scan(text, match_event_handler=_collect, context=into, scratch=scratch)
 
     def _zones_of_repeats(self, text: bytes) -> dict[int, Zones]:
-        """Scans a text full of candidates stretch by stretch, as it may well repeat itself: a stretch that equals one
-        before, together with what follows it, is not scanned again. Once it turns out not to repeat, in larger ones."""
+        """Scans a text full of candidates stretch by stretch, as such a text often repeats itself: a stretch that, with
+        what follows it, equals an earlier one is not scanned again. Once the text turns out not to repeat, the rest is
+        scanned in larger pieces."""
         scanned: dict[tuple[int, bytes], dict[int, Zones]] = {}
         found: dict[int, Zones] = {}
         gap = 1 + len(text) // MOST_ZONES
@@ -136,7 +137,8 @@ class Hyperscan:
 
 
 def _zones(ends: list[int], shortest: int, longest: int) -> Zones:
-    """Where matches may begin whose ends were seen, at these distances. Zones that touch are joined."""
+    """Where matches that end at these places may begin, given their shortest and longest length. Zones that touch are
+    joined."""
     return _joined((end - longest, end - shortest) for end in ends)
 
 
@@ -151,7 +153,7 @@ def _joined(found: Iterable[tuple[int, int]]) -> Zones:
 
 
 def _add(found: dict[int, Zones], zones: dict[int, Zones], first: int, last: int, gap: int) -> None:
-    """Adds the zones of a stretch. A match that begins beyond its last place is the next stretch's."""
+    """Adds the zones of a stretch. A match that begins after its last place belongs to the next stretch."""
     for rule, ranges in zones.items():
         known = found.setdefault(rule, [])
         for begin, end in ranges:
@@ -167,7 +169,8 @@ def _rules_at_keys(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:
 
 
 def _zones_at_keys(text: bytes, rules: list[tuple[int, Rule]]) -> dict[int, Zones]:
-    """The zones of the rules for values of telling keys: too rare, and too little, for a scanner to look for."""
+    """The zones of the rules for the values of telling keys, which are too rare and too small for a scanner to look
+    for."""
     places = [(place.start() + 2, place.end()) for place in _key_places.finditer(text)]
     return (
         {index: _joined((first - rule.reach_back, last - 1) for first, last in places) for index, rule in rules}
@@ -184,13 +187,13 @@ def _collect(pattern: int, begin: int, end: int, _flags: int, into: tuple[list[E
 
 
 class Python:
-    """No scanner: every rule one of whose literals is in the text is searched everywhere."""
+    """No scanner: a rule is searched for in the whole text if that contains one of its literals."""
 
     name = "python"
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._at_keys = _rules_at_keys(rules)
-        self._everywhere: list[int] = []  # the rules of which no literal is known
+        self._everywhere: list[int] = []  # the rules without a known literal
         self._exact: dict[bytes, list[int]] = {}
         self._folded: dict[bytes, list[int]] = {}
         for index, rule in enumerate(rules):
@@ -216,7 +219,7 @@ class Python:
 
 
 def _needles(rule: Rule) -> tuple[bytes, ...]:
-    """Literals of which every text that the rule matches in has one; in lower case where the rule ignores case."""
+    """Literals of which every text that the rule matches has at least one."""
     own = needles(rule.pattern)
     words = frozenset(rule.keywords)
     best = max((own, words), key=lambda found: min(map(len, found), default=0))
@@ -226,7 +229,7 @@ def _needles(rule: Rule) -> tuple[bytes, ...]:
 def make_engine(
     choice: str, rules: Sequence[Rule], cache_dir: Path | None = None, preparing: Callable[[], None] = lambda: None
 ) -> Engine:
-    """The engine that was asked for; `auto` takes hyperscan if it can be imported."""
+    """The engine that was asked for; `auto` picks hyperscan if it can be imported."""
     if choice == "python" or (choice == "auto" and hyperscan is None):
         return Python(rules)
     if hyperscan is None:
@@ -252,7 +255,7 @@ def _database(patterns: list[str], rules: Sequence[Rule], cache_dir: Path | None
 
 
 def _canaries(patterns: list[str], rules: Sequence[Rule]) -> list[rule_cache.Canary]:
-    """Texts in which a sound database reports a pattern: a marker, and samples of rules from across the table."""
+    """Texts in which a sound database reports a pattern: a marker, and samples of rules from all over the table."""
     plain = [rule for rule in rules if rule.examples and not rule.keywords and rule.trigger != AT_KEYS]
     texts = {re.escape(OPENING.decode()): OPENING}
     for rule in plain[:: len(plain) // CANARIES + 1]:

@@ -1,4 +1,4 @@
-"""Which literals a pattern cannot match without: with them the Python engine rules out most rules by a plain search."""
+"""Which literals a pattern cannot match without: they let the Python engine rule out most rules with a plain search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def needles(pattern: str) -> frozenset[str]:
-    """Literals, in their own case, one of which is in every match; empty if that is true of none."""
+    """Literals, in their own case, of which every match contains at least one; empty if there are none."""
     return _of_sequence(_parser.parse(pattern, re.DOTALL))
 
 

@@ -1,7 +1,7 @@
 """Confirms with `re` what an engine saw, and says exactly which spans are secret.
 
-An engine gives zones: ranges of places where a match may begin. However wide they are, they hold every place where one
-does begin, and the search always resumes at the same place after a match: so both engines' findings are identical.
+An engine gives zones: ranges of places where a match may begin. However wide they are, they contain every place where
+one does begin, and after a match the search always resumes at the same place: so both engines have identical findings.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from collector.redact.words.placeholders import is_filler
 
 Zones = list[tuple[int, int]]
 _Read = dict[object, tuple[int, Spans]]  # how far a stretch was read and what it holds, both counted from its end
-STRETCH = 512  # characters of a long zone that are looked at together
-MOST_READ = 2_000  # stretches that are remembered; a text with more different ones hardly repeats itself
-UNTIMED = 32  # zones between two looks at the clock, which costs 0.4 us
-FEW_PLACES = 8  # that are tried one by one where a match begins with something short
-NARROW = 64  # and where it does not
-FEW = 50  # zones in which a rule with a `locate` may be looked for without stretches
+STRETCH = 512  # characters of a long zone that are searched together
+MOST_READ = 2_000  # stretches remembered; a text with more distinct ones hardly repeats itself
+UNTIMED = 32  # zones between two looks at the clock, each of which costs 0.4 us
+FEW_PLACES = 8  # remaining places that are tried one by one if a match begins with something short
+NARROW = 64  # and if it does not
+FEW = 50  # zones in which a rule with a `locate` may be searched for without stretches
 
 _boundary_escapes = (
     rb"(?<=\\[nrtbfv0])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2})"
@@ -49,12 +49,12 @@ class Matcher:
 
     @cached_property
     def search(self) -> Callable[..., re.Match[bytes] | None]:
-        """Finds the pattern, where nothing stands after it that must not."""
+        """Finds the pattern where nothing forbidden follows it."""
         return self._compiled.search
 
     @cached_property
     def match(self) -> Callable[..., re.Match[bytes] | None]:
-        """Matches the pattern at just one place."""
+        """Matches the pattern at one place only."""
         return self._compiled.match
 
     @cached_property
@@ -64,17 +64,17 @@ class Matcher:
 
     @cached_property
     def beginning(self) -> Beginning | None:
-        """What every match begins with, if that can be said shortly."""
+        """What every match begins with, if that is short."""
         return beginning(self.rule.pattern)
 
     @cached_property
     def tried(self) -> int:
-        """How many places are sooner tried one by one than searched."""
+        """How many remaining places are faster to try one by one than to search."""
         return FEW_PLACES if self.beginning else NARROW
 
     @cached_property
     def before(self) -> Callable[[bytes, int], re.Match[bytes] | None] | None:
-        """Whether a match may begin at a place; None where it may anywhere."""
+        """Says whether a match may begin at a place; None if it may begin anywhere."""
         return _before(self.rule.before)
 
     @cached_property
@@ -83,7 +83,7 @@ class Matcher:
         return self.rule.widths[1]
 
     def spans(self, text: bytes, folded: bytes, zones: Zones, starts: list[int], deadline: float) -> Spans:
-        """The secrets of this rule in the zones. `starts` are where the segments of the text begin; `folded` is the
+        """The secrets this rule finds in the zones. `starts` is where each segment of the text begins; `folded` is the
         text in lower case."""
         texts = (text, folded if self.folds else text)
         widest = STRETCH if len(zones) <= FEW or not self.rule.locate else -1
@@ -119,7 +119,7 @@ class Matcher:
         found: Spans,
         read: _Read,
     ) -> int:
-        """Part of a zone. If it equals one that was read before, in itself and in all that is looked at around it, it
+        """Searches part of a zone. If it equals a part that was read before, including all the context that matters, it
         holds the same: a text that repeats itself a thousand times is read once."""
         if not self.rule.sight or at > last:
             return self._in_segment(texts, at, last, *segment, found)
@@ -138,7 +138,7 @@ class Matcher:
         return end
 
     def _in_segment(self, texts: tuple[bytes, bytes], at: int, high: int, start: int, stop: int, found: Spans) -> int:
-        """Adds what is found in matches that begin between two places; returns the place to go on at."""
+        """Adds what is found in matches that begin between two places; returns the place to continue from."""
         text, searched = texts
         match_at, accept, tried, first = self.match, self.accept, self.tried, self.first
         if high > stop:
@@ -153,13 +153,13 @@ class Matcher:
             elif spans := accept(text, match, start, stop):
                 at = spans[-1][1] if len(spans) == 1 else max(end for _, end in spans)
                 found += [span for span in spans if span[0] < span[1]]
-            else:  # go on inside of what was refused: the next match may begin there
+            else:  # continue inside the rejected match: the next one may begin there
                 at = max(at + 1, match.start(first))
         return at
 
     def _next_place(self, searched: bytes, at: int, high: int, limit: int) -> int:
-        """The next place where a match may begin; beyond `high` where there is none."""
-        if self.beginning:  # a search for all of the pattern would read on to `limit`
+        """The next place where a match may begin; past `high` if there is none."""
+        if self.beginning:  # a search for the whole pattern would read on to `limit`
             found = self.beginning.pattern.search(searched, at, min(limit, high + self.beginning.widest))
         else:
             found = self.search(searched, at, limit)
@@ -189,7 +189,7 @@ class Matcher:
 
 
 def stretches(text: bytes, low: int, high: int) -> Iterator[int]:
-    """Where the stretches of a long zone end. Each begins like the one before it, if it can, so that they are equal
+    """Where the stretches of a long zone end. Each begins like the one before it if possible, so that they are equal
     where the text repeats itself."""
     while high - low > STRETCH:
         repeated = text.find(text[low : low + 16], low + STRETCH, low + 2 * STRETCH)
@@ -210,7 +210,7 @@ def _before(inside: str) -> Callable[[bytes, int], re.Match[bytes] | None] | Non
 
 
 def trimmed(pattern: str) -> str:
-    """The pattern with its last repetition at its minimum, so that the scanner reports one end and not hundreds."""
+    """The pattern with its last repetition cut to its minimum, so that the scanner reports one end and not hundreds."""
     return _open_end.sub(lambda found: f"{{{found[1]}}}{found[2]}", pattern)
 
 
@@ -221,7 +221,7 @@ def scan_patterns(rule: Rule) -> list[str]:
 
 
 def scan_pattern(rule: Rule) -> str:
-    """What the scanner looks for, first of all: with its keyword before it, if the rule has any."""
+    """The first of those patterns: with a keyword before it, if the rule has any."""
     pattern = rule.trigger or trimmed(rule.pattern)
     pattern = f"(?i:{pattern})" if rule.folds else pattern
     if not rule.keywords:
@@ -231,6 +231,6 @@ def scan_pattern(rule: Rule) -> str:
 
 
 def scan_widths(rule: Rule) -> tuple[int, int]:
-    """The shortest and the longest distance from the begin of a match to the end the scanner reports."""
+    """The shortest and the longest distance from the start of a match to the end the scanner reports."""
     shortest, longest = width(rule.trigger or trimmed(rule.pattern))
     return (1, rule.reach_back) if rule.reach_back else (shortest, longest)

@@ -1,8 +1,8 @@
-"""Keeps the compiled rules, and which of people's own rules were tried, in the cache directory between starts.
+"""Keeps the compiled rules, and which of the user's own rules were tried, in the cache directory between starts.
 
-In: a path, the compiled body, canaries. Out: a database, or None if there is none that can be trusted. It is input for
-native code, and whoever replaces it turns redaction off; its checksum only reveals damage. So it is read only if nobody
-but this user (or root) can have written it, and used only if it finds what it must find.
+In: a path, the compiled body, canaries. Out: a database, or None if there is none that can be trusted. The file is
+input for native code, and replacing it would turn redaction off; its checksum only reveals damage. So it is read only
+if nobody but this user (or root) can have written it, and used only if it finds what it must find.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def load(path: Path, canaries: list[Canary]) -> Any:
 
 
 def read(path: Path) -> bytes:
-    """What was saved, if only this user or root can have written it; else empty."""
+    """What was saved, if only this user or root can have written it; otherwise empty."""
     return _body(_read(path))
 
 
 def save(path: Path, body: bytes) -> None:
-    """Writes something for the next start; a cache that cannot be written costs only time."""
-    # A crash before the rename leaves a `.new` file that nobody reads. Nothing is synced, so after a power failure the
-    # file may be cut short: its checksum tells, and it is made again.
+    """Saves something for the next start; a cache that cannot be written only costs time."""
+    # A crash before the rename leaves a `.new` file that nobody reads. Nothing is synced, so a power failure may cut
+    # the file short: its checksum shows that, and it is made again.
     new = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     with contextlib.suppress(OSError):
         make_private_directory(path.parent)
@@ -66,7 +66,7 @@ def danger(directory: Path) -> str:
 
 @lru_cache
 def say_unused(directory: Path, reason: str) -> None:
-    """Says that this directory is not used; once, however often rules are loaded."""
+    """Logs that this directory is not used; once, however often rules are loaded."""
     from collector.log import get_logger  # takes twice as long to import as all of redaction, and is rarely needed
 
     get_logger().warning(
@@ -75,8 +75,8 @@ def say_unused(directory: Path, reason: str) -> None:
 
 
 def _read(path: Path) -> bytes:
-    """The file, if only this user or root can have written it. What was checked is what is read: nothing can be swapped
-    in between."""
+    """The file, if only this user or root can have written it. The opened file and directory are what is checked, so
+    nothing can be swapped between check and read."""
     try:
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -84,7 +84,7 @@ def _read(path: Path) -> bytes:
     try:
         if _danger(os.fstat(directory)):
             return b""
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not keep us waiting
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # opening a pipe must not block
         with os.fdopen(os.open(path.name, flags, dir_fd=directory), "rb") as file:
             found = os.fstat(file.fileno())
             return file.read() if stat.S_ISREG(found.st_mode) and not _danger(found) else b""
@@ -101,7 +101,7 @@ def _danger(found: os.stat_result) -> str:
 
 
 def _body(data: bytes) -> bytes:
-    """What follows the checksum, if the checksum is right; else empty."""
+    """What follows the checksum, if the checksum is right; otherwise empty."""
     digest, _, body = data.partition(b"\n")
     return body if hashlib.sha256(body).hexdigest().encode() == digest else b""
 

@@ -1,8 +1,8 @@
 """All strings of an event as one text to scan, and the way back from that text into the event.
 
-`gather` is the walk on the hot path: it only collects. Every key is judged once and remembered; only one that says
-something about its value, or is not a plain word, is put before it. Where something was found, `segments_of` walks the
-event again, in the same order, and says where each segment of the text came from.
+`gather` is the walk on the hot path, and it only collects. Each key is judged once and remembered; a key is put before
+its value only if it says something about the value or is not made of plain words. Where something was found,
+`segments_of` walks the event again in the same order and says where each segment of the text came from.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collector.redact.words.asked import asks_for_a_secret
 from collector.redact.words.described import telling_name
 from collector.redact.words.names import Promise, is_file_name, promise
 
-# Control characters that no text has a use for; marker.SHIELD is another.
+# Control characters that texts do not use; marker.SHIELD is another.
 SEGMENT_END = "\x90"
 KEY_END = "\x91"
 MOST_KEYS = 20_000
 
 PLAIN, TELLING, SIBLING, CONTEXT = range(4)
 
-# The first character tells which of them it is, so that a long key is not tried over and over.
+# The first character decides which alternative applies, so that a long key is not tried over and over.
 _PART = r"(?:[A-Za-z]{1,31}\d{0,3}|\d{1,3}[A-Za-z]{0,12}|)"
 _plain = re.compile(rf"{_PART}(?:[_./ -]{_PART})*")
 _sibling_keys = frozenset(
@@ -34,14 +34,14 @@ _scalars = frozenset({int, float, bool, type(None)})
 
 
 class KeyBook:
-    """What each key asks for: nothing, to stand before its value, or a look at its sibling. Each is judged once."""
+    """What each key calls for: nothing, being put before its value, or a look at its siblings. Each is judged once."""
 
     def __init__(self, keywords: frozenset[str]) -> None:
         self.known: dict[str, int] = {}
         self._keywords = re.compile("|".join(map(re.escape, sorted(keywords))) or r"(?!)")
 
     def judge(self, key: str) -> int:
-        """The verdict on a key that may not be known yet."""
+        """The verdict on a key, whether or not it is known yet."""
         verdict = self.known.get(key)
         if verdict is None:
             verdict = self._judge(key)
@@ -54,10 +54,10 @@ class KeyBook:
     def _judge(self, key: str) -> int:
         if key in _sibling_keys:
             return SIBLING
-        # The keys of a record may be the paths of files, which nobody has seen before.
+        # The keys of a record may be file paths, which are new each time: `promise` would be slow on them.
         if not is_file_name(key) and promise(key) is not Promise.NOTHING:
             return TELLING
-        if key[-1:] == "?" and asks_for_a_secret(key):  # a question, and its answer
+        if key[-1:] == "?" and asks_for_a_secret(key):  # a question, with its answer as the value
             return TELLING
         is_plain = len(key) <= 160 and _plain.fullmatch(key)
         return PLAIN if is_plain and not self._keywords.search(key.lower()) else CONTEXT
@@ -70,7 +70,7 @@ class Segment(NamedTuple):
     node: Any  # the dict or list that holds the value
     key: Any  # its key or index there
     value_at: int  # where in `text` the value begins
-    owns_key: bool  # whether what stands before the value is its own key
+    owns_key: bool  # whether the text before the value is its own key
     path: tuple[Any, ...]
 
 
@@ -110,7 +110,8 @@ def gather(event: Any, book: KeyBook) -> list[str]:
 
 
 def _refuse(value: Any, add: Any, push: Any) -> None:
-    """Types that JSON does not have: subclasses are read as what they are, anything else is an error (fail closed)."""
+    """Handles types that JSON does not have: subclasses are read as what they are, anything else is an error (fail
+    closed)."""
     if isinstance(value, str):
         add(str(value))
     elif isinstance(value, dict | list):
@@ -120,9 +121,10 @@ def _refuse(value: Any, add: Any, push: Any) -> None:
 
 
 def prefix_of(node: dict[str, Any], key: str, verdict: int) -> str:
-    """What is put before a value: its key, or what a sibling calls it ({"name": "X", "value": ...}), or the field.
+    """What is put before a value: its key, the name a sibling gives it ({"name": "X", "value": ...}), or that of its
+    field.
 
-    A key that says nothing by itself is followed by two KEY_ENDs: it is context for rules with keywords.
+    A key that says nothing by itself is followed by two KEY_ENDs: it is only context, for rules with keywords.
     """
     if verdict == TELLING:
         return key + KEY_END
@@ -177,7 +179,7 @@ def _tell_items(prefix: str, items: list[Any], into: tuple[Any, Any]) -> None:
 
 
 def segments_of(event: Any, book: KeyBook) -> list[Segment]:
-    """The same walk with places: `[s.text for s in segments_of(e, b)] == gather(e, b)` for plain JSON."""
+    """The same walk, with places: `[s.text for s in segments_of(e, b)] == gather(e, b)` for plain JSON."""
     found: list[Segment] = []
     nodes: list[tuple[Any, tuple[Any, ...]]] = [(event, ())]
     for node, path in nodes:
@@ -205,11 +207,11 @@ def segments_of(event: Any, book: KeyBook) -> list[Segment]:
 
 
 def encode(texts: list[str]) -> tuple[bytes, str]:
-    """All strings with one byte a character, so that a place in the scanned text is a place in a string; and, where
-    something in them is beyond Latin-1, all of them as they are.
+    """All strings as one text with one byte per character, so that a place in it is a place in a string; and, if
+    anything in them is beyond Latin-1, that text undecoded as well.
 
-    Characters outside Latin-1 become `?`, lone surrogates too. A string that itself holds one of our control characters
-    is two strings to the rules, in both engines alike.
+    Characters outside Latin-1 become `?`, lone surrogates too. A string that itself contains one of our control
+    characters counts as two strings for the rules, in both engines alike.
     """
     whole = SEGMENT_END.join(texts)
     try:

@@ -1,8 +1,8 @@
-"""Which commands print a secret although nothing in what they print says so.
+"""Which commands print a secret although nothing in their output says so.
 
-In: a command line. Out: whether its output holds one. A pipeline counts if everything behind the command that reads the
-secret only passes it on (`base64 -d`, `jq -r`, `tr`), and if nothing sends it elsewhere: into a file, into a variable,
-to another program.
+In: a command line. Out: whether its output holds a secret. A pipeline counts if everything after the command that reads
+the secret only passes it on (`base64 -d`, `jq -r`, `tr`), and if nothing sends it elsewhere: into a file, a variable or
+another program.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ LONGEST = 4_000
 _OTHER_ACTIONS = (
     "ls|list|find|git|init|insert|rm|mv|cp|edit|grep|search|help|version|show|sync|setup|config|otp|generate"
 )
-# Reads a value out of a store of secrets, or makes one. A blank stands for one blank or more. Each begins with the
-# names of programs and nothing else, so that a command line that names none of them is done with.
+# Commands that read a value from a store of secrets or generate one. A blank stands for one or more. Each pattern
+# begins with names of programs only, so that a command line naming none of them is dismissed at once.
 _READING = (
     # clusters
     r"(?:kubectl|oc|k) (?:\S+ ){0,6}?get (?:\S+ ){0,4}?secrets?\b[\s\S]{0,200}?(?:json|templ|colum)[\s\S]{0,80}?data\b",
@@ -51,7 +51,7 @@ _READING = (
     r"(?:terraform|tofu) output [\s\S]{0,40}?-raw \S*(?:pass|secret|token|key)",
     r"ansible-vault (?:view|decrypt [\s\S]{0,80}?--output[ =](?:-|/dev/stdout))",
     r"sops (?:-d|--decrypt|decrypt|exec-env)",
-    # keepers of passwords
+    # password managers
     rf"(?:pass|gopass)(?: (?:show|otp|generate))?(?: -\S+){{0,3}} (?!(?:{_OTHER_ACTIONS})(?:\s|$))[\w.@/-]*[\w-]",
     r"security find-(?:generic|internet)-password [\s\S]{0,200}?-[a-z]{0,4}[wg]\b",
     r"secret-tool lookup",
@@ -67,11 +67,11 @@ _READING = (
     r"npm (?:token create|config get \S*auth)",
     r"git credential(?:-\S+)? (?:fill|get)",
     r"docker-credential-\S+ get",
-    # what was encrypted or encoded
+    # decrypting and decoding
     r"base64 (?:\S+ ){0,2}?(?:-d|-D|--decode|-di)\b",
     r"(?:gpg|gpg2|age|rage) [\s\S]{0,80}?(?:-d|--decrypt)\b",
     r"openssl (?:enc|rsautl|pkeyutl|smime|cms|base64) [\s\S]{0,80}?(?:-d|-decrypt)\b",
-    # what is drawn
+    # generating
     r"openssl (?:rand|passwd|genrsa|genpkey)\b",
     r"(?:pwgen|apg|makepasswd|mkpasswd|xkcdpass|diceware|pwqgen)(?=\s|$)",
     r"wg (?:genkey|genpsk)",
@@ -88,12 +88,12 @@ _PROGRAMS = frozenset(
 _WORDS_ONLY = bytes(place if re.match(rb"[\w.-]", bytes([place])) else 0x20 for place in range(256))
 _joined = "|".join(f"(?:{each})" for each in _READING).replace(" ", r"\s+")
 _reads = re.compile(rf"(?<![\w.-])(?:{_joined})")
-# Makes one within a program's own words, wherever these stand.
+# Generates a secret in a program's own code, anywhere in the command line.
 _draws = re.compile(
     r"secrets\.token_(?:hex|urlsafe|bytes)|randomBytes\(\d|Fernet\.generate_key|/dev/u?random\b|SecureRandom\.(?:hex|base64)"
 )
-_SIGNS_OF_DRAWING = ("andom", "token_", "generate_key")  # one stands wherever `_draws` matches
-# A file that holds nothing but a secret, or a variable of a telling name.
+_SIGNS_OF_DRAWING = ("andom", "token_", "generate_key")  # whatever `_draws` matches contains one of these
+# Shows a file that holds nothing but a secret, or a variable with a telling name.
 _shown_file = re.compile(
     r"(?:cat|head|tail|less|more|bat|type|gc|Get-Content|xxd|strings)\s+(?:-\S+\s+(?:\d+\s+)?){0,3}[\"']?"
     rf"(?:\S{{0,100}}/(?:run/secrets|\.?secrets)/\S{{1,80}}|\S{{0,100}}{NAMES}"
@@ -108,7 +108,7 @@ _passing_on = re.compile(
     r"|column|nl|strings|xargs(?:\s-\S+){0,3}\s(?:echo|printf)|python3?\s-m\sjson\.tool|gunzip|zcat|less|more|iconv|paste"
     r"|fmt|while\s|read\s|echo|printf|dos2unix|ConvertFrom-Json|Select-Object|Out-String)(?=\s|$)"
 )
-# Programs that run another one: what reads the secret then stands somewhere among their arguments.
+# Programs that run others: the one that reads the secret is then somewhere among their arguments.
 _running = re.compile(
     r"\s*(?:docker|podman|nerdctl|kubectl|oc|ssh|sshpass|bash|sh|zsh|fish|pwsh|powershell|sudo|doas|su|env|time|nice"
     r"|watch|fly|flyctl|heroku|docker-compose|vagrant|wsl|op run|direnv|nix|poetry|pipenv|uv|npx|bunx|aws-vault|gcloud"
@@ -123,12 +123,12 @@ _to_file = re.compile(
     r"(?<![0-9<&-])1?>{1,2}\s*(?!&|/dev/(?:stdout|stderr|tty))\S|\btee\s+(?!/dev/)\S|\s-out[\s=]\S"
     r"|--out(?:put-file|file)[\s=]\S|--output[\s=](?![\"']?(?:-|/dev/stdout|json|text|yaml|table|tsv|raw|plain|none|value)\b)(?!-)\S"
 )
-_hidden = {ord(sign): chr(0xE000 + ord(sign)) for sign in "|;&><\n"}  # in quotes they separate nothing
+_hidden = {ord(sign): chr(0xE000 + ord(sign)) for sign in "|;&><\n"}  # inside quotes these separate nothing
 _shown_again = {0xE000 + ord(sign): sign for sign in "|;&><\n"}
 
 
 def prints_a_secret(command: str) -> bool:
-    """Whether the output of a command line holds a secret that nothing in it tells."""
+    """Whether the output of a command line holds a secret that nothing in it gives away."""
     if len(command) > LONGEST or not _may_print(command):
         return False
     hidden = _quoted.sub(lambda found: found[0].translate(_hidden), command)
@@ -136,7 +136,8 @@ def prints_a_secret(command: str) -> bool:
 
 
 def _may_print(command: str) -> bool:
-    """A quick look, as most command lines print none: all patterns at once take 7 us, a look at the words 1.5 us."""
+    """A quick look first, as most command lines print none: all patterns together take 7 us, a look at the words 1.5
+    us."""
     words = command.encode("ascii", "replace").translate(_WORDS_ONLY).split()
     reads = _names_a_program(command, words) and _reads.search(command)
     picks = not PICKING.isdisjoint(words) and may_pick(command)
@@ -165,7 +166,7 @@ def _statement_prints(statement: str) -> bool:
 
 def _reads_here(stage: str, before: str) -> bool:
     """Whether one program of a pipeline reads the secret, by itself or by running another."""
-    own = stage[_setting.match(stage).end() :]  # type: ignore[union-attr]  # it matches nothing, too
+    own = stage[_setting.match(stage).end() :]  # type: ignore[union-attr]  # it always matches
     is_running = _running.match(own) is not None
     if picks_a_secret(own, before, anywhere=is_running):
         return True

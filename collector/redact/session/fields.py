@@ -1,8 +1,8 @@
-"""Fields for secrets on a page that a tool of the browser described, and what is typed into them by their number alone.
+"""Fields for secrets on a page that a browser tool described, and what is typed into them by number alone.
 
 In: the result that describes a page (`uid=1_4 textbox "Password"`, `textbox "Password" [ref=e12]`, `[4]<input
-type=password>`), and later the input of a call (`{"uid": "1_4", "value": ...}`), which says no label. Out: the numbers
-of fields for secrets, and the objects of an input that type into one of them.
+type=password>`), and later the input of a call (`{"uid": "1_4", "value": ...}`), which has no label. Out: the numbers
+of fields for secrets, and the parts of an input that type into one of them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 from collector.redact.words.described import telling_name
 
-FIELDS = 64  # remembered of one session
-MOST_DESCRIBED = 200  # of one page
+FIELDS = 64  # remembered per session
+MOST_DESCRIBED = 200  # read per page
 NUMBERS = ("uid", "ref", "element_id", "elementId", "index", "target")
 TYPED = ("value", "text", "content")
-FIELDS_OF_PAGES = 'uid=|box "|textfield "|<input|input "'  # one of these stands wherever `_field` matches
+FIELDS_OF_PAGES = 'uid=|box "|textfield "|<input|input "'  # whatever `_field` matches contains one of these
 _field = re.compile(
     r"\buid=(?P<uid>[\w-]{1,24}) \w+ \"(?P<of_uid>[^\"\n]{1,100})\""
     r"|\b(?:textbox|searchbox|input|textfield) \"(?P<of_ref>[^\"\n]{1,100})\"[^\n\[]{0,80}"
@@ -28,7 +28,7 @@ _hides = re.compile(r"(?i)type\s?=\s?[\"']?password")
 
 
 def fields_for_secrets(text: str) -> Iterator[str]:
-    """The numbers of the fields in the description of a page that a secret is typed into."""
+    """The numbers of the fields for secrets in the description of a page."""
     for number, field in enumerate(_field.finditer(text)):
         if number >= MOST_DESCRIBED:
             return
@@ -41,7 +41,7 @@ def fields_for_secrets(text: str) -> Iterator[str]:
 
 
 def typing_into(given: Any, fields: Container[str]) -> Iterator[dict[str, Any]]:
-    """The input of a call, or those of its parts, that name one of the fields and say what is typed."""
+    """The input of a call, or those parts of it, that name one of the fields and say what to type."""
     parts = [given] if isinstance(given, dict) else []
     parts += [part for held in parts[0].values() if isinstance(held, list) for part in held] if parts else []
     for part in parts:

@@ -1,9 +1,9 @@
-"""What is remembered of the sessions read lately: the calls whose answer is a secret, the fields of pages that secrets
-go into, and values found with certainty.
+"""What is remembered of recently read sessions: the calls whose answer is a secret, the page fields for secrets, and
+values found with certainty.
 
-In memory only, and bounded: the SESSIONS read last, of each the CALLS and VALUES noted last. Nothing of it reaches the
-state file. Where reading goes on behind a committed offset after a restart, the pipeline shows it the last lines before
-that offset again (`is_new`), so that neither a call nor a value is forgotten whose event is that near.
+In memory only, and bounded: the last SESSIONS read, and of each the last CALLS and VALUES noted. Nothing of it reaches
+the state file. When reading resumes after a committed offset, following a restart, the pipeline shows it the last lines
+before that offset again (`is_new`), so that calls and values from that close by are not forgotten.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Session:
         self._is_asked = False
 
     def note_calls(self, event: dict[str, Any], *, may_describe: bool) -> tuple[dict[str, Any], ...]:
-        """Notes the calls of an event whose answer will hold a secret, and the fields of pages that secrets go into;
-        `may_describe`: whether its text has the sign of such fields (fields.FIELDS_OF_PAGES). And whether a person is
-        asked for a secret. Returns what is written to files that hold one, as the objects that hold the text."""
+        """Notes the calls of an event whose answer will hold a secret, the page fields for secrets, and whether a
+        person is asked for one. `may_describe`: whether the event's text has the sign of such fields
+        (fields.FIELDS_OF_PAGES). Returns the objects whose text is written to files as a secret."""
         written: tuple[dict[str, Any], ...] = ()
         if event.get("role") in ("assistant", "user"):
             self._is_asked = event.get("role") == "assistant" and asks_for_a_secret(event.get("text"))
@@ -82,8 +82,8 @@ class Session:
         return written
 
     def answers(self, event: dict[str, Any]) -> list[dict[str, Any]]:
-        """The results in an event that answer such a call, and the inputs that type into such a field, as the objects
-        that hold their text."""
+        """The objects in an event whose text holds a secret: results that answer such a call, inputs that type into
+        such a field, and a prompt that answers the question for one."""
         calls = [block for block in _blocks(event) if block.get("type") == "tool_call"] if self._fields else []
         typed = [part for block in calls for part in typing_into(block.get("input"), self._fields)]
         if self._is_asked and event.get("kind") == "user_prompt" and is_one_secret(event.get("text")):
@@ -99,24 +99,24 @@ class Session:
         return answered
 
     def note_values(self, found: Iterable[Found]) -> None:
-        """Remembers what was found with certainty; never a word, and nothing that a weak name gave away."""
+        """Remembers what was found with certainty: never a word, and nothing that only a weak name gave away."""
         for one in found:
             if one.value not in self._values and is_certain(one):
                 known = Known(one.value, one.rule, one.value.encode("latin-1", "replace"))
                 _put(self._values, one.value, known, VALUES)
 
     def standing_in(self, text: bytes) -> list[Known]:
-        """The remembered values that stand somewhere in a text."""
+        """The remembered values that a text contains."""
         return [known for known in self._values.values() if known.encoded in text] if self._values else []
 
 
 class Sessions:
-    """The sessions that were read lately."""
+    """The sessions read lately."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, Session] = {}
         self._sources: dict[str, None] = {}
-        self._latest: tuple[str, Session] | None = None  # its place is the last already
+        self._latest: tuple[str, Session] | None = None  # already last in `_sessions`
         self._lock = threading.Lock()
 
     def of(self, event: dict[str, Any]) -> Session | None:
@@ -134,7 +134,7 @@ class Sessions:
         return session
 
     def is_new(self, source: str) -> bool:
-        """Whether nothing of a source has been read yet by this process, as far as is remembered. Asked once."""
+        """Whether this process has read nothing of a source yet, as far as it remembers. Asking makes it known."""
         with self._lock:
             is_new = source not in self._sources
             self._sources.pop(source, None)
@@ -143,7 +143,7 @@ class Sessions:
 
 
 def is_certain(found: Found) -> bool:
-    """Whether a value is surely a secret and can be nothing else where it stands bare."""
+    """Whether a value is surely a secret, and can be nothing else where it stands bare."""
     value = found.value
     if (
         found.rule in UNSURE
@@ -168,7 +168,7 @@ def _is_telling(before: str) -> bool:
 
 
 def _asks_for_a_secret(block: dict[str, Any]) -> bool:
-    """Whether the answer to a call will hold a secret: by the file that it reads, or by a command."""
+    """Whether the answer to a call will hold a secret, judging by the file it reads or the command it runs."""
     given = block.get("input")
     if isinstance(given, str):
         return prints_a_secret(given)
@@ -185,8 +185,8 @@ def _asks_for_a_secret(block: dict[str, Any]) -> bool:
 
 
 def _written(given: Any) -> list[dict[str, Any]]:
-    """What a call writes to a file that holds nothing but a secret, or in place of a value in one of settings: its
-    input, or the edits in it."""
+    """The parts of a call (its input, or the edits in it) that write to a file holding nothing but a secret, or replace
+    a value in a settings file."""
     paths = [path for key in PATHS if isinstance(path := given.get(key), str)] if isinstance(given, dict) else []
     is_only_secret = any(map(holds_a_secret, paths))
     if not is_only_secret and not any(map(holds_settings, paths)):
@@ -197,7 +197,7 @@ def _written(given: Any) -> list[dict[str, Any]]:
 
 
 def _replaces_a_token(part: dict[str, Any]) -> bool:
-    """Whether an edit puts one value in place of another, and one of them was drawn."""
+    """Whether an edit replaces one value by another, and one of them was drawn at random."""
     texts = [text for key in WRITTEN if isinstance(text := part.get(key), str) and text]
     is_bare = not any("=" in text.strip().rstrip("=") or len(text.split()) != 1 for text in texts)
     return is_bare and any(map(is_lone_token, texts))
@@ -209,7 +209,7 @@ def _blocks(event: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _put(kept: dict[str, Any], key: str, value: Any, most: int) -> None:
-    """Adds to a dictionary and takes out what has been in it for longest."""
+    """Adds to a dictionary, and drops its oldest entry if that makes too many."""
     kept[key] = value
     if len(kept) > most:
         del kept[next(iter(kept))]

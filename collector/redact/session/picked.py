@@ -1,7 +1,7 @@
-"""Which commands pick a secret by its name out of a file, an answer or a table, so that it is printed without it.
+"""Which commands pick a secret by name out of a file, an answer or a table, so that it is printed without its name.
 
 `jq -r .password`, `grep DB_PASSWORD .env | cut -d= -f2`, `psql -c 'select api_token from users'`. In: one program of a
-pipeline, and the one before it. Out: whether what it prints is the value of a telling name.
+pipeline, and the one before it. Out: whether it prints the value of a telling name.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _lines = re.compile(
 
 
 def may_pick(command: str) -> bool:
-    """A quick look: whether a command that has one of these programs names a secret at all."""
+    """A quick look: whether a command with one of these programs names a secret at all."""
     return bool(_telling.search(command))
 
 
 def picks_a_secret(stage: str, before: str, *, anywhere: bool) -> bool:
-    """Whether one program prints the value of a telling name; `anywhere`: another program may run it."""
+    """Whether one program prints the value of a telling name; `anywhere` if another program may be running it."""
     found = _picks.search(stage) if anywhere else _picks.match(stage)
     if found:
         named = found.groupdict()

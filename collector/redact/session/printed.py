@@ -1,6 +1,6 @@
-"""Which part of what a command printed is the secret that it was asked for.
+"""Which part of a command's output is the secret it was asked for.
 
-In: the output of a command that prints one (`commands`). Out: spans. A line of one piece is taken whole, of `name:
+In: the output of a command that prints one (`commands`). Out: spans. A line without blanks is taken whole, of `name:
 value` the value, of a sentence only what nobody would write as a word: messages of the tool stay readable.
 """
 
@@ -14,7 +14,7 @@ from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, is_secret
 
 MOST_LINES = 400
-FEW_LINES = 8  # more of them are a document, of which not every line is a secret
+FEW_LINES = 8  # more than that are a document, in which not every line is a secret
 LONGEST_LINE = 8_000
 SHORTEST = 4
 _line = re.compile(r"[^\r\n]+")
@@ -38,7 +38,7 @@ _marker = "[REDACTED:"
 
 
 def secret_spans(text: str) -> list[tuple[int, int]]:
-    """The spans of what a command printed that are secrets."""
+    """The spans of a command's output that are secrets."""
     spans: list[tuple[int, int]] = []
     lines = list(_line.finditer(text))[:MOST_LINES]
     for line in lines:
@@ -74,7 +74,7 @@ def _of_line(line: str, start: int, lines: int) -> list[tuple[int, int]]:
 
 
 def _value(name: str, line: str, start: int, low: int, length: int) -> list[tuple[int, int]]:
-    """The value of a name: whatever it looks like where the name tells, else only if it looks chosen."""
+    """The value of a name: any value if the name is telling, otherwise only one that looks like a secret."""
     value = line[low : low + length]
     if _describing.fullmatch(name.split(".")[-1].strip()) or not _is_told(value):
         return []
@@ -84,11 +84,11 @@ def _value(name: str, line: str, start: int, low: int, length: int) -> list[tupl
 
 
 def _is_told(value: str) -> bool:
-    """Whether a piece may be the secret: no word for nothing, no address, no name of a field or a folder."""
+    """Whether a piece may be the secret: not a word for nothing, an address, or the name of a field or a folder."""
     if len(value) < SHORTEST or value.lower() in _told_nothing or value.endswith(("/", ":")):
         return False
     if is_placeholder(value) and not any(map(str.isdigit, value)):
         return False
-    if value.isalpha() and value.isascii():  # a word: only if it does not read like one
+    if value.isalpha() and value.isascii():  # letters only: a secret if they do not read like a word
         return len(value) >= 8 and not (value.islower() and reads_like_words(value))
     return not re.match(r"https?://|-{3,}|={3,}|[\w.-]+\.(?:com|org|io|net|internal|local)$", value)

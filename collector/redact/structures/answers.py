@@ -1,4 +1,4 @@
-"""The rules for secrets that what stands before them asks for: a question, a command at a prompt, the path of a file.
+"""The rules for secrets that the text before them asks for: a question, a command at a prompt, the path of a file.
 
 `"What is the database password?"="X"`, `$ pass show mail` and the next line, `{"file_path": "config/master.key",
 "content": "X"}`. Across events `session/` does the same.
@@ -17,11 +17,11 @@ from collector.redact.words.phrases import is_in_place
 from collector.redact.words.secret_files import holds_a_secret, holds_settings, is_lone_token
 from collector.redact.words.values import Notation, is_secret
 
-_WRITTEN = 1200  # how far behind the path of a file
+_WRITTEN = 1200  # how far after the path of a file its content is looked for
 _QUOTE = r"\\{0,7}\""
 _PIECE = r"[^\s\x90\x91]{4,400}"
 _MORE = r"[^\n\x90\x91]"
-# What prints a secret and nothing else, as people write it down with its answer.
+# Commands that print a secret and nothing else, as people write them down with their answers.
 _PRINTING = "|".join(
     (
         r"(?:go)?pass (?:show )?(?:-[a-z-]{1,12} ){0,2}[a-z][^\s]{1,80}",
@@ -40,7 +40,7 @@ _PRINTING = "|".join(
         rf"cat {_MORE}{{0,40}}(?:/run/secrets/[a-z0-9_.-]{{1,60}}|master\.key|initialAdminPassword|\.vault_pass)",
     )
 )
-# What the scanner needs of that.
+# What the scanner needs of these.
 _PROGRAMS = "|".join(
     (
         "(?:go)?pass [a-z]|op (?:read|item get)|security find-|secret-tool l|(?:vault|bao) (?:kv get|read)|lpass show",
@@ -59,7 +59,7 @@ _written = re.compile(
 
 
 def _answered(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """The answer to a question for a secret, if it is nothing else."""
+    """The answer to a question for a secret, if it is only that."""
     is_asked = asks_for_a_secret(match["question"].decode("latin-1"))
     return [match.span("secret")] if is_asked and is_one_secret(match["secret"].decode("latin-1")) else []
 
@@ -75,7 +75,7 @@ def _printed(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 
 
 def _of_file(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What is written to a file that holds nothing but a secret, or alone to one of settings."""
+    """What is written to a file that holds nothing but a secret, or on its own to a settings file."""
     path = match["path"].decode("latin-1")
     is_one: Callable[[str], bool]
     if holds_a_secret(path):
@@ -90,7 +90,7 @@ def _of_file(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _into_file(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """The same, of a command."""
+    """The same for a command."""
     name = "secret" if match["secret"] else "line"
     path = (match["path"] or match["path2"]).decode("latin-1")
     is_one = holds_a_secret(path) and is_in_place(match[name].decode("latin-1"))
@@ -126,7 +126,7 @@ ANSWER_RULES = (
         around=(80, 16),
         before="",
         after="",
-        about="what a command printed that is asked for a secret",
+        about="the output of a command that prints a secret",
         examples=(
             "$ pass show mail/work\n{A-Za-z0-9:8}#{A-Za-z0-9:8}7\n",
             "$ security find-generic-password -s db -w\n{A-Za-z0-9:16}7\n",
@@ -169,7 +169,7 @@ ANSWER_RULES = (
         around=(0, _WRITTEN),
         before="",
         after="",
-        about="what is written to a file that holds nothing but a secret, or alone to one of settings",
+        about="what is written to a file that holds nothing but a secret, or a lone token written to a settings file",
         examples=(
             '{{"file_path": "/srv/app/config/master.key", "content": "{0-9a-f:32}"',
             '{{"file_path": "/srv/.env.production", "old_string": "{A-Za-z0-9+~*:18}7x", "new_string": "{0-9a-f:48}"',

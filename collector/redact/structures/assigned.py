@@ -2,7 +2,7 @@
 
 The pattern finds a telling word and a separator; `locate` reads the whole name and the value in its notation (quoted at
 any level of escaping, bare, or the value of a key) and asks `values` whether it is a secret. Linear in the text: a name
-is at most 80 characters, a value at most WIDEST_VALUE.
+has at most 80 characters, a value at most WIDEST_VALUE.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from collector.redact.words.values import (
     is_secret,
 )
 
-AROUND = (128, WIDEST_VALUE + 100)  # what `locate` looks at: the name before, a scheme and the value
+AROUND = (128, WIDEST_VALUE + 100)  # what `locate` reads: the name before, a scheme and the value
 
 _QUOTE = r"""(?:[fbruln]{1,2}|@|\$)?(?:(?:\\{0,7}"){3}|(?:\\{0,7}'){3}|\\{0,7}["'`])"""
 _BREAK = r"(?:\s|\\{1,3}[nrt])"
@@ -65,12 +65,12 @@ _DIRECT = (
     rf"|\s(?:is|was|to|are){_STILL}:?\s|>{_BREAK}{{0,24}}|[ \t]\(|[ \t]-[ \t]|[ \t](?:->|<-)[ \t]"
     r"|[ \t]?\.{4,60}[ \t]?:?[ \t]?"
 )
-# The value is quoted, and something stands in between: a type, a comma, a bracket, a word (name: string = "x"), or
-# where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
-# What makes a string of a string: String::from("x"), Buffer.from("x"), bytes("x")
+# What makes a string out of a string: String::from("x"), Buffer.from("x"), bytes("x")
 _MADE_OF = (
     "(?<=from)|(?<=::new)|(?<=::of)|(?<=bytes)|(?<=fromhex)|(?<=from_hex)|(?<=unhexlify)|(?<=b64decode)|(?<=string)"
 )
+# The value is quoted, and there is something in between: a type, a comma, a bracket, a word (name: string = "x"), or
+# where else it may come from (name = os.getenv("X", "x"), name = process.env.X || "x")
 _LITERAL = (
     rf"(?:[ \t]?[:=]{{1,2}}[ \t]?(?:\[\]byte\(|new textencoder\(\)\.encode\(|(?:new[ \t])?[a-z_][a-z0-9_.:]{{1,40}}+"
     rf"(?:(?=\()(?:{_MADE_OF})\([ \t]?|(?:[(\[]{_MARK}[a-z0-9_.-]{{1,60}}{_MARK}[)\]])?"
@@ -86,7 +86,7 @@ _SIBLING = (
     r"[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?"
     r"(?:[a-z]{0,12}value|default|content)(?:\\{0,7}[\"'])?\s?[:=]\s?|:?</[a-z]{1,12}>\s{0,20}<[a-z]{1,12}>(?:<[a-z]{1,12}>)?"
 )
-# The value stands in an object of its own, perhaps after other members: "name": {"type": "s", "value": "x"
+# The value is in an object of its own, perhaps after other members: "name": {"type": "s", "value": "x"
 _INDENT = r"\s{0,2}(?:\\{1,3}[nrt]){0,6}\s{0,24}"
 _INSIDE = (
     rf":[ \t]?\{{{_INDENT}"
@@ -99,8 +99,9 @@ _NAMED = (
     rf"(?P<name>{TELLING}){_CLOSE}{_REMARK}(?P<sep>{_SIBLING}|{_INSIDE}|{_LITERAL}|{_DIRECT}|{_ADJACENT})"
     rf"(?P<open>{_QUOTE} ?)?{_FIRST}"
 )
-# What every match of that begins with, small enough for the scanner: hyperscan refuses the whole pattern. Of what
-# stands near its name, nearly all, it even says where it begins; what may stand far away is too large for that.
+# What every match of `_NAMED` begins with, small enough for the scanner: hyperscan refuses the whole pattern. Nearly
+# always the separator is near the name (`_NEAR`), and then hyperscan even says where the match begins; what may be far
+# away (`_FAR`) is too large for that.
 _NEAR = (
     rf"{TELLING}{_CLOSE}(?:[ \t]{{0,2}}(?:[=:|]|[.!?+|]=|%3[ad]|\\u003[ad])[ \t*_]{{0,2}}[^\s\x90\x91]|>|</|[ \t]\("
     r"|[ \t]?\.{4}|[ \t]<?->?[ \t]|[ \t]&?(?:str|text|varchar)|[ \t]?[:=]{1,2}[ \t]{0,4}\r?\n|\s(?:is|was|to|are)[: ]"
@@ -112,7 +113,7 @@ _FAR = (
     r"|[ \t]{0,2}(?:[=:|]|[.!?+|]=|%3[ad])[ \t*_]{3,20}[^\s\x90\x91]|[ \t]{3,20}[`\"']?[a-z0-9+/=_-]{16}"
     r"|[,;]?[ \t]?\{?\s{0,20}(?:\\{1,3}[nrt]\s{0,20}){0,2}(?:- )?(?:\\{0,7}[\"'])?[a-z]{0,12}(?:value|default|content))"
 )
-# A name that only ends in key tells little: its value must look like one from the start.
+# A name that only ends in key tells little: from the start its value must look like a key.
 _KEYED = (
     rf"(?P<name>(?:key|auth(?:entication)?)(?:[_-]?[0-9]{{1,2}})?){_CLOSE}"
     r"(?P<sep>[ \t]{0,20}(?:=>|:{1,3}=|={1,3}|!==?|[.?+|]{1,2}=|:{1,2})[ \t]{0,20}|\s(?:is|was|to|are):?\s|[ \t]{1,4}"
@@ -130,7 +131,7 @@ _FLAG = (
 
 _SCHEMES = rb"(?i:bearer|basic|token|api-?key|key|bot|oauth|jwt|ssws|geniekey|splunk|apitoken|negotiate)[ +:=]"
 _scheme = re.compile(_SCHEMES + rb"\s{0,60}")
-# What a bare value begins with where more follows than one: a scheme, an escaped quote, several words.
+# How a bare value begins if there is more to it than one piece: a scheme, an escaped quote, several words.
 _begins_more = re.compile(_SCHEMES + rb"|[&%\\-]|[a-z]{4}[ -][a-z]{4}[ -]|(?:[a-z]{3,8} ){4}")
 _in_brackets = re.compile(rb"(?=.*[A-Za-z])(?=.*\d)[^-#]{6,}")
 _escaped_quote = re.compile(rb"&(?:quot|#34|#39|apos);|%22|%27|\\{1,4}u002[27]|\\\((?:aq|dq)")
@@ -146,8 +147,8 @@ _SETTERS = word_set("set with put add define use password passwd secret token ne
 
 
 def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The spans of the secrets beside the telling name of a match. Nearly all values are no secret whatever stands
-    around them, and known as such at once: so they are judged first, and only then what else may speak against them."""
+    """The spans of the secrets beside the telling name of a match. Nearly all values are plainly no secrets, whatever
+    surrounds them: so values are judged first, and only then what else may speak against them."""
     begin, last = match.span("name")
     name = whole_name(text, begin, last, start)
     if name.promised is Promise.NOTHING:
@@ -163,7 +164,7 @@ def locate(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
 
 
 def _bare(text: bytes, match: re.Match[bytes], stop: int, name: Name) -> Spans:
-    """What stands beside a name without quotes."""
+    """The value beside a name, without quotes."""
     sign, first = read_sign(match["sep"]), match.start("first")
     if sign.is_comparison:
         return []
@@ -179,7 +180,7 @@ def _bare(text: bytes, match: re.Match[bytes], stop: int, name: Name) -> Spans:
 
 
 def _assigned(text: bytes, match: re.Match[bytes], first: int, stop: int, name: Name, sign: Sign) -> Spans:
-    """The value behind a sign, if it is a secret."""
+    """The value after a sign, if it is a secret."""
     begin, end = match.span("name")
     promised = name.promised
     is_alone = not _begins_more.match(text, first, stop)
@@ -212,14 +213,14 @@ def _assigned(text: bytes, match: re.Match[bytes], first: int, stop: int, name: 
 
 
 def _below(text: bytes, end: int, stop: int, name: Name, promised: Promise) -> Spans:
-    """The other items of a list in YAML."""
+    """The other items of a YAML list."""
     promised = min(promised, Promise.KEY)
     items = [_judge(text, *item, promised, Notation.BARE, stop, name.text) for item in listed_below(text, end, stop)]
     return [span for spans in items for span in spans]
 
 
 def _in_element(text: bytes, first: int, stop: int, promised: Promise) -> Spans:
-    """The content of an element: one value, or whatever is no word in `{folder AQAAABAAA... rest}`."""
+    """The content of an element: one value, or every part that is not a word in `{folder AQAAABAAA... rest}`."""
     content = _element.match(text, first, min(stop, first + WIDEST_VALUE))
     if not content:
         end = cut_end(text, first, stop)
@@ -244,7 +245,7 @@ def _adjacent(text: bytes, first: int, stop: int, promised: Promise, name: str) 
 
 
 def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The value of a dict key, all of it, however long."""
+    """The value of a dict key, the whole of it, however long."""
     first = match.start("first")
     end = text.rfind(b"\x91", start, first)
     name = text[max(start, end - 161) : end].decode("latin-1")  # `promise` looks at the last 160
@@ -260,7 +261,7 @@ def locate_key_value(text: bytes, match: re.Match[bytes], start: int, stop: int)
 
 
 def _answer(text: bytes, first: int, stop: int) -> Spans:
-    """The answer to a question for a secret, if it is nothing else."""
+    """The answer to a question for a secret, if it is only that."""
     return [(first, stop)] if is_one_secret(text[first:stop].decode("latin-1")) else [(stop, stop)]
 
 
@@ -296,7 +297,7 @@ def _quoted(text: bytes, match: re.Match[bytes], stop: int, whole: Name) -> Span
 def _judge(
     text: bytes, first: int, end: int, promised: Promise, notation: Notation, stop: int = 0, name: str = ""
 ) -> Spans:
-    """The value, if it is a secret; with all the rest of it, up to `stop`, if it is longer than what is judged."""
+    """The value, if it is a secret; if it is longer than what is judged, all the rest of it up to `stop`."""
     while first < end and text[first] == 0x20:
         first += 1
     while first < end and text[end - 1] in b" \r":

@@ -1,7 +1,7 @@
-"""The rules for passwords that a well-known call takes by their place: `mysqli("host", "user", X)`.
+"""The rules for passwords that a well-known call takes by position: `mysqli("host", "user", X)`.
 
-Nothing beside such a value tells; which argument it is depends on the call. Only a literal counts, and none that a
-program would put in place of one: the same as the user, a word for a password.
+Nothing beside such a value tells; which argument it is depends on the call. Only a literal counts, and not one that a
+program would put in place of a password: the same as the user, or a word for a password.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collector.redact.rule import Rule, Spans
 from collector.redact.words.phrases import is_in_place
 
 _REACH = 400  # how far a call is read
-# Which argument is the password: the calls, and how many stand before it.
+# Which argument is the password: the calls, and how many arguments come before it.
 _SECOND = (
     r"NetworkCredential|UsernamePasswordCredentials|PasswordAuthentication|[Ss]et_?[Bb]asic_?[Aa]uth|HTTPDigestAuth"
     r"|[bB]asicAuthentication|BasicAuth|AuthTokens\.basic|withCredentials|withAuthCredentials|UsernamePasswordToken"
@@ -30,7 +30,7 @@ _CALLS = ((_SECOND, 1), (_THIRD, 2), (_FOURTH, 3))
 _NAMES = "|".join(names for names, _ in _CALLS)
 _LITERAL = r"(?:[fbrLuU@]{0,2}\\{0,3}[\"'](?P<%s>[^\"'\\\n\x90\x91]{0,200})\\{0,3}[\"'])"
 _VARIABLE = r"(?:[^\s\"'(),;\\\x90\x91][^\"'(),;\\\n\x90\x91]{0,60}(?:\([^()\n\x90\x91]{0,60}\))?)"
-_USER = r"[A-Za-z_.\"'@-]{1,60}, ?\\{0,3}[\"']"  # and a literal: `login(` is everywhere
+_USER = r"[A-Za-z_.\"'@-]{1,60}, ?\\{0,3}[\"']"  # then a literal: `login(` is everywhere
 _BETWEEN = r"(?:\s|\\{1,3}[nrt]){0,24}"
 _string = re.compile(_LITERAL.encode() % b"value")
 _variable = re.compile(_VARIABLE.encode())
@@ -46,7 +46,7 @@ def _by_place(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
     if match["call"] == b"login" and not _user.match(text, match.end()):
         return []
     wanted = next((before for calls, before in _calls if calls.fullmatch(match["call"])), 1)
-    at = _begin.match(text, match.end(), stop).end()  # type: ignore[union-attr]  # it matches nothing, too
+    at = _begin.match(text, match.end(), stop).end()  # type: ignore[union-attr]  # it always matches
     given: list[bytes | None] = []
     while len(given) < wanted:
         argument = _string.match(text, at, stop) or _variable.match(text, at, stop)
@@ -59,7 +59,7 @@ def _by_place(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Sp
     if not secret or secret["value"] in given:
         return []
     first, last = secret.span("value")
-    if text.endswith(b"...", first, last):  # what a stack trace leaves of a long one
+    if text.endswith(b"...", first, last):  # how a stack trace cuts a long one
         last -= 3
     return [(first, last)] if is_in_place(text[first:last].decode("latin-1")) else []
 
@@ -74,7 +74,7 @@ CALL_RULES = (
         around=(0, _REACH),
         before="0-9A-Za-z_",
         after="",
-        about="the argument of a call that is a password by its place",
+        about="the argument of a call that takes a password in that position",
         examples=(
             'new mysqli("db.internal", "shop", "{A-Za-z0-9:12}", "shop")',
             'smtp.PlainAuth("", user, "{A-Za-z0-9:16}", host)',

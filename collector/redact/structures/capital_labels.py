@@ -1,7 +1,7 @@
 """The rule for values beside a telling word in capitals, and little else: `acme SECRET 1f0c...`, `acme_ACCESS=8dKq...`.
 
-In capitals such a word is a label, while in small letters it would be prose. So a value that looks drawn is taken for
-what the label says, hex digits and uuids too. Where `assigned` judges as well (NAME_KEY=x), both come to the same.
+In capitals such a word is a label, while in lower case it would be prose. So a value that looks random is taken for
+what the label says, hex digits and uuids too. Where `assigned` judges as well (NAME_KEY=x), both agree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AROUND = 40
 
 
 def _labelled(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
-    """The value, if the label is one: before TOKEN, KEY, PRIVATE and ACCESS something must be named."""
+    """The value, if the label is one: something must be named before TOKEN, KEY, PRIVATE and ACCESS."""
     label, value = match["label"].decode(), match["secret"].decode()
     is_hash = bool(_hash_or_uuid.fullmatch(value))
     if match["sep"] in (b"-", b".") and not is_hash:
@@ -52,7 +52,7 @@ CAPITAL_LABEL_RULES = (
         around=_AROUND,
         before="",
         after="0-9A-Za-z_/+=-",
-        about="something that looks drawn at random, beside a label in capitals",
+        about="something that looks random, beside a label in capitals",
         examples=("acme KEY {0-9a-f:64}", "acmePRIVATE={0-9a-f:40}", "acme_ACCESS={A-Za-z0-9:32}"),
         near_misses=("PRIMARY KEY {0-9a-f:32}", "KEY {0-9A-F:40}", "INVALID TOKEN {0-9a-f:32}", "SECRET {a-z:24}"),
     ),

@@ -1,6 +1,6 @@
-"""The rules for credentials whose place gives them away: in URLs, behind authorization schemes, beside a user, in SQL.
+"""The rules for credentials whose place gives them away: in URLs, after authorization schemes, beside a user, in SQL.
 
-Also JWT and password hashes. Where a pattern cannot say how long the secret is, `locate` follows it to its end.
+Also JWTs and password hashes. Where a pattern cannot say how long the secret is, `locate` follows it to its end.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from collector.redact.words.names import Promise
 from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, entropy, is_secret, looks_random
 
-WIDEST_JUDGED = 2048  # of a token, which may be longer
+WIDEST_JUDGED = 2048  # characters of a token that are judged; it may be longer
 _token_run = re.compile(rb"[A-Za-z0-9_.~+/=-]*")
 _header = re.compile(
     rb"(?i)authorization\\{0,7}[\"'\])]{0,2}\s{0,3}[:=,>]{1,2}\s{0,3}\\{0,7}[fb]?[\"'`]?(?:[a-z-]{3,12})\s"
 )
 _jwt_run = re.compile(rb"[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}")
 _url_secret = re.compile(rb"[^\s\"'`<>\\\x91\x90]*")
-_document = re.compile(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # for documents alone
+_document = re.compile(rb"@(?:[\w.-]{1,60}\.)?example\.(?:com|org|net)\b")  # reserved for documentation
 _filled_in = re.compile(r"\{[A-Za-z_][\w.]{0,60}\([\w.\[\]'\", =]{0,80}\)\}")  # {quote(password)}
 _port = re.compile(r"\d{1,5}/")
 _machine = re.compile(rb"(?:machine(?:\s|\\{1,3}[nrt])+\S{1,100}|default)(?:\s|\\{1,3}[nrt])+$|(?:\n|\\n)\s*$")
@@ -58,7 +58,7 @@ def _whole_jwt(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> S
 
 
 def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What stands between the user and the host: everything up to the last @ before the path."""
+    """What is between the user and the host: everything up to the last @ before the path."""
     first = match.start("secret")
     run = _url_secret.match(text, first, min(stop, first + 512))
     end = run.end() if run else first
@@ -69,7 +69,7 @@ def _url_password(text: bytes, match: re.Match[bytes], _start: int, stop: int) -
         if at < 0 or text.count(b"/", first, at) > 8 or b"://" in text[first:at]:
             return []
     user = match["user"]
-    if user.rfind(b"{") > user.rfind(b"}"):  # the colon is one of `${USER:-app}`: the password stands behind its end
+    if user.rfind(b"{") > user.rfind(b"}"):  # the colon is part of `${USER:-app}`: the password comes after its end
         closed = text.find(b"}:", first, at)
         if closed < 0:
             return []
@@ -96,7 +96,7 @@ def _url_user(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> 
 
 
 def is_basic(value: str) -> bool:
-    """Base64 of user:password."""
+    """Whether a value is base64 of user:password."""
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -116,18 +116,18 @@ def chosen(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spa
 
 
 def _dsn_password(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The password before the host, unless the colon is one of `${USER:-app}:${PASSWORD}`."""
+    """The password before the host, unless the colon is part of `${USER:-app}:${PASSWORD}`."""
     is_template = b"${" in match["secret"] or (b"{" in match["secret"] and b"}" in match["secret"])
     return [] if is_template else chosen(text, match, start, stop)
 
 
 def _of_login(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A password behind an account. In prose about accounts and passwords, a word follows instead."""
+    """A password after an account. In prose about accounts and passwords, a word follows instead."""
     word = match["secret"].decode("latin-1").rstrip(".,;:)")
     before = text[max(start, match.start() - 100) : match.start()]
     is_netrc = match[0].startswith(b"login") and (not before.strip() or bool(_machine.search(before)))
     is_prose = not is_netrc and word.isalpha() and word.islower()
-    is_flag = word.startswith("--")  # of the next line, in the help of a program
+    is_flag = word.startswith("--")  # the next line in the help of a program
     return [] if is_prose or is_flag else chosen(text, match, start, stop)
 
 
@@ -138,7 +138,7 @@ def _of_pgpass(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Sp
 
 
 def _of_sql(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A password in SQL; in prose, what something is `identified by` is a word in quotes."""
+    """A password in SQL; in prose, `identified by` may be followed by a word in quotes."""
     word = match["secret"].decode("latin-1")
     is_vague = match[0][:13].lower() == b"identified as" or is_code_word(word)
     is_prose = match[0][:10].lower() == b"identified" and is_vague
@@ -152,7 +152,7 @@ def _cookies(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _is_drawn(value: str) -> bool:
-    # Without its first sign, as `$y` and `$argon2id` would be references to variables.
+    # Without its first character: `$y` and `$argon2id` would be references to variables.
     return entropy(value) >= 3.0 and not is_placeholder(value[1:])
 
 
@@ -240,7 +240,7 @@ CREDENTIAL_RULES = (
         around=0,
         before="",
         after="",
-        about="the second of a pair of user and password in code",
+        about="the password of a user and password pair in code",
         examples=(
             'auth=("ci", "{A-Za-z0-9:12}")',
             'DriverManager.getConnection("jdbc:mysql://db/app", "ci", "{A-Za-z0-9:12}")',
@@ -255,7 +255,7 @@ CREDENTIAL_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a connection string of Oracle's driver",
+        about="a connection string for Oracle's driver",
         examples=("jdbc:oracle:thin:app/{A-Za-z0-9:12}@db:1521:xe",),
         near_misses=("jdbc:oracle:thin:@db:1521:xe",),
     ),

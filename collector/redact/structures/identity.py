@@ -1,7 +1,7 @@
 """The rules for whom a text is about: off unless `redaction.identity` is on, as little of what they find is a secret.
 
-Names of accounts in paths, e-mail addresses but reserved domains, and whatever names are given beside: of this host, of
-whoever commits here, or terms of somebody's own. Markers are those of secrets: the same name has the same everywhere.
+They find account names in paths, e-mail addresses except in reserved domains, and any names given to them: of this
+host, of whoever commits here, or terms of the user's own. Markers work as for secrets: equal names get equal ones.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collector.redact.words.names import word_set
 
 ACCOUNT, EMAIL, HOST, PERSON = "account-name", "email-address", "host-name", "person-name"
 SHORTEST = 3
-# Fields of an event that hold such a name whatever it looks like, and the rule they count for.
+# Fields of an event that hold such a name, whatever it looks like, and the rule they count for.
 FIELDS = {("user",): ACCOUNT, ("host", "name"): HOST}
 
-# Accounts that stand for nobody: of systems, of images, of documentation.
+# Accounts that stand for nobody: from systems, images and documentation.
 _NOBODY = word_set(
     """
     root runner runneradmin shared public default all user users username admin administrator ubuntu debian centos
@@ -48,7 +48,7 @@ def _account(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Sp
 
 
 def _address(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """An address of somebody: no reserved domain, no file, no login of git's, and nobody who must not be answered."""
+    """Somebody's address: not in a reserved domain, not a file, not a git login and not a no-reply address."""
     first, last = match.span()
     address = text[first:last].decode("latin-1").rstrip(".-")
     local, _, domain = address.partition("@")
@@ -107,7 +107,7 @@ IDENTITY_RULES = (
         ),
     ),
 )
-# Ids that may be disabled, too.
+# Ids that may be disabled as well.
 IDENTITY_IDS = frozenset(rule.id for rule in IDENTITY_RULES) | {HOST, PERSON}
 
 
@@ -117,13 +117,13 @@ def names_of(host: str, person: str, address: str) -> tuple[tuple[str, str], ...
 
 
 def rules_of_names(names: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
-    """A rule for each name that is given: (the id it counts for, the name). Its words may be joined in any way, and
-    written in either case."""
+    """A rule for each name given, as (the id it counts for, the name). Its words may be joined in any way and be in
+    either case."""
     rules = []
     for rule_id, name in names:
         words = [re.escape(word) for word in _gap.split(name.strip()) if word]
         if len(name.strip()) >= SHORTEST and name.isprintable() and name.lower() not in _NOBODY and words:
-            # What is not Latin-1 is `?` to rules.
+            # To rules, what is not Latin-1 is `?`.
             joined = "[ ._-]?".join(words).encode("latin-1", "replace").decode("latin-1").replace("?", r"\?")
             rules.append(_rule_of_name(rule_id, joined.replace(r"]\?", "]?")))
     return tuple(rules)
@@ -138,7 +138,7 @@ def _rule_of_name(rule_id: str, pattern: str) -> Rule:
         around=0,
         before="0-9A-Za-z_",
         after="0-9A-Za-z_",
-        about="a name that is taken out wherever it stands",
+        about="a name that is always taken out",
     )
 
 
@@ -147,5 +147,5 @@ def _as_it_stands(_text: bytes, match: re.Match[bytes], _start: int, _stop: int)
 
 
 def stands_for_nobody(name: str) -> bool:
-    """Whether an account is one of systems, images or documentation."""
+    """Whether an account belongs to systems, images or documentation."""
     return name.lower() in _NOBODY

@@ -1,7 +1,7 @@
 """The rules for command lines that log in: which flag of which program is followed by a password.
 
 `-u a:b` is a login for curl and an owner, a date or a branch for others; `-p` is a password for one program and a port,
-a path or a question for the next. What follows a program that is not known must look drawn.
+a path or a question for the next. What follows an unknown program must look random.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collector.redact.words.placeholders import is_placeholder
 from collector.redact.words.values import Notation, is_secret, looks_random
 
 _BEFORE = 300  # how far back the program of a flag is looked for
-_LINE = 260  # how far a command is read
+_LINE = 260  # how much of a command is read
 _TELLING_FLAGS = (b"--userpwd", b"-auth", b"--auth", b"--proxy-user", b"--basic-auth", b"--http-user")
 _log_in = re.compile(
     rb"\b(?:curl|curlie|wget|http|https|xh|httpie|ab|siege|lftp|ncftp\w*|aria2c|elasticsearch\w*|es|jf|jfrog|couchdb|cadaver|nexus"
@@ -28,7 +28,7 @@ _quoted = re.compile(rb"(\\{0,7}[\"'])(?:(?!\1).){0,200}?\1")
 _boundary = re.compile(rb"(?<!\\)\n|(?<!\\)\\{1,2}n|(?<!\\)\\{4}n|[;|&`\x90\x91]|\$\(")
 _program = re.compile(rb"(?:^|[\s(/\"'+>$?])([A-Za-z][\w.-]*)")
 
-# The programs that take a password, and how: behind which flags, glued to them or not.
+# The programs that take a password, and how: after which flags, attached to them or not.
 _APART, _GLUED, _EITHER = "{}[ =]", "{}", "{}[ =]?"
 _LOG_IN = "docker|podman|az|oc|nerdctl|helm registry|buildah|skopeo|oras|crane auth".replace("|", " login|") + " login"
 _PROGRAMS: tuple[tuple[str, str, str], ...] = (
@@ -65,7 +65,7 @@ _flag_or_hint = re.compile(r"-{1,2}[a-z][a-z-]*(?:=.*)?")
 
 
 def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Spans:
-    """The password of `-u user:password`, judged by the program that is given it."""
+    """The password of `-u user:password`, judged by the program it is given to."""
     value = match["secret"].decode("latin-1").rstrip(",;)")
     is_chosen = is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT)
     is_drawn = len(value) >= 10 and is_secret(value, Promise.KEY, Notation.BARE) and not is_joined(value)
@@ -78,7 +78,7 @@ def _user_and_password(text: bytes, match: re.Match[bytes], start: int, _stop: i
 
 
 def _logs_in(text: bytes, match: re.Match[bytes], start: int) -> bool:
-    """Whether the flag says so by its name, or belongs to a program that logs in, or to none that can be seen."""
+    """Whether the flag is a login by its name, by its program, or because no program can be seen."""
     if match[0].startswith(_TELLING_FLAGS):
         return True
     before = text[max(start, match.start() - _BEFORE) : match.start()]
@@ -93,7 +93,7 @@ def _logs_in(text: bytes, match: re.Match[bytes], start: int) -> bool:
 
 
 def _argument(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What follows the flag with which just this program takes a password."""
+    """What follows the flag that takes a password for this program."""
     line_end = min(stop, match.end("tool") + _LINE)
     newline = text.find(b"\n", match.end("tool"), line_end)
     spans: Spans = []

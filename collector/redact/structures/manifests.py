@@ -1,4 +1,4 @@
-"""Rules for whole groups of secrets: Kubernetes Secrets, given away by their kind, and Terraform's variables."""
+"""Rules for whole groups of secrets: Kubernetes Secrets, recognised by their kind, and Terraform variables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _manifest(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
 
 
 def _block_end(text: bytes, data: re.Match[bytes], above: int, high: int) -> int:
-    """The end of what stands below `data`: a bracket, or a line that is indented no further."""
+    """The end of the block below `data`: a bracket, or a line that is indented no further."""
     end = _end.search(text, data.end(), high)
     limit = end.start() if end else high
     if text[data.end() - 1 : data.end()] == b"{":

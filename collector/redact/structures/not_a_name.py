@@ -1,6 +1,6 @@
-"""Where a telling word is no name: in a path, in the subject of a commit, as one string of several, in a diff.
+"""Where a telling word is not a name: in a path, in a commit subject, as one string of several, in a diff.
 
-In: what `assigned` matched, and the length of the whole name. Out: whether its value is to be left alone.
+In: what `assigned` matched, and the length of the whole name. Out: whether its value must be left alone.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _command_on_names = re.compile(rb"\b(?:gcloud|docker|podman|nerdctl|buildah|buil
 _identifier_then_end = re.compile(rb"[A-Za-z_.@/]+\s?}}")
 _in_object = re.compile(rb"\s{0,2}[,})]")  # { client_secret: data }
 _digit = re.compile(rb"\d")
-_phrase = re.compile(rb"(?: [A-Za-z?\xc0-\xff'-]{1,24}){2}")  # of a language: what an interface says, translated
-_MEASURED = (b"checksum/", b"hash/", b"digest/")  # by which Helm sees that one has changed
+_phrase = re.compile(rb"(?: [A-Za-z?\xc0-\xff'-]{1,24}){2}")  # more words: the translated text of an interface
+_MEASURED = (b"checksum/", b"hash/", b"digest/")  # Helm compares these to see that a secret has changed
 _words = re.compile(rb"\s(?:[a-z]{2,12}|[A-Z]{2,6})[ ,.;:\r\n][\s*]{0,12}[a-z]{2,16}\b")
 _prose_before = re.compile(rb"(?:\s|\A)(?:and|or|nor|both|now|but) `?\Z")
 _fingerprint = re.compile(rb"[0-9a-f]{40}")
@@ -36,8 +36,8 @@ _pseudo_class = re.compile(rb"[a-z-]{4,20}(?:\(.{0,40}?\))?\s?[{,.:>]")
 
 
 def is_no_name(text: bytes, match: re.Match[bytes], length: int) -> bool:
-    """Whether what looks like a name is part of a path, of the subject of a commit or of a test's output."""
-    # A test that passed: TestName/of_a_case; the file, before what grep found in it.
+    """Whether what looks like a name is part of a path, of a commit subject or of a test's output."""
+    # A passed test: TestName/of_a_case; or the file that grep names before what it found.
     if text.endswith((b"--- PASS", b"/passwd"), 0, match.end("name")):
         return True
     if _is_binding(text, match, length):
@@ -56,7 +56,7 @@ def _is_binding(text: bytes, match: re.Match[bytes], length: int) -> bool:
 
 
 def is_taken_out(text: bytes, match: re.Match[bytes]) -> bool:
-    """`-Secret rotation` at the beginning of a line is no flag, but a line that a diff takes out."""
+    """`-Secret rotation` at the beginning of a line is not a flag, but a line that a diff removes."""
     begin = match.start("name")
     return match["sep"] == b"" and bool(_diff_line.search(text[max(0, begin - 3) : begin + 1]))
 
@@ -71,7 +71,7 @@ def _is_scope(text: bytes, match: re.Match[bytes], length: int) -> bool:
 
 
 def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool:
-    """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things, they do not hold them."""
+    """`arn:aws:secretsmanager:eu:1:secret:name` and `AWS::ApiGateway::ApiKey` name things and hold no value."""
     begin = match.end("name") - length
     if text[begin - 1 : begin] != b":" or b" " in text[begin : match.start("name")]:
         return False
@@ -79,7 +79,7 @@ def _is_part_of_a_path(text: bytes, match: re.Match[bytes], length: int) -> bool
 
 
 def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`"secret" | "folder"` and `x ? "secret" : "folder"`: a string among others, not a name."""
+    """Whether a string is one among others, not a name: `"secret" | "folder"` and `x ? "secret" : "folder"`."""
     begin = match.end("name") - len(name)
     quote = text[max(0, begin - 1) : begin]
     is_quoted = quote in (b'"', b"'") and text[match.end("name") : match.end("name") + 1] in (quote, b"\\")
@@ -87,7 +87,8 @@ def is_one_of_several(text: bytes, match: re.Match[bytes], name: str) -> bool:
 
 
 def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`pass to x`, `"jwt"||x`, the `.user-secret:before` of a style sheet, and the directory that a shell is in."""
+    """Whether this assigns nothing: `pass to x`, `"jwt"||x`, `.user-secret:before` in a style sheet, a shell's
+    directory."""
     separator = match["sep"]
     begin = match.end("name") - len(name)
     if separator == b":" and text[begin - 3 : begin] == b"://":  # the user of a URL
@@ -97,15 +98,16 @@ def is_no_assignment(text: bytes, match: re.Match[bytes], name: str) -> bool:
     if name.lower() == "pass" and separator.strip().isalpha():
         return True
     if name == "--secret" and _command_on_names.search(text, max(0, match.start("name") - 160), match.start("name")):
-        return True  # there it is the name of one
+        return True  # there it takes the name of a secret
     if name in ("PWD", "OLDPWD") and _directory_or_word.match(text, match.start("first")):
         return True
     return separator == b":" and name.startswith(".") and bool(_pseudo_class.match(text, match.start("first")))
 
 
 def is_of_a_template(text: bytes, match: re.Match[bytes], begin: int, length: int) -> bool:
-    """`${NAME:?what is said without it}`, `${NAME:+x}`, `{{ name | filter }}` and `{{> part name=variable}}`."""
-    if text.rfind(b"{", max(0, begin - 100), begin + 1) < 0:  # none opens, as nearly everywhere
+    """Whether a name is in a template: `${NAME:?message}`, `${NAME:+x}`, `{{ name | filter }}`, `{{> part
+    name=variable}}`."""
+    if text.rfind(b"{", max(0, begin - 100), begin + 1) < 0:  # none opens, as almost everywhere
         return False
     before = match.end("name") - length
     first = text[match.start("first") : match.start("first") + 1]
@@ -139,7 +141,7 @@ def is_code_or_prose(text: bytes, match: re.Match[bytes], first: int, last: int,
         return True
     if not (value.isalpha() and (value.islower() or (value.isupper() and not is_flag))):
         return False
-    is_named = text[match.end("name")] == 0x60  # `--password` interactively
+    is_named = text[match.end("name")] == 0x60  # a name in backticks in prose: `--password` interactively
     is_prose = is_flag and value.islower() and (is_named or _is_spoken_of(text, match.start("name")))
     return is_said_on or is_prose or (bool(_words.match(text, last)) and is_code_word(value.decode("latin-1")))
 
@@ -151,8 +153,8 @@ def _is_spoken_of(text: bytes, begin: int) -> bool:
 
 
 def is_its_own_name(value: str, name: str) -> bool:
-    """Whether a value only says the name once more, as tables of arguments do: `"bind-pw": "bindpw"`,
-    `"own_s3_credentials": "ownS3Credentials"`, `encryptionKey: "encryptionKey1024"`."""
+    """Whether a value only repeats the name, as tables of arguments do: `"bind-pw": "bindpw"`, `"own_s3_credentials":
+    "ownS3Credentials"`, `encryptionKey: "encryptionKey1024"`."""
     parts = split_name(name)
     joined = "".join(parts).rstrip("0123456789")
     if len(parts) < 2 or len(joined) < 6 or len(value) > 80:
@@ -162,7 +164,7 @@ def is_its_own_name(value: str, name: str) -> bool:
 
 
 def is_report(text: bytes, match: re.Match[bytes], name: str) -> bool:
-    """`PASS: name of a test` at the beginning of a line, unless the line before tells a login."""
+    """Whether this is `PASS: name of a test` at the beginning of a line, unless the line before it tells a login."""
     begin = match.end("name") - len(name)
     is_line = begin == 0 or text[begin - 1 : begin] in (b"\n", b"\x90", b"\x91")
     is_told = name == "PASS" and is_line and match["sep"] == b": "
@@ -170,7 +172,7 @@ def is_report(text: bytes, match: re.Match[bytes], name: str) -> bool:
 
 
 def closes_a_string(text: bytes, match: re.Match[bytes], stop: int) -> bool:
-    """Whether the quote behind a name ends a string that began before it: `prompt("Your password: ")`."""
+    """Whether the quote after a name ends a string that began before it: `prompt("Your password: ")`."""
     quote = match["open"].rstrip()[-1:]
     if not _after_string.match(text, match.end("open"), stop):
         return False
@@ -179,7 +181,7 @@ def closes_a_string(text: bytes, match: re.Match[bytes], stop: int) -> bool:
 
 
 def stands_for_itself(value: bytes, name: str, promised: Promise) -> bool:
-    """Whether the string that follows a telling one in a list is just another name, or code."""
+    """Whether the string after a telling one in a list is just another name, or code."""
     decoded = value.decode("latin-1")
     if is_salt(decoded):
         return False

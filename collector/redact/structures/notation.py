@@ -1,6 +1,6 @@
-"""How a bare value stands beside its name: what the sign between them says, and where the two stand in their line.
+"""How a bare value stands beside its name: what the sign between them says, and where the two are in their line.
 
-In: a match of `assigned`, the whole name. Out: the notation, from which `values` knows how much to expect.
+In: a match of `assigned`, and the whole name. Out: the notation, which tells `values` how much to expect.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _vague = re.compile(rb"==|!=|\[|[a-z]\s?$|[a-z]:\s$")
 
 
 class Sign(NamedTuple):
-    """What stands between a name and its value. There are few, so each is looked at once."""
+    """What stands between a name and its value. There are few such signs, so each is read once."""
 
     text: bytes
     trimmed: bytes
     is_comparison: bool
     is_blank: bool
     opens_element: bool
-    tells_value: bool  # a flag has none, and others say `value` themselves
-    is_vague: bool  # of a list of names or a pattern: only what looks like a key counts
+    tells_value: bool  # there is none, as after a flag, or it says `value` itself
+    is_vague: bool  # as in a list of names or a pattern: only what looks like a key counts
     is_call: bool
     may_be_choice: bool  # between two strings
     is_vague_before_string: bool  # the string may just be the next one
@@ -59,7 +59,7 @@ def read_sign(separator: bytes) -> Sign:
 
 
 def notation_of(text: bytes, last: int, first: int, stop: int, name: Name, sign: Sign) -> Notation:
-    """How a bare value, the `first` place of it, stands beside its name, which ends at `last`."""
+    """How a bare value that begins at `first` stands beside its name, which ends at `last`."""
     if sign.tells_value:
         return Notation.ENVIRONMENT
     if text[last] in b"`]":  # in a document, or a key that is computed

@@ -1,8 +1,8 @@
 """Private keys in every shape they take in transcripts.
 
-Newlines as they are or escaped once or twice, a reader's line numbers, prefixes of diff and grep, quotes of a
-concatenation, everything on one line, the END cut off, or only the tail. Certificates and public keys stay.
-The walk over a key is bounded by WIDEST_KEY and stops at the first line that cannot be part of one.
+With real newlines or ones escaped once or twice, line numbers, prefixes of diff and grep, quotes of a concatenation,
+all on one line, with the END cut off, or only the tail. Certificates and public keys stay. The walk over a key is
+bounded by WIDEST_KEY and stops at the first line that cannot be part of one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _folded = re.compile(
     rb"[A-Za-z0-9+/]{16,}={0,2}(?:(?:\r?\n|\\{1,3}n)[ \t]{0,24}(?:[A-Za-z0-9+/]{48,}={0,2}|[A-Za-z0-9+/]{2,47}={1,2}))*"
 )
 _newline = re.compile(rb"(?:\r?\n|\\+r\\+n|\\+n|<br ?/?>|&#10;|\\+u000a)")
-# A line of a key: anything that a reader, a diff, a search or a language puts before it, base64, and what closes it.
+# A line of a key: what a reader, a diff, a search or a language puts before it, base64, and what closes it.
 _body = re.compile(
     rb"(?:[^\n]{0,200}?[^A-Za-z0-9+/=\n])??([A-Za-z0-9+/]{16,}={0,2}(?: [A-Za-z0-9+/]{4,}={0,2})*)[\s\"'`,;+\\.)}\]]*\Z"
 )
@@ -36,7 +36,7 @@ _MOST_BLANKS = 3
 
 
 def _lines(text: bytes, first: int, stop: int) -> list[tuple[int, int]]:
-    """The lines between two places, however their ends are written."""
+    """The lines between two places, however their breaks are written."""
     found, at = [], first
     for end in _newline.finditer(text, first, stop):
         found.append((at, end.start()))
@@ -82,7 +82,7 @@ def _follow(text: bytes, first: int, limit: int, stop: int) -> int:
 
 
 def _is_rest(short: re.Match[bytes], indent: int, *, is_cut: bool) -> bool:
-    """Whether a short last line is base64: padded, or cut off and not a word, and in line with the lines above."""
+    """Whether a short last line is base64: padded, or cut off without being a word and aligned with the lines above."""
     rest = short[1]
     is_word = rest.isalpha() and (rest.islower() or rest.istitle())
     return rest.endswith(b"=") or (is_cut and not is_word and abs(short.start(1) - indent) <= 2)
@@ -92,7 +92,7 @@ def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Span
     """A tail whose BEGIN is missing: the lines before END that look like a key."""
     last = match.start("end")
     low = max(start, last - WIDEST_KEY)
-    low = max(low, text.rfind(b"-----", low, last) + 5)  # what stands before that is another key
+    low = max(low, text.rfind(b"-----", low, last) + 5)  # anything before that is another key
     first, shorts, indent = -1, 0, -1
     for begin, end in reversed(_lines(text, low, last)):
         line = text[begin:end]
@@ -102,7 +102,7 @@ def _to_end(text: bytes, match: re.Match[bytes], start: int, _stop: int) -> Span
             short = _short.match(line)
             if not short or shorts or (first >= 0 and begin != low):
                 break
-            shorts += 1  # the last line of a key is short, and so is its first one if it is cut off
+            shorts += 1  # the last line of a key is short, and so is the first if it was cut
             is_in_line = first < 0 or abs(short.start(1) - indent) <= 2
             first = begin + short.start(1) if begin == low and first >= 0 and is_in_line else first
     return [(first, match.end())] if first >= 0 else [(match.end(), match.end())]
@@ -123,7 +123,7 @@ _EXAMPLE_BODY = r"\n".join(["{A-Za-z0-9:64}"] * 3)
 
 
 def _whole_run(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """All of the base64, over as many lines as it was folded into."""
+    """The whole of the base64, over as many lines as it was folded into."""
     run = _folded.match(text, match.start(), stop)
     return [run.span() if run else match.span()]
 
@@ -170,7 +170,7 @@ PRIVATE_KEY_RULES = (
     Rule(
         id="base64-private-key",
         provider="structure",
-        # base64 of BEGIN and what kind of private key follows, as in the data of Kubernetes and in variables of CI
+        # base64 of BEGIN and the kind of private key that follows, as in Kubernetes data and in CI variables
         pattern=(
             r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJ|BFQyBQUklW|BPUEVOU1NI|BEU0EgUFJJ|BFTkNSWVBU|BQR1AgUFJJ)"
             r"[A-Za-z0-9+/]{40}"

@@ -1,6 +1,6 @@
 """The rules for what signs a URL or comes back in one, and for command lines that join a user and a password.
 
-Whoever holds a signed URL may do what it was signed for; a code in a redirect's query can be exchanged for a token.
+Anyone who has a signed URL may do what it was signed for; a code in a redirect's query can be exchanged for a token.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _is_random(secret: str) -> bool:
 
 
 def whole_input(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """A quoted input without a blank in it: more words than one are a query, or what a program is to do."""
+    """A quoted input, if it has no blank: several words are a query, or instructions to a program."""
     is_quoted = text[match.start("secret") - 1 : match.start("secret")] in (b'"', b"'")
     if is_quoted and text[match.end() : match.end() + 1] == b" ":
         return []
@@ -65,7 +65,7 @@ QUERY_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a login of Oracle's tools",
+        about="a login for Oracle's tools",
         examples=("sqlplus -S app/{A-Za-z0-9:12}@db.internal:1521/main",),
         near_misses=("sqlplus /nolog @setup.sql", "sqlplus app/${PASSWORD}@db"),
     ),
@@ -79,7 +79,7 @@ QUERY_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a login of Samba's tools",
+        about="a login for Samba's tools",
         examples=("smbclient //files/share -U dev%{A-Za-z0-9:12} -c ls",),
         near_misses=("smbclient //files/share -U dev -c ls", "smbclient //files/share -U dev%$PASSWORD"),
     ),
@@ -109,7 +109,7 @@ QUERY_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="the passphrase of openssl",
+        about="a passphrase given to openssl",
         examples=("openssl enc -aes-256-cbc -pbkdf2 -k {A-Za-z0-9:12} -in a -out b",),
         near_misses=("openssl enc -aes-256-cbc -k $PASSPHRASE -in a",),
     ),

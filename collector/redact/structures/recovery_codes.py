@@ -13,10 +13,10 @@ from collector.redact.rule import Rule, Spans
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.placeholders import is_placeholder
 
-_REACH = 1600  # how far below the announcement the codes are looked for
+_REACH = 1600  # how far below the announcement codes are looked for
 _MOST = 20
 _LINES_BETWEEN = 4
-_ACCENT = r"(?:.{1,2}|\\{1,3}u00[0-9a-f]{2})"  # in JSON, too
+_ACCENT = r"(?:.{1,2}|\\{1,3}u00[0-9a-f]{2})"  # or escaped, in JSON
 _ANNOUNCED = (
     "(?:(?:recovery|backup|scratch|backup[ _-]?verification|emergency)[ _-]?codes|wiederherstellungscodes"
     rf"|(?:backup|notfall)-?codes|codes de (?:secours|r{_ACCENT}cup{_ACCENT}ration)"
@@ -35,7 +35,7 @@ _in_order = re.compile(rb"01234567|12345678|23456789|98765432|87654321|abcdefgh|
 
 
 def _codes(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """The codes on the lines below an announcement, if they can be nothing else."""
+    """The codes on the lines below an announcement, if they cannot be anything else."""
     spans: Spans = []
     between = 0
     for first, last in _lines(text, _opening.match(text, match.end()).end(), min(stop, match.end() + _REACH)):  # type: ignore[union-attr]
@@ -70,14 +70,14 @@ def _of_line(text: bytes, first: int, last: int) -> Spans:
 
 
 def _of_one_shape(text: bytes, spans: Spans) -> Spans:
-    """The first of them, and those that follow in its shape."""
+    """The first code, and those after it that have its shape."""
     shapes = [re.sub(rb"[^ -]", b"x", text[first:last]) for first, last in spans]
     same = next((number for number, shape in enumerate(shapes) if shape != shapes[0]), len(spans))
     return spans[:same]
 
 
 def _are_drawn(codes: list[bytes]) -> bool:
-    """Whether these are neither words nor dates, nor numbered, nor stand for codes."""
+    """Whether codes were drawn at random: they are not words, dates, in sequence, or stand-ins for codes."""
     least = 2 if codes and b"-" in codes[0] else 3
     if len(codes) < least or len(set(codes)) < len(codes) or len({code[:4] for code in codes}) * 3 < len(codes) * 2:
         return False
@@ -101,7 +101,7 @@ RECOVERY_CODE_RULES = (
         folds=True,
         before="",
         after="0-9A-Za-z",
-        about="one of the codes that stand in for a second factor",
+        about="a recovery code for a second factor",
         examples=(
             "Save these recovery codes:\n\n1. {a-f:2}{0-9:3}-{0-9:2}{a-f:3}\n2. {g-m:2}{0-9:3}-{0-9:2}{a-f:3}\n",
             "Backup codes\n{1-4:2}{5-9:2} {2-8:4}\n{5-9:2}{1-4:2} {2-8:4}\n{6-9:1}{0-1:1}{2-8:2} {3-9:4}\n",

@@ -1,8 +1,8 @@
-"""The rules for secrets handed to a store of secrets: as NAME=value, as NAME value, on stdin, behind a flag.
+"""The rules for secrets handed to a store of secrets: as NAME=value, as NAME value, on stdin, after a flag.
 
 `fly secrets set A=X B=Y`, `convex env set NAME X`, `echo X | vercel env add`, `--from-literal=k=X`. In a store of
-secrets every value is one whatever it is called; among mere settings (`env set`, `config:set`) the name must tell, or
-the value look drawn. References (`$TOKEN`, `@file`) stay.
+secrets every value is one, whatever its name; among mere settings (`env set`, `config:set`) the name must tell, or the
+value look random. References (`$TOKEN`, `@file`) stay.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _held(text: bytes, first: int, last: int, name: str, is_store: bool) -> Span
 
 
 def _handed(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """Every NAME=value up to the end of the command; without any, the value behind the first name."""
+    """Every NAME=value up to the end of the command; if there is none, the value after the first name."""
     low, high = match.end(), min(stop, match.end() + WIDEST_COMMAND)
     end = _end.search(text, low, high)
     high = end.start() if end else high
@@ -96,7 +96,7 @@ STORE_RULES = (
         locate=_handed,
         around=(0, WIDEST_COMMAND + 20),
         after="",
-        about="a value handed to a store of secrets or of settings",
+        about="a value handed to a store of secrets or settings",
         examples=(
             "fly secrets set DB={A-Za-z0-9:14}7 REDIS={A-Za-z0-9:14}7",
             "kubectl create secret generic x --from-literal=k={A-Za-z0-9:14}7",

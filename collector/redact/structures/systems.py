@@ -1,7 +1,7 @@
-"""The rules for passwords as systems are told them, or say them: chpasswd, routers, wireless profiles, Redis, state.
+"""The rules for passwords as systems take or show them: chpasswd, routers, wireless profiles, Redis, Terraform's state.
 
-`echo root:X | chpasswd`, `enable secret 0 X`, `Key Content : X`, `AUTH X` at Redis's prompt. A mere word counts only
-where the place can hold nothing else.
+`echo root:X | chpasswd`, `enable secret 0 X`, `Key Content : X`, `AUTH X` at the Redis prompt. A mere word counts only
+where nothing else can stand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _QUOTE = r"\\{0,7}[\"']"
 _BREAK = r"(?:\r?\n|\\{1,3}n)"
 _USER = "[A-Za-z_][A-Za-z0-9_.-]{0,40}"
-_SET = 600  # how far the users are read that `chpasswd` is given
+_SET = 600  # how far the users given to `chpasswd` are read
 _LICENCE = r"(?:_LICEN[CS]E(?:_KEY|_DATA|_BLOB)?[\"']?[ ]?[=:][ ]?|[rR]egisterLicense\()[\"']?"
 _OF_A_PRODUCT = r"(?:[Ss]erial|SERIAL|[Ll]icen[cs]e|LICENSE|[Pp]roduct[ _-]?[Kk]ey|[Aa]ctivation|/ipk)[^\n\x90\x91]"
 _account = re.compile(
@@ -39,7 +39,7 @@ _type_before = re.compile(rb" [0-9]{1,2} [\"']?\Z")
 
 
 def _of_accounts(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """The passwords of `user:password`, each on a line or an item of its own, that `chpasswd` is given."""
+    """The passwords that `chpasswd` is given as `user:password`, each on its own line or in its own item."""
     limit = min(stop, match.end() + _SET)
     ends = _list_ends.search(text, match.end(), limit)
     end = ends.start() if ends and match["here"] is None else limit
@@ -48,7 +48,7 @@ def _of_accounts(text: bytes, match: re.Match[bytes], _start: int, stop: int) ->
 
 
 def _results(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """The passwords that Terraform drew and keeps in its state."""
+    """The passwords that Terraform generated and keeps in its state."""
     limit = min(stop, match.end() + _SET)
     following = _next_resource.search(text, match.end(), limit)
     found = _result.search(text, match.end(), following.start() if following else limit)
@@ -56,7 +56,8 @@ def _results(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spa
 
 
 def _of_device(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """What a command of a router sets; without the number of its kind it must look chosen, as people write about it."""
+    """What a router command sets. Without the number of its type it must look chosen, as people write about such
+    commands."""
     is_told = match["sure"] or bool(_type_before.search(text, match.start(), match.start("secret")))
     if is_told:
         return chosen(text, match, start, stop) if _line_end.match(text, match.end("secret"), stop) else []
@@ -65,7 +66,7 @@ def _of_device(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Sp
 
 
 def _to_line_end(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """All that stands on the line: a passphrase may have blanks."""
+    """The rest of the line: a passphrase may have blanks."""
     value = match["secret"].rstrip()
     first = match.start("secret")
     is_one = not is_placeholder(value.decode("latin-1")) and _line_end.match(text, first + len(value), stop)
@@ -99,7 +100,7 @@ SYSTEM_RULES = (
         locate=_of_accounts,
         around=(0, _SET),
         after="",
-        about="users and passwords that chpasswd is given",
+        about="a password given to chpasswd",
         examples=(
             "chpasswd <<EOF\nroot:{A-Za-z0-9:12}\nEOF",
             'chpasswd: {{list: "root:{A-Za-z0-9:12}", expire: false}}',
@@ -121,7 +122,7 @@ SYSTEM_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a user and a password that are piped into chpasswd",
+        about="a password piped into chpasswd",
         examples=("echo 'ci:{A-Z:1}{a-z:9}3' | sudo chpasswd",),
         near_misses=("echo root:$PASSWORD | chpasswd",),
     ),
@@ -134,7 +135,7 @@ SYSTEM_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="the login that lftp is given",
+        about="a login given to lftp",
         examples=("lftp -u ci,{A-Za-z0-9:12} sftp://files.internal",),
         near_misses=("lftp -u ci,$PASSWORD files.internal", "lftp -u ci files.internal"),
     ),
@@ -182,7 +183,7 @@ SYSTEM_RULES = (
         around=(0, 48),
         before="",
         after="",
-        about="a login at the prompt of Redis",
+        about="a login at the Redis prompt",
         examples=("127.0.0.1:6379> AUTH {A-Za-z0-9:16}\nOK", "redis-cli -h cache AUTH worker {A-Za-z0-9:16}"),
         near_misses=("127.0.0.1:6379> AUTH <password>", "127.0.0.1:6379> AUTH $PASS and then", "> AUTH failed"),
     ),
@@ -193,7 +194,7 @@ SYSTEM_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="the password that Redis was asked for",
+        about="the password in an answer from Redis",
         examples=('1) "requirepass"\n2) "{A-Za-z0-9:16}"',),
         near_misses=('1) "requirepass"\n2) ""', '1) "requirepass"\n2) "<hidden>"'),
     ),
@@ -205,7 +206,7 @@ SYSTEM_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="the password of a user of Redis",
+        about="the password of a Redis user",
         examples=("ACL SETUSER worker on >{A-Za-z0-9:16} ~* +@all",),
         near_misses=("ACL SETUSER worker on >$PASSWORD ~*", "ACL SETUSER worker off"),
     ),
@@ -217,7 +218,7 @@ SYSTEM_RULES = (
         around=(0, _SET),
         before="",
         after="",
-        about="a password that Terraform drew and keeps in its state",
+        about="a password that Terraform generated and keeps in its state",
         examples=(
             '"type": "random_password", "name": "db", "instances": [{{"attributes": {{"result": "{A-Za-z0-9:20}"',
         ),
@@ -233,7 +234,7 @@ SYSTEM_RULES = (
         around=0,
         before="",
         after="0-9A-Za-z-",
-        about="a key that unlocks a product",
+        about="a product key",
         examples=("<serial>{A-Z0-9:5}-{A-Z0-9:5}-{A-Z0-9:5}-{A-Z0-9:5}-A7{A-Z0-9:3}</serial>",),
         near_misses=("serial number 12345-12345-12345-12345-12345", "license XXXXX-XXXXX-XXXXX-XXXXX-XXXXX"),
     ),
@@ -245,7 +246,7 @@ SYSTEM_RULES = (
         check=_is_application_salt,
         before="0-9A-Za-z",
         after="",
-        about="what a web application mixes into what it signs",
+        about="a salt or key that a web application signs with",
         examples=(
             "define( 'SECURE_AUTH_SALT', '{A-Za-z0-9:64}' );",
             "define('WP_CACHE_KEY_SALT', '{0-9a-f:64}');",
@@ -263,7 +264,7 @@ SYSTEM_RULES = (
         check=_is_licence,
         before="",
         after="0-9A-Za-z+/=_-",
-        about="the text of a licence in a variable",
+        about="a licence text in a variable",
         examples=('ACME_LICENSE="{A-Za-z0-9+/:72}"',),
         near_misses=("ACME_LICENSE=Apache-2.0", "ACME_LICENSE=licenses_for_all_packages_in_use_here"),
     ),

@@ -1,8 +1,8 @@
 """The rules for tables: a column headed by a telling name, and lists of names and values in two columns.
 
-Boxes of mysql and of Unicode, psql's bars, CSV and tabs, and columns held apart by blanks, also all of it quoted
-(`> `) or in a remark (`# `); `password    X` as vault and bao print it. The header tells; each cell must still look
-like what the header says. Bounded: at most MOST_ROWS rows.
+Boxes drawn by mysql or in Unicode, psql's bars, CSV and tabs, and columns separated by blanks, also when all of it is
+quoted (`> `) or commented out (`# `); `password    X` as vault and bao print it. The header tells; each cell must still
+look like what the header says. Bounded: at most MOST_ROWS rows.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _break = re.compile(rb"\r?\n|\\{1,3}r?\\{0,2}n")
 _line_end = re.compile(rb"[ ]{0,8}(?:[\r\n\x90\x91]|\\+[nr]|\Z)")
 _rule_line = re.compile(rb"[\s+|=?:-]{3,}")
 _apart = {sign: re.compile(re.escape(sign)) for sign in (b"|", b",", b"\t", b";")}
-_apart |= {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # boxes of Unicode are question marks here
+_apart |= {b"  ": re.compile(rb" {2,}|\t"), b"?": re.compile(rb"\?+")}  # Unicode boxes are question marks here
 _opening = re.compile(rb"\\{0,7}\":\s?\\{0,7}\"")  # of a string in JSON
-_quote = re.compile(rb"(?:> ?){1,3}|# ?")  # before every line of a table in a mail or a remark
+_quote = re.compile(rb"(?:> ?){1,3}|# ?")  # before every line of a table in a mail or a comment
 _AROUND_A_CELL = b' "`*'
 _cell_text = re.compile(r"[\w .-]{1,60}")
-_in_no_heading = re.compile(rb"[(){}\[\]<>=:/\\'$@&!+%#^~]")  # neither in its cells nor around them
+_in_no_heading = re.compile(rb"[(){}\[\]<>=:/\\'$@&!+%#^~]")  # neither in the cells of a heading nor around them
 _odd = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 
 
 def _lines(text: bytes, first: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The lines from a place on, each without its break, as many as are asked for and a table may have."""
+    """The lines from a place on, without their breaks, as many as the caller asks for and a table may have."""
     for _ in range(MOST_ROWS):
         if first >= stop:
             return
@@ -107,22 +107,22 @@ def _unquoted(text: bytes, lines: Iterator[tuple[int, int]], quote: bytes) -> It
 
 
 def _line_begin(text: bytes, start: int, stop: int) -> int:
-    """Where the last line begins that begins before `stop`."""
+    """The beginning of the last line that begins before `stop`."""
     start = max(start, text.rfind(b"\n", start, stop) + 1)
     if text.find(b'":', start, stop) >= 0:
         start = max((found.end() for found in _opening.finditer(text, start, stop)), default=start)
-    if text.find(b"\\", start, stop) < 0:  # no escaped break, as nearly everywhere
+    if text.find(b"\\", start, stop) < 0:  # no escaped break, as almost everywhere
         return start
     return max((found.end() for found in _break.finditer(text, start, stop)), default=start)
 
 
 def _is_heading(text: bytes, first: int, last: int) -> bool:
-    """Whether a cell heads a table of its own: it is judged from there, so that headings alone cost little."""
+    """Whether a cell heads a table of its own, which is then judged from there: so headings alone cost little."""
     return last - first <= 40 and promise(text[first:last].decode("latin-1")) >= Promise.KEY
 
 
 def _delimiter(text: bytes, match: re.Match[bytes]) -> bytes:
-    """What separates the columns, seen beside the heading that told."""
+    """What separates the columns, as seen beside the heading that matched."""
     around = text[match.start() : match.start() + 1], text[match.end() - 1 : match.end()]
     for sign in (b"|", b",", b"\t", b";", b"?"):
         if sign in around:
@@ -138,7 +138,7 @@ def _of_cell(text: bytes, first: int, last: int, promised: Promise) -> Spans:
 
 
 def _listed(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """The value behind a name and several blanks, alone with it on the line."""
+    """The value after a name and several blanks, with nothing else after it on the line."""
     name = text[match.start("name") : match.end("name")].decode("latin-1")
     first, last = match.span("secret")
     promised = promise(name)
@@ -187,7 +187,7 @@ TABLE_RULES = (
         folds=True,
         before="0-9A-Za-z_-",
         after="",
-        about="a value behind a telling name in a list of two columns",
+        about="a value after a telling name in a two-column list",
         examples=("Key         Value\n---         -----\npassword    {A-Za-z0-9:14}7\nusername    root\n",),
         near_misses=(
             "password    required\n",

@@ -1,6 +1,6 @@
 """The rules for logins as people tell them: `login is bob / X`, `creds are root X`, `admin:X`, `u: bob p: X`.
 
-Prose is full of these words, so what follows must look chosen: letters and digits, or a sign no word has.
+Prose is full of these words, so what follows must look chosen: letters and digits, or a sign that no word has.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _strong = re.compile(r"(?=.*[^\W_\d]).*(?:[!#$%^&*+=~?]|\d.*\d.*\d)|(?=.*[a-z])(
 _FROM = (b" from ", b" from `", b' from "', b" from '")
 _changed_to = re.compile(rb"[`\"']? to [`\"']?(?P<new>[^\s\"'`<>\\\x90\x91]{5,99}[^\s\"'`<>\\\x90\x91,;.:!?)])")
 _OPENING, _CLOSING = b"\xab\"'`*", b",;.)]}:\xbb"
-# As in English, where `assigned` does the same: `das Passwort lautet X`, `le mot de passe est X`
+# What `assigned` does for English: `das Passwort lautet X`, `le mot de passe est X`
 _says = re.compile(
     rb"(?i)(?:passwor[dt]|passe|mdp|pwd?|contrase\S{1,2}a|senha|wachtwoord|kennwort).{0,80}"
     rb"[ ](?:ist|(?:c')?est|es|lautet|\xe8|\xe9)[ ][\\\"'`*\xab ]{0,5}\Z"
@@ -45,7 +45,7 @@ _no_password = re.compile(
 
 
 def looks_told(value: str) -> bool:
-    """Whether somebody who tells a login in prose would mean this by the password."""
+    """Whether somebody telling a login in prose would mean this as the password."""
     if _no_password.fullmatch(value) or is_placeholder(value) or not (_letter.search(value) and _digit.search(value)):
         return False
     if is_numbered_name(value) or has_a_number_inside(value) or is_of_a_file(value) or _commit_or_field.match(value):
@@ -60,7 +60,8 @@ def looks_told(value: str) -> bool:
 
 
 def looks_strong(value: str) -> bool:
-    """The same where nothing but a verb tells: a sign, both cases or several digits, and no port, address or call."""
+    """The same where only a verb tells: it needs a sign, both cases or several digits, and is no port, address or
+    call."""
     if _weak.fullmatch(value) or not looks_told(value):
         return False
     if not _strong.match(value) and not (len(value) >= 16 and has_random_part(value)):
@@ -70,7 +71,7 @@ def looks_strong(value: str) -> bool:
 
 
 def _told_by_a_verb(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """`log in with bob and X`, `use X as the password`: the value must look drawn or chosen for a secret."""
+    """`log in with bob and X`, `use X as the password`: the value must look random, or chosen as a secret."""
     if b"import" in text[max(start, match.start() - 200) : match.start("secret")]:  # { name as another }
         return []
     spans = _told(text, match, start, stop)
@@ -79,7 +80,7 @@ def _told_by_a_verb(text: bytes, match: re.Match[bytes], start: int, stop: int) 
 
 
 def _labelled(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """Behind a label, what looks chosen will do, as beside an English one."""
+    """The value after a label: anything that looks chosen, as after an English one."""
     value = match["secret"].rstrip(_CLOSING)
     first = match.start("secret")
     is_chosen = len(value) >= 6 and is_secret(value.decode("latin-1"), Promise.PASSWORD, Notation.BARE)
@@ -87,7 +88,7 @@ def _labelled(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spa
 
 
 def _when_asked(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """The same behind a question for a password, where a word and a number are enough."""
+    """The same after a question for a password, where a word and a number are enough."""
     found = _asked.fullmatch(match["secret"].decode("latin-1").rstrip(".,;:)"))
     first = match.start("secret")
     return [(first, first + len(found[0]))] if found else _told_by_a_verb(text, match, start, stop)
@@ -97,7 +98,8 @@ def _told(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans
     first, last = match.span("secret")
     if text[first - 2 : first] == b"| ":  # a filter of a template, or the next cell
         return []
-    if text[first - 1 : first] == b"\n" and text.count(b"\n", match.start(), first) < 2:  # each has a line, or none
+    # The user and the password each have a line of their own, or neither has.
+    if text[first - 1 : first] == b"\n" and text.count(b"\n", match.start(), first) < 2:
         return []
     while first < last and text[first] in _OPENING:
         first += 1
@@ -123,14 +125,14 @@ _LOGIN = (
     r"(?:\S\s)?"
     rf"(?:(?i:user(?:name)?|login|admin user)[:=]?\s)?{_USER}(?:[ ]?[/|:,][ ]?|[ ](?:and|with|und|y|e|et)[ ]|\s{{1,3}})"
 )
-# In these cases only: with any, the scanner takes a twentieth longer for all rules.
+# Only in this case: matching any case would make the scanner a twentieth slower for all rules.
 _VERB = (
     r"(?:[Ll]og(?:ging|ged)?[ -]?(?:in|on)|[Ss]ign(?:ing|ed)?[ -]?(?:in|on)|[Ll]ogins?|ssh|SSH|[Cc]onnect(?:ing)?"
     r"|[Aa]uthenticat(?:e|ing)|[Aa]uth|[Uu]se the (?:account|user|login)|[Uu]nlock|[Dd]ecrypt|einloggen|anmelden"
     r"|[Mm]elde)"
 )
 _ACCOUNT = rf"(?:(?:the )?(?i:user|account|username) )?{_USER}"
-# A word that is said of a secret: `the admin password`, `an API key`.
+# What a secret is called: `the admin password`, `an API key`.
 _ITS_NAME = (
     r"(?i:the|my|our|your|an?|its|his|her)?[ ]?(?:[a-z]{2,12}[ ]){0,2}"
     r"(?i:password|passwd|passphrase|passcode|pw|pwd|(?:api|access|secret|auth)[ -]?key|token|secret)s?"
@@ -142,7 +144,7 @@ _FOR_WHAT = (
 _WHEN_ASKED = (
     r"(?i:password|passphrase|passcode)[^\n\x90\x91]{0,24}[ ,](?i:type|enter|it's|it[ ]is|use|try|give[ ]it)[ ][\"'`]?"
 )
-# Where people write Latin letters; the commonest words are in words/names.
+# In other languages with Latin letters; the commonest words are in words/names.
 _CALLED_ELSEWHERE = (
     r"(?i:lozinka|(?:kata )?sandi|katalaluan|m\S{1,2}t kh\S{1,2}u|parola|passord|geslo|jelsz\S{1,2}|l\S{1,2}senord"
     r"|jeton|clave(?: (?:de )?(?:api|acceso))?|cl\S{1,2}(?: d')? api|chave(?: d[ea])? (?:api|acesso)|chiave api"
@@ -160,7 +162,7 @@ _IS = (
     r"|(?:should|will|must)[ ]be|(?:has[ ]been|was|is|got)?[ ]?(?:re)?set[ ]to"
     r"|changed[ ]to)"
 )
-# What is told has a digit, and few of the words behind a login have one: the scanner need not stop at the others.
+# What is told has a digit, and few words after a login have one: the scanner need not stop at the others.
 _WITH_DIGIT = r"[^\s\"'`<>\\\x90\x91]{0,99}[0-9]"
 
 TOLD_RULES = (
@@ -172,7 +174,7 @@ TOLD_RULES = (
         locate=_told,
         around=0,
         after="",
-        about="a user and a password, told in a sentence",
+        about="a user and a password in a sentence",
         examples=("login is bob / {a-z:6}{0-9:4}X", "creds are root {A-Za-z0-9:12}7", "creds: admin / {A-Za-z0-9:12}7"),
         near_misses=("login is required / optional2", "account is locked since yesterday", "creds: user / password"),
     ),
@@ -185,7 +187,7 @@ TOLD_RULES = (
         locate=_told_by_a_verb,
         around=(200, 2),
         after="",
-        about="what somebody is told to log in with",
+        about="what a sentence says to log in with",
         examples=(
             "log in with bob and {a-z:6}#{A-Z:2}{0-9:4}",
             "ssh root@10.0.3.4 with {a-z:3}{A-Z:3}{0-9:4}{a-z:2}",
@@ -203,13 +205,13 @@ TOLD_RULES = (
         "told-use",
         rf"(?i:use|try|enter|type)[ ](?:{_ACCOUNT}(?:[ ](?:and|with)[ ]|[ ]?[/:][ ]?))?[\"'`]?{_TOLD}"
         rf"[\"'`]?,?{_FOR_WHAT}",
-        # Without the verb the scanner would stop at every `as` and `for`, and take a quarter longer for all rules.
+        # Without the verb the scanner would stop at every `as` and `for`, and be a quarter slower for all rules.
         trigger=rf"(?i:use|try|enter|type)[ ][^\n\x90\x91]{{6,200}}{_FOR_WHAT}",
         reach_back=260,
         locate=_told_by_a_verb,
         around=(200, 2),
         after="",
-        about="what somebody is told to use as a password or a key",
+        about="what a sentence says to use as a password or a key",
         examples=(
             "use {a-z:3}{A-Z:3}{0-9:4}{a-z:2} as the API key",
             "use admin and {a-z:6}#{A-Z:2}{0-9:4} to log in",
@@ -228,7 +230,7 @@ TOLD_RULES = (
         around=(200, 2),
         before=r"0-9A-Za-z!#$%&)*+,./:;=>?@\\\]^_|}~-",
         after="A-Za-z-",
-        about="what is said to be a password or a key",
+        about="a value that a sentence calls a password or a key",
         examples=(
             "{a-z:6}#{A-Z:2}{0-9:4} is the admin password for staging",
             "with the user admin and {a-z:6}#{A-Z:2}{0-9:4} as password",
@@ -259,7 +261,7 @@ TOLD_RULES = (
         locate=_when_asked,
         around=(200, 2),
         after="",
-        about="what is to be typed when a password is asked for",
+        about="what to type when asked for a password",
         examples=("when prompted for a password type {a-z:6}#{A-Z:2}{0-9:4}",),
         near_misses=("to hash a password use argon2id", "for a password type the word", "a password, use PBKDF2 with"),
     ),
@@ -284,7 +286,7 @@ TOLD_RULES = (
         locate=_told,
         around=0,
         after="",
-        about="a user and a password, one behind the other",
+        about="a user followed by a password",
         examples=("u: bob p: {A-Za-z0-9:12}7", "user: bob, p: {A-Za-z0-9:12}7"),
         near_misses=("u: bob p: ${{PASSWORD}}", "user: x p: optional"),
     ),
@@ -298,7 +300,7 @@ TOLD_RULES = (
         around=0,
         before="0-9A-Za-z$",
         after="",
-        about="a password told in a sentence",
+        about="a password in a sentence",
         examples=("ssh bob@host password {A-Za-z0-9:12}7", "the new password {a-z:6}#{A-Z:2}{0-9:3}"),
         near_misses=("password 12345678 lines", "password reset-link-2 is", "the password policy2.md"),
     ),
@@ -310,7 +312,7 @@ TOLD_RULES = (
         locate=_told,
         around=0,
         after="",
-        about="a token told in a sentence",
+        about="a token in a sentence",
         examples=("use this token {A-Za-z0-9:14}7 to deploy",),
         near_misses=("use this token {a-z:12} to deploy", "the key utf8mb4_unicode_ci"),
     ),
@@ -322,7 +324,7 @@ TOLD_RULES = (
         locate=_told,
         around=0,
         after="",
-        about="the login that a client of the command line is given",
+        about="a login given to a command-line client",
         examples=("xh -a bob:{A-Za-z0-9:14}7 post :3000/login",),
         near_misses=("xh -a bob:$PASS get host/login", "http -a bob:password :3000"),
     ),

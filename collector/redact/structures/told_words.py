@@ -1,6 +1,6 @@
-"""The rules for passwords told so plainly that a word may be one: `the password is otter, user is bob`.
+"""The rules for passwords told so plainly that one may be a word: `the password is otter, user is bob`.
 
-Also the addresses of accounts with their passwords, and the keys that an authenticator is set up with.
+Also the addresses of accounts with their passwords, and the keys that set up an authenticator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AND = r"[\"'`]?(?:[,;]?[ ](?:(?:and|und|et)[ ])?|[ ]?[,;/][ ]?)(?:(?:the|my|der
 _USER = r"(?:user(?:name)?|login)"
 _USER_IS = rf"{_USER}{_IS}"  # rare enough for the scanner to stop at
 _line_end = re.compile(rb"[ \t.!]{0,4}(?:[\r\n\x90\x91\"]|\\+[nr\"]|\Z)")
-# What is said of a password, and is none.
+# What is said about a password, and is not one itself.
 _SAID = word_set(
     """
     valid invalid correct incorrect wrong right empty long short weak strong same different unknown missing null
@@ -34,7 +34,7 @@ _participle = re.compile(r"[a-z]+(?:ed|ing|able|ible|ired|set|ert|iert|elt)")
 
 
 def _is_a_word(value: str) -> bool:
-    """Whether this may be the password itself, and not what is said of it."""
+    """Whether this may be the password itself, not what is said about it."""
     if is_placeholder(value) or value.lower() in _SAID or _participle.fullmatch(value.lower()):
         return False
     return value[0].isalnum() and not value.isdigit() and "(" not in value and "=" not in value
@@ -45,7 +45,7 @@ def _word(_text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Span
 
 
 def _last_word(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """The same, of what ends a line or a clause."""
+    """The same for what ends a line or a clause."""
     first, last = match.span("secret")
     while last > first and text[last - 1] in b".,;:!?)":
         last -= 1
@@ -85,7 +85,7 @@ TOLD_WORD_RULES = (
         folds=True,
         before="0-9A-Za-z_$-",
         after="",
-        about="a password told before its user",
+        about="a password in a sentence, before its user",
         examples=("the password is {a-z:9}, user is bob", "pw is {a-z:8} and the login is bob"),
         near_misses=("the password is required and the user is asked", "password is expired, user is locked"),
     ),
@@ -100,7 +100,7 @@ TOLD_WORD_RULES = (
         folds=True,
         before="0-9A-Za-z_$-",
         after="",
-        about="a password told behind its user",
+        about="a password in a sentence, after its user",
         examples=("user is bob, password is {a-z:9}.", "login is bob and pw is {a-z:8}"),
         near_misses=("the user is unknown and the password is wrong", "user is bob, password is not known yet"),
     ),
@@ -115,7 +115,7 @@ TOLD_WORD_RULES = (
         locate=_last_word,
         around=(0, 12),
         after="",
-        about="what is to be used for a login",
+        about="what a sentence says to use for a login",
         examples=("use for sudo: {a-z:9}", "nimm f\xfcr root: {A-Z:1}{a-z:8}"),
         near_misses=("use for login: required", "use for sudo: $PASSWORD"),
     ),
@@ -149,7 +149,7 @@ TOLD_WORD_RULES = (
         around=0,
         before="0-9A-Za-z",
         after="0-9A-Za-z",
-        about="the key that an authenticator is set up with",
+        about="the setup key of an authenticator",
         examples=(
             "the authenticator setup key for the admin is {a-z2-7:14}4k",
             "TOTP: {a-z2-7:4} {a-z2-7:4} {a-z2-7:4} {a-z2-7:2}4k",

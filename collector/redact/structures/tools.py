@@ -18,7 +18,7 @@ from collector.redact.words.letter_pairs import is_made_of_words
 from collector.redact.words.names import Promise
 from collector.redact.words.values import Notation, is_secret, looks_random
 
-_LINE = 240  # how far a command is read
+_LINE = 240  # how much of a command is read
 _QUOTE = r"\\{0,7}[\"']"
 _VALUE = r"""[^\s"'`<>\\|;&\x90\x91]"""
 _SENTENCE = r"[a-z0-9 \t,.()\[\]`/_-]{0,120}"
@@ -38,7 +38,7 @@ def _in_code(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Span
 
 
 def _alone_on_its_line(text: bytes, match: re.Match[bytes], _start: int, stop: int) -> Spans:
-    """What nobody would write as a word, with nothing behind it."""
+    """What nobody would write as a word, with nothing after it on the line."""
     value = match["secret"].decode("latin-1")
     is_drawn = is_secret(value, Promise.KEY, Notation.ENVIRONMENT) and not is_made_of_words(value)
     is_drawn = is_drawn and looks_random(value) and value[-1] not in ":,;."
@@ -52,7 +52,7 @@ def _secure_parameter(text: bytes, match: re.Match[bytes], start: int, stop: int
 
 
 def _written(text: bytes, match: re.Match[bytes], start: int, stop: int) -> Spans:
-    """What is put into a store of secrets; what `vault write` sets may just as well be the type of a key."""
+    """What is put into a store of secrets; what `vault write` sets may also be the type of a key."""
     is_setting = b"write" in match[0] and is_joined(match["secret"].decode("latin-1"))
     return [] if is_setting else chosen(text, match, start, stop)
 
@@ -82,7 +82,7 @@ TOOL_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="what a command prints that is asked for a password",
+        about="the output of a command that is run to get a password",
         examples=("restic --password-command 'echo {A-Za-z0-9:12}' snapshots", 'passwordeval "echo {A-Za-z0-9:12}"'),
         near_misses=("restic --password-command 'echo $PASSWORD' snapshots", "--password-command 'pass show x'"),
     ),
@@ -125,7 +125,7 @@ TOOL_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a directive that is followed by a password",
+        about="the password after a directive that takes one",
         examples=("requirepass {A-Za-z0-9:12}",),
         near_misses=("requirepass <password>",),
     ),
@@ -266,7 +266,7 @@ TOOL_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a community string of SNMP",
+        about="an SNMP community string",
         examples=("snmpwalk -v2c -c {a-z:6}{0-9:4} host", "snmp-server community {a-z:6}{0-9:4} RO"),
         near_misses=("snmpwalk -v2c -c public host", "rocommunity public localhost"),
     ),
@@ -279,7 +279,7 @@ TOOL_RULES = (
         locate=chosen,
         around=0,
         after="",
-        about="a password argument in Windows style",
+        about="a Windows-style password argument",
         examples=("xfreerdp /u:ci /p:{A-Za-z0-9:14} /v:host", "signtool sign /f a.pfx /p {A-Za-z0-9:14} a.exe"),
         near_misses=("xfreerdp /u:ci /p:%PASSWORD% /v:host",),
     ),

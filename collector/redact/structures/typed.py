@@ -1,7 +1,8 @@
-"""The rules for what is typed into a form: by the drivers of browsers, by scripts that answer prompts, and in HTML.
+"""The rules for what is typed into a form: by browser drivers, by scripts that answer prompts, and in HTML.
 
 Only the field's label tells: `fill('#password', 'X')`, `getByLabel("Password").fill("X")`, `sendline("X")` after
-`expect("assword:")`, `<input type=password value=X>`. What is typed must look chosen: no name, no reference, no word.
+`expect("assword:")`, `<input type=password value=X>`. What is typed must look chosen: not a name, a reference or a
+word.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _VERB = (
     r"|perform_?text_?(?:input|replacement)|typewrite|key_?stroke)(?:async)?"
 )
 _TYPING = rf"{_VERB}[( ]\s?{_QUOTE}"
-# What sets a field without a verb of typing: el.value = "x", $(field).val("x"), { target: { value: "x" } }
+# Sets a field without a typing verb: el.value = "x", $(field).val("x"), { target: { value: "x" } }
 _SETTING = (
     rf"(?:\)\.(?:val|set)[( ]\s?|\.value\s?=\s?(?:[a-z]{{1,10}}\s?,\s?)?|target:\s?\{{\s?value:\s?"
     rf"|input_?text:\s?){_QUOTE}"
 )
-# What types into whatever has the focus, or into a field of which only a number is said.
+# Types into whatever has the focus, or into a field that is known only by a number.
 _BLIND = (
     r"(?:(?:xdotool[ ]type|input[ ]text|keystroke|send-keys)[ ](?:-{1,2}[a-z]{1,12}[ =][a-z0-9.:-]{1,20}[ ]){0,3}"
     r"|send_?keys\(|send_?line\(|type_?write\(|spawn\.write\(|send[ ](?:--[ ])?|(?:fill|type)[ ]@?e[0-9]{1,4}[ ]"
@@ -57,15 +58,15 @@ _name = re.compile(rb"(?i)\b(?:name|id)\s{0,3}=\s{0,3}\\{0,3}[\"']?([A-Za-z0-9_.
 
 
 def _typed(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """What is typed, if nobody would write it for anything but a secret."""
+    """What is typed, if nobody would type it except as a secret."""
     first, last = match.span("secret")
     is_given = b"(" in text[first - 6 : first]
     return [(first, last)] if is_typed(text[first:last].decode("latin-1"), is_given=is_given) else []
 
 
 def is_typed(value: str, *, is_given: bool = False) -> bool:
-    """Whether a text typed into a secret's field is one: no placeholder, no word, no code. What a call is given may be
-    of words and a number."""
+    """Whether a text typed into a field for secrets is one: not a placeholder, a word or code. `is_given`: it is the
+    argument of a call, which may be made of words and a number."""
     if value.isalpha() and (len(value) < 10 or reads_like_words(value)):
         return False
     is_name = not is_given or value[0].islower() or bool(_of_code.search(value))
@@ -76,7 +77,7 @@ def is_typed(value: str, *, is_given: bool = False) -> bool:
 
 
 def _typed_blind(text: bytes, match: re.Match[bytes], _start: int, _stop: int) -> Spans:
-    """What is typed into nobody knows what, if nobody would type it but for a password."""
+    """What is typed into an unknown field, if nobody would type it except as a password."""
     first, last = match.span("secret")
     value = text[first:last].decode("latin-1")
     is_one = len(value) >= 8 and looks_strong(value) and (bool(_sign.search(value)) or not reads_like_words(value))
@@ -147,7 +148,7 @@ TYPED_RULES = (
         folds=True,
         before="",
         after="",
-        about="what is typed into a field that a selector names",
+        about="what is typed into a field for a secret, named by a selector",
         examples=(
             "fill_in 'Password', with: '{A-Za-z0-9:14}7'",
             "I.fillField('#password-of-login', '{A-Za-z0-9:14}7');",
@@ -170,7 +171,7 @@ TYPED_RULES = (
         folds=True,
         before="",
         after="",
-        about="what is typed where a remark says that it is a secret",
+        about="typed text that a comment says is a secret",
         examples=(
             "pyautogui.write('{A-Za-z0-9:14}7')  # password",
             'agent-browser fill @e4 "{A-Za-z0-9:14}7" # Password',
@@ -190,7 +191,7 @@ TYPED_RULES = (
         around=0,
         folds=True,
         after="",
-        about="what a keyword of Robot Framework types into a field for a secret",
+        about="what a Robot Framework keyword types into a field for a secret",
         examples=("Input Password    name:pw    {A-Za-z0-9:14}7",),
         near_misses=("Input Password    name:pw    ${{PASSWORD}}", "Input Password    name:pw    secret"),
     ),
@@ -206,7 +207,7 @@ TYPED_RULES = (
         folds=True,
         before="",
         after="",
-        about="what is typed into a field that is described as one for a secret",
+        about="what is typed into a field described as one for a secret",
         examples=(
             '{"element": "Password textbox", "ref": "e25", "text": "{A-Za-z0-9:14}7"}',
             'browser_type (element: "Password textbox", text: {A-Za-z0-9:14}7)',
@@ -242,7 +243,7 @@ TYPED_RULES = (
         around=0,
         before="0-9A-Za-z",
         after="",
-        about="what nobody types but for a password",
+        about="typed text that looks like a password",
         examples=(
             "xdotool type '{a-z:6}#{A-Z:2}{0-9:4}'",
             'elem.send_keys("{a-z:6}#{A-Z:2}{0-9:4}")',

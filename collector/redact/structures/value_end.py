@@ -1,7 +1,7 @@
 """How far a value reaches in any notation: quoted at any level of escaping, bare, in a list, or very long.
 
-In: a text, and where in it a value begins. Out: where it ends. To judge a value, at most WIDEST_VALUE characters are
-looked at; all of it is taken out.
+In: a text, and where in it a value begins. Out: where it ends. At most WIDEST_VALUE characters are read to judge a
+value; the whole of it is taken out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _phrase_name = re.compile("(?i)phrase|mnemonic|seed")
 _phrase = re.compile(rb"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _bare = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91]*")
 _number_in_json = re.compile(rb"\d{1,40}(?=[}\]]{1,16},[{\[]{0,8}\\{0,7}\")")  # 12345678}},{"name"
-_SIGNS = b"\\&;,%\x1b"  # the first of what may end a bare value
+_SIGNS = b"\\&;,%\x1b"  # how anything that may end a bare value begins
 _bare_without_signs = re.compile(rb"[^\s\"'`<>\x00\x8f-\x91\\&;,%\x1b]*")
 _bare_end = re.compile(
     rb"\\+(?:[nrt\"'`]|\((?:aq|dq)|f[A-Z]|u00(?:0a|0d|22|27|26|3c|3e))"
@@ -85,13 +85,13 @@ def bare_span(text: bytes, first: int, stop: int) -> tuple[int, int]:
 
 
 def cut_end(text: bytes, first: int, stop: int) -> int:
-    """Where to stop looking at a quoted value that is too long to see its end; -1 if it is no token."""
+    """Where to stop reading a quoted value that is too long to see its end; -1 if it is not a token."""
     run = _long_run.match(text, first, stop)
     return run.end() if run else -1
 
 
 def whole_end(text: bytes, first: int, end: int, stop: int) -> int:
-    """Where a value really ends that was judged by what stands before `end`: there, or far behind if it was cut."""
+    """Where a value that was judged by the text before `end` really ends: there, or far beyond if it was cut."""
     rest = _rest.match(text, end, stop) if end - first >= WIDEST_VALUE - 1 else None
     return rest.end() if rest else end
 
@@ -110,7 +110,7 @@ def listed(text: bytes, end: int, stop: int, quote: bytes) -> Spans:
 
 
 def listed_below(text: bytes, end: int, stop: int) -> Spans:
-    """The other items of a list in YAML that begins with a secret, each on a line of its own."""
+    """The other items of a YAML list that begins with a secret, each on a line of its own."""
     spans: Spans = []
     for _ in range(MOST_LISTED):
         item = _next_item.match(text, end, stop)
@@ -122,7 +122,7 @@ def listed_below(text: bytes, end: int, stop: int) -> Spans:
 
 
 def several_words(text: bytes, first: int, stop: int, promised: Promise, name: str) -> Spans:
-    """A password of four times four letters, or a phrase of words that stands for a key."""
+    """A password of four groups of four letters, or a phrase of words that stands for a key."""
     if promised is Promise.PASSWORD and (groups := app_password(text, first, stop)):
         return [groups]
     phrase = _phrase.match(text, first, stop) if _phrase_name.search(name) else None

@@ -1,7 +1,7 @@
-"""The whole name of which a telling word is a part: `db_password` for `password`, `cache key` for `key`.
+"""The whole name that a telling word is part of: `db_password` for `password`, `cache key` for `key`.
 
 In: a text, and where in it the telling word stands. Out: the name as it is written, and what it promises. The same few
-names come again and again, so each is looked at once.
+names come up again and again, so each is judged once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from collector.redact.words.names import Promise, promise
 
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
-_OPENING = b"?&\"'(,/ \n"  # what the telling words of some names begin with, and no name does
+_OPENING = b"?&\"'(,/ \n"  # some telling words begin with one of these, but no name does
 _IN_FRONT = tuple(b"api access secret auth private account client bot master encryption signing".split())
 _SPACED = tuple(word + b" " for word in _IN_FRONT)
 _WIDEST_SPACED = max(map(len, _SPACED))
@@ -33,7 +33,7 @@ class Name(NamedTuple):
 
 
 def whole_name(text: bytes, begin: int, last: int, start: int) -> Name:
-    """The whole name of which the telling word is a part."""
+    """The whole name that the telling word is part of."""
     opening = text[begin]
     if opening in _OPENING:
         name = _said(text[begin + 1 : last])
@@ -60,7 +60,7 @@ def _said(name: bytes) -> Name:
 
 
 def _with_word_before(text: bytes, begin: int, start: int, name: Name) -> Name:
-    """`key` alone says too little, as a `cache key` opens nothing: what it promises depends on the word before."""
+    """`key` alone says too little, as a `cache key` opens nothing: what it promises depends on the word before it."""
     if len(name.text) > 4 or name.text.lower() not in ("key", "keys"):
         return name
     word = _word_before.search(text[max(start, begin - 24) : begin])

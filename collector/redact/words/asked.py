@@ -1,6 +1,6 @@
-"""A secret that a person is asked for, and answers with nothing else: `What is the password of the database?`, `X`.
+"""A secret that a person is asked for, and gives without another word: `What is the password of the database?`, `X`.
 
-In: a question, and what was answered. Out: whether the one asks for a secret, and the other is one.
+In: a question, and its answer. Out: whether the one asks for a secret, and whether the other is one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from collector.redact.words.names import Promise
 from collector.redact.words.values import Notation, is_secret
 
-_END = 240  # of a text: there the question stands
+_END = 240  # characters at the end of a text, where the question is
 SHORTEST, LONGEST = 6, 400
 _NAMES = ("pass", "token", "key", "secret", "credential")  # most texts have none of them
 _NOUN = r"(?:password|passphrase|passcode|token|(?:api|access|secret|license)[ -]?key|secret|credentials?)"
@@ -28,7 +28,7 @@ _name_or_place = re.compile(
 
 
 def asks_for_a_secret(text: Any) -> bool:
-    """Whether a text ends in asking for one."""
+    """Whether a text ends by asking for a secret."""
     if not isinstance(text, str):
         return False
     end = text[-_END:]
@@ -36,7 +36,7 @@ def asks_for_a_secret(text: Any) -> bool:
 
 
 def is_one_secret(text: Any) -> bool:
-    """Whether an answer is one piece that nobody would write as a word, and names no file."""
+    """Whether an answer is one piece that nobody would write as a word, and not the name of a file."""
     value = text.strip() if isinstance(text, str) else ""
     is_piece = SHORTEST <= len(value) <= LONGEST and not any(map(str.isspace, value))
     return is_piece and not _name_or_place.fullmatch(value) and is_secret(value, Promise.PASSWORD, Notation.BARE)

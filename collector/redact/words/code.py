@@ -1,6 +1,6 @@
 """What is code, a template or a pattern: calls, chains of attributes, minified programs, alternations for grep.
 
-A password may hold any sign, so nothing that looks drawn is taken for code, whatever stands around it.
+A password may contain any sign, so nothing that looks random is taken for code, whatever surrounds it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from collector.redact.words.letter_pairs import reads_like_words
 from collector.redact.words.names import word_set
 
-SHORT = 32  # letters of a word whose judgment is remembered
+SHORT = 32  # letters of the longest word whose verdict is remembered
 
 chain = re.compile(
     r"^[!&*@]?[A-Za-z_$][\w$]*(?:\[[^\]]*\])?(?:(?:[?&]\.|\.|->|::|!\.)[A-Za-z_$][\w$]*(?:\[[^\]]*\])?)+[!?]?$"
@@ -49,7 +49,7 @@ _statement = re.compile(
     r"\)[;})\].,{?:]|[;,{}]\w{1,40}[.=(\[]|\}[,;)\]]|=>|\(\)|&&|\|\||[!=]=|\w\.\w+\(|\(\w+\)|\]\.|\)\.|[;}{]\s?(?:var|let|const"
     r"|return|if|else|for|function|this|get|set|class)\b|^(?:function|return|new|typeof|void|await)\b|\+=|\}=|\?\w+:|=\w+[;}]"
 )
-# What only a pattern has: any character, a class of characters, a group that is not kept.
+# What only a pattern has: a wildcard, a class of characters, a group that is not captured.
 _pattern = re.compile(
     r"\.[*+]|\[\^|\[[a-zA-Z]-[a-zA-Z]|\[0-9|\(\?[:iP<=!]|\\[sSwWdb](?![a-z])|\][*+?{]|[)\]]\?|\)\$|\*\|\*|\*\*/"
 )
@@ -57,7 +57,8 @@ _joined_names = re.compile(r"[*^(]{0,3}[\w.$-]*\\?[|)*/(].*", re.DOTALL)
 
 
 def looks_like_code(value: str, is_cut: bool = False) -> bool:
-    """A chain of attributes or a call; one that is cut off at a blank or a quote where that may be."""
+    """Whether a value is a chain of attributes or a call; with `is_cut`, also one that is cut off at a blank or a
+    quote."""
     if chain.match(value) and all(map(_is_of_a_chain, _part.findall(value))):
         return True
     is_open = is_cut and value.count("(") > value.count(")")
@@ -80,7 +81,7 @@ def is_nested(value: str) -> bool:
 
 
 def is_program(value: str) -> bool:
-    """Part of a program, however short the names are that a minifier left in it: `e.token},t.session=n`."""
+    """Whether a value is part of a program, however short the names a minifier left in it: `e.token},t.session=n`."""
     if value in KEYWORDS or value.startswith(("!0", "!1")):
         return True
     if not _signs.search(value) or has_odd_part(value):
@@ -89,7 +90,7 @@ def is_program(value: str) -> bool:
 
 
 def is_pattern(value: str) -> bool:
-    """A pattern for a search, or one of several words to look for: `.*|token=[^`, `secret\\|password`."""
+    """Whether a value is a search pattern, or several words to look for: `.*|token=[^`, `secret\\|password`."""
     if _pattern.search(value):
         return not has_odd_part(_pattern.sub(" ", value).replace("A-Za-z0-9", " ").replace("a-z0-9", " "))
     if not _signs.search(value):
@@ -105,8 +106,8 @@ def has_odd_part(value: str) -> bool:
 
 
 def is_code_word(part: str) -> bool:
-    """A word or a name in code, perhaps numbered: `e`, `value1`, `imageRuntimeJoin2`, `HTTP`, `42`. Short ones are
-    looked at once: code says the same words again and again."""
+    """Whether a part is a word or a name in code, perhaps numbered: `e`, `value1`, `imageRuntimeJoin2`, `HTTP`, `42`.
+    Verdicts on short ones are remembered: code uses the same words again and again."""
     return _is_known_code_word(part) if len(part) <= SHORT else _is_code_word(part)
 
 
@@ -125,19 +126,21 @@ _is_known_code_word = lru_cache(maxsize=2_048)(_is_code_word)
 
 
 def is_numbered_name(value: str) -> bool:
-    """A name in code with one digit at its end, as nobody ends a password of several words: `recordDebug2`."""
+    """Whether a value is a name in code that ends in one digit, as no password of several words does:
+    `recordDebug2`."""
     return value[-1:].isdigit() and not value[-2:-1].isdigit() and is_name_in_code(value)
 
 
 def has_a_number_inside(value: str) -> bool:
-    """A name in code with a number in front of its last words: `OAuth2SessionType`, `fido2Credentials`."""
+    """Whether a value is a name in code with a number before its last words: `OAuth2SessionType`,
+    `fido2Credentials`."""
     found = _numbered_inside.fullmatch(value)
     humps = _hump.findall(found[2]) if found and _regular_case.fullmatch(found[1]) else []
     return bool(humps) and max(map(len, humps)) >= 4 and all(reads_like_words(hump, in_five=2) for hump in humps)
 
 
 def is_name_in_code(value: str) -> bool:
-    """One name of several words, perhaps numbered: `networkStepTenant2`, `max_items_3`."""
+    """Whether a value is one name of several words, perhaps numbered: `networkStepTenant2`, `max_items_3`."""
     humps = _hump.findall(value)
     if len(humps) < 2 or sum(map(len, humps)) < 3 * len(humps) or not _identifier.fullmatch(value):
         return False

@@ -1,4 +1,5 @@
-"""What a form's field holds, by how it is described: `Password textbox`, `input[name=password]`, `Enter your API key`.
+"""What a form field holds, judging by its description: `Password textbox`, `input[name=password]`, `Enter your API
+key`.
 
 In: a description for people, or a selector. Out: the telling name in it, or nothing. A description of something else
 about a secret (`Forgot password link`, `Username or password`, `Token count`) tells nothing.
@@ -11,19 +12,19 @@ from functools import lru_cache
 from collector.redact.words.names import Promise, promise, split_name, word_set
 
 LONGEST = 100
-# What a field is, and how a selector says which: they say nothing about what it holds.
+# Words for what a field is and how a selector picks it: they say nothing about what it holds.
 _FIELD_WORDS = word_set(
     """
     textbox text box field input edit entry area textarea control element ctl txt form id name type label aria testid
     placeholder data test cy css xpath get by role nth child of first last enter your the a an please here required
     """
 )
-_ENDS = frozenset(["for", "at", "with"])  # what follows says whose it is
+_ENDS = frozenset(["for", "at", "with"])  # the words after these say whose secret it is
 
 
 @lru_cache(maxsize=2_000)
 def telling_name(description: str) -> str:
-    """The name of the secret that is typed into a field described so; empty where it is none."""
+    """The name of the secret that belongs in a field with this description; empty if none does."""
     if len(description) > LONGEST:
         return ""
     words = split_name(description)

@@ -1,6 +1,6 @@
 """Which found values are odd enough to be looked for elsewhere: never a word, a flag, a path or code.
 
-A password may be a word. Where it was found, beside its name, it is taken out; but taking that word out of every other
+A password may be a word. It is taken out where it was found, beside its name; but taking that word out of every other
 sentence would ruin the text and show what the word was.
 """
 
@@ -11,7 +11,7 @@ import re
 from collector.redact.words.code import has_odd_part, is_code_word, is_name_in_code, is_program, looks_like_code
 from collector.redact.words.letter_pairs import reads_like_words
 
-LONG_PHRASE = 40  # letters: words that stand for a key
+LONG_PHRASE = 40  # letters; this many are a phrase that stands for a key
 LONG_WORD = 10
 _part = re.compile(r"[^\W\d_]+")
 _code_sign = re.compile(r"[(){}\[\];]")
@@ -21,7 +21,7 @@ _path = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
 
 
 def is_distinctive(value: str) -> bool:
-    """Whether a copy of this value can be nothing but a copy."""
+    """Whether an equal string elsewhere can only be a copy of this value."""
     if not any(character.isdigit() for character in value):
         return _has_odd_letters(value)
     if _numbered_word.fullmatch(value):
@@ -33,13 +33,13 @@ def is_distinctive(value: str) -> bool:
 
 
 def is_plain_text(value: str) -> bool:
-    """Words that are too long to stand alone in many a field by chance: there, they are a copy."""
+    """Whether a value is words so long that a field holding nothing else is a copy of it, not a coincidence."""
     is_long = len(value) >= LONG_WORD or bool(_numbered_word.fullmatch(value))
     return is_long and not _code_sign.search(value) and not value.startswith(("-", "/", "."))
 
 
 def _has_odd_letters(value: str) -> bool:
-    """Letters, and perhaps signs, of which some do not go together as in words."""
+    """Whether a value is letters, and perhaps signs, some of which do not go together as in words."""
     words = _part.findall(value)
     letters = "".join(words)
     if len(letters) >= LONG_PHRASE or (len(words) >= 4 and not reads_like_words(letters)):

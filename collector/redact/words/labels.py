@@ -1,6 +1,6 @@
 """What names a thing in a cache, a package, a test or a file: words, numbers, versions and hashes joined by signs.
 
-Such a label may be as long and as odd as a key, but nobody has drawn it: `Linux-gems-<sha>`, `jjwt-api:0.11.5`.
+Such a label may be as long and as odd as a key, but was not drawn at random: `Linux-gems-<sha>`, `jjwt-api:0.11.5`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _media = re.compile(
 )
 _account_line = re.compile(r"(?:\d+:)?[A-Za-z_][\w.$-]*:(?:x|\*|!{1,2}|):\d*")
 _cache_key = re.compile(r"(?:Linux|macOS|Windows|Darwin|linux|darwin|win32)-[\w.-]{1,80}-[0-9a-f]{40,64}")
-# Of documents, algorithms and encodings; and what ssh begins its messages with.
+# Names of documents, algorithms and encodings; and what ssh begins its messages with.
 _standard = re.compile(
     r"(?i)(?:rfc|pkcs|sha|md|utf|iso|iec|ieee|fips|bcp|aes|rc|base|tls|ssl|argon|http|ipv|ed|curve|debug)[-_#]?\d{1,5}(?:-\d{1,4})?"
     r"|[EHPR]S(?:256|384|512)|(?i:office365)|\d{1,3}-[A-Z]{2,5}|(?i:x?chacha20(?:-?poly1305)?)|[1-5]\d\d/[1-5]\d\d"
@@ -51,19 +51,20 @@ _hex_number = re.compile(r"-?0x[0-9a-fA-F_]{1,16}[uUlL]{0,3}")
 
 
 def is_joined(value: str) -> bool:
-    """Words and numbers, joined by signs, and at least one of them a word: `checkpoint-2026-01-15-shard-60`."""
+    """Whether a value is words and numbers, with at least one word, joined by signs:
+    `checkpoint-2026-01-15-shard-60`."""
     parts = _between.findall(value)
     return len(parts) > 1 and _has_word(parts) and all(_number.fullmatch(part) or is_code_word(part) for part in parts)
 
 
 def is_camel(value: str) -> bool:
-    """A name in code of words, perhaps with numbers between them: `stringToUint8Array`."""
+    """Whether a value is a name in code made of words, perhaps with numbers between them: `stringToUint8Array`."""
     letters = "".join(filter(str.isalpha, value))
     return bool(_camel.fullmatch(value)) and reads_like_words(letters.lower())
 
 
 def is_label(value: str) -> bool:
-    """Words and numbers joined to a hash, a size or the ending of a file."""
+    """Whether a value is words and numbers joined to a hash, a size or a file extension."""
     parts = _between.findall(value)
     if len(parts) < 2:
         return False
@@ -74,7 +75,8 @@ def is_label(value: str) -> bool:
 
 
 def is_of_a_file(value: str) -> bool:
-    """A package with its version, a line of /etc/passwd, a number in hex digits: no secret beside any name."""
+    """Whether a value is a package with its version, a line of /etc/passwd, a number in hex digits: no secret beside
+    any name."""
     return bool(
         _coordinate.fullmatch(value)
         or _debian_version.fullmatch(value)
@@ -93,8 +95,8 @@ def is_of_a_file(value: str) -> bool:
 
 
 def is_in_another_language(text: str, first: int, last: int) -> bool:
-    """Whether a value is words with letters beyond ASCII and nothing else: the label of a field, in the files that
-    translate an interface. Rules see some of these letters as question marks, and may stop before one."""
+    """Whether a value is nothing but words with letters beyond ASCII: the label of a field, in the files that translate
+    an interface. Rules see some of these letters as question marks, and may stop before one."""
     if _of_environment.search(text, max(0, first - 4), first):
         return False
     if _without_blanks.search(text, first, last):
@@ -107,13 +109,13 @@ def is_in_another_language(text: str, first: int, last: int) -> bool:
     return not value.isascii() and all(map(_is_of_a_word, _about.sub("", value)))
 
 
-_of_environment = re.compile(r"[A-Z0-9]=[\"']?\Z")  # DB_PASSWORD=: what translates has other names
+_of_environment = re.compile(r"[A-Z0-9]=[\"']?\Z")  # DB_PASSWORD=: translations have other names
 _without_blanks = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}")  # kana, Chinese, Korean
 _about = re.compile(r"(?<!\S)[A-Z]{2,}[a-z]*\d(?!\d)|(?<![^\W\d_])(?:POP3|OAuth2|IPv6)")
 
 
 def is_translated(value: str, name: list[str]) -> bool:
-    """`secret: "Hemlighet"`, `PW: "Palau"`: a word with a capital, beside a name that is rarely that of a password."""
+    """`secret: "Hemlighet"`, `PW: "Palau"`: a capitalized word beside a name that is rarely a password's."""
     return value.isalpha() and value.istitle() and len(value) <= 20 and (name == ["pw"] or name[-1:] == ["secret"])
 
 
@@ -125,8 +127,8 @@ _RESULTS = frozenset(["scan", "fail", "warn", "skip", "pass"])
 
 
 def is_result(value: str, is_reported: bool) -> bool:
-    """What stands behind `pass` in the report of a test: a count, the name of a test, the file it is in. Behind
-    `PASS: ` it may be a mere word."""
+    """Whether a value is what follows `pass` in a test report: a count, the name of a test, the file it is in. After
+    `PASS: ` it may be just a word."""
     is_count = bool(re.fullmatch(r"[\d/.,%]+", value))
     return (
         is_count

@@ -1,4 +1,4 @@
-"""Whether letters read like words: most neighbouring pairs in words are common ones, few in letters drawn at random.
+"""Whether letters read like words: most pairs of neighbours are common ones in words, but few in random letters.
 
 The pairs are the 200 most frequent ones in identifiers of code: 4 % of random strings pass for words, and 1 % of
 identifiers do not.
@@ -22,7 +22,7 @@ _chunk = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z][a-z]{2}|[A-Z]{4,}")
 
 
 def is_made_of_words(value: str) -> bool:
-    """Whether most of a value is words, however they are joined and numbered: `0007_alter_validators`."""
+    """Whether most of a value is words, however joined and numbered: `0007_alter_validators`."""
     return share_of_words(value) >= 0.6
 
 
@@ -33,7 +33,7 @@ def share_of_words(value: str) -> float:
 
 
 def reads_like_words(letters: str, in_five: float = 3) -> bool:
-    """Whether at least three (or so many) in five pairs of letters are common in words."""
+    """Whether at least three (or `in_five`) in five pairs of letters are common in words."""
     lower = letters[:64].lower()
     pairs = len(lower) - 1
     return pairs < 1 or sum(map(_COMMON.__contains__, pairwise(lower))) * 5 >= pairs * in_five

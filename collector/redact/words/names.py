@@ -16,14 +16,14 @@ class Promise(IntEnum):
 
     NOTHING = 0
     WEAK = 1  # a key or an authorization: only what looks like one is a secret
-    OWNED = 2  # the key of something with a name: a hash or a uuid beside it counts, too
+    OWNED = 2  # the key of something with a name: a hash or a uuid beside it counts too
     KEY = 3  # a token or an API key: random-looking values are secrets
     COOKIE = 4
     PASSWORD = 5  # anything but a placeholder is a secret
 
 
-# Where a telling name may hide in a text; `promise` then decides. By first letter, so that `re` can skip to one, and in
-# lower case, for texts in lower case.
+# Where a telling name may be in a text; `promise` then decides. By first letter, so that `re` can skip to one, and in
+# lower case, for lower-case copies of texts.
 _BEGINNINGS = (
     "p(?:ass(?:word|wd|phrase|code|wort)|wd?|sw|sk|rivate[-_ ]?key|rojectkey)",
     "s(?:ecret(?: key)?|enha|eed[-_ ]phrase|alt|(?:igning|hared|ervice|torage|ubscription)[-_ ]?key|torepass)",
@@ -49,13 +49,13 @@ _BEGINNINGS = (
     '"auth["\\\\]',
     "'auth['\\\\]",
 )
-# `passed`, `passes` and `passing` are words of every report: behind `pass` come no such letters.
+# `passed`, `passes` and `passing` are in every report: `pass` is not followed by such letters.
 _SHORT_NAME = "pass(?:[b-df-hj-z][a-z0-9_-]{0,23}|e?(?:[0-9_-][a-z0-9_-]{0,23})?)"
 TELLING = f"(?:{'|'.join(f'{beginning}[a-z0-9_-]{{0,24}}' for beginning in _BEGINNINGS)}|{_SHORT_NAME}|_pat|-pat)"
 
 
 def word_set(text: str) -> frozenset[str]:
-    """A set of words, written as a text."""
+    """The set of words in a text."""
     return frozenset(text.split())
 
 
@@ -95,14 +95,15 @@ _KEYS = word_set(
     ingestion instrumentation insights report tunnel sas primary secondary maps search query
     """
 )
-# No product's name in front changes what these mean (LABEL_STUDIO_API_KEY), only a word for what is done to them does.
+# A product's name in front (LABEL_STUDIO_API_KEY) does not change what these mean; only a word for what is done to one
+# does.
 _PAIRS = frozenset((one, two) for one in ("api", "access", "auth", "bot", "refresh") for two in ("key", "token"))
-# What is handed over under such a name was drawn, even if it looks like a hash: `api key 1f0c...`.
+# A value given under such a name was drawn at random, even if it looks like a hash: `api key 1f0c...`.
 _CREDENTIAL_PAIRS = _PAIRS | {
     ("secret", "key"), ("private", "key"), ("client", "secret"), ("secret", "id"), ("secret", "token"),
     ("personal", "token"), ("master", "key"), ("encryption", "key"), ("session", "token"), ("reset", "token"),
 }  # fmt: skip
-# Their tokens and secrets are numbers that identify requests and locks.
+# Tokens and secrets of these are numbers that identify requests and locks.
 _PASSING = word_set("request csrf xsrf cancel cancellation sync state lock fencing page next continuation resume id")
 _MEASURES = word_set(
     "count counts counter max min num number total hash hashed digest fingerprint checksum public cache"
@@ -134,7 +135,7 @@ _DESCRIBERS = word_set(
     dedupe dedup lookup verifier verifying
     """
 )
-# Their keys are places in a structure, in a program or on a keyboard, and open no door.
+# Keys of these are places in a structure, in a program or on a keyboard, and open no door.
 _PLACES = word_set(
     """
     lock group dedupe dedup map dict item row entry record tree node lookup param query config setting settings
@@ -153,7 +154,7 @@ _PLACES = word_set(
     """
 )
 _END_IN_KEY = word_set("monkey donkey turkey whiskey hockey jockey hotkey passkey lackey smokey mickey rickey dickey")
-# A describer in front of a password changes nothing: `max_password`, but `first_password` is one.
+# Only these turn the name of a password into something else: `max_password` is no password, but `first_password` is.
 _PASSWORD_DESCRIBERS = word_set(
     """
     count limit max min num number type types name names expires expiry expiration length len
@@ -163,7 +164,7 @@ _PASSWORD_DESCRIBERS = word_set(
 )
 
 
-# What the names of files end in; a name with such a word at its end promises nothing.
+# The endings of file names; a name with one of them promises nothing.
 _FILE_ENDINGS = word_set(
     """
     py pyi ipynb js jsx mjs cjs ts tsx vue svelte css scss html htm svg png jpg gif json jsonl yaml yml toml ini cfg
@@ -237,7 +238,7 @@ def _is_password(last: str, before: str, parts: list[str]) -> bool:
 
 @lru_cache(maxsize=5_000)
 def hands_over(name: str) -> bool:
-    """Whether what follows a name with no sign in between, and looks like a hash, is what the name says."""
+    """Whether a value that follows a name with no sign in between, and looks like a hash, is what the name says."""
     parts = split_name(name)
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if _PASSING.intersection(parts[:-1]) or before == "signing":

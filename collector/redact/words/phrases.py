@@ -1,4 +1,4 @@
-"""Passwords that are words: a name that can mean nothing else makes one of `otter-und-heron`.
+"""Passwords that are words: `otter-und-heron` is one beside a name that can mean nothing else.
 
 Beside most names such a value is prose, a class or the name of something. Beside `BORG_PASSPHRASE=` it is the password.
 """
@@ -15,7 +15,7 @@ from collector.redact.words.values import Notation, is_secret
 _sure = re.compile(
     r"(?:[A-Z][A-Z0-9]{0,24}_){0,6}(?:PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PASS|PWD)|ansible_(?:[a-z]{2,12}_){0,3}pass(?:word)?"
 )
-# What an interface, an error or a program does with a password, or calls it.
+# What interfaces, errors and programs do with a password, or call it.
 _ABOUT = word_set(
     """
     forgot forgotten reset change changed update set new old invalid wrong incorrect missing error err msg message text
@@ -36,7 +36,7 @@ _tells = re.compile(
     r"(?i)pass|pwd|secret|token|credential|kennwort"
     r"|(?<![^\W_])(?:keys?|creds?|auth|codes?|phrase|value|string|here|default|login|user|account|vault|file|name)(?![^\W_])"
 )
-# Of sentences in the languages that people write most.
+# Words of sentences, in the languages that people write most.
 _OF_SENTENCES = word_set(
     """
     the is are was a an of to for in on at by with from and or not no be must should will can your you it its this that
@@ -53,8 +53,8 @@ def is_sure(name: str) -> bool:
 
 
 def is_chosen_words(value: str, *, is_quoted: bool, is_setting: bool = False, is_assigned: bool = False) -> bool:
-    """Whether words are a password somebody chose, beside such a name: joined by dashes, with a number, or in quotes.
-    `is_setting`: nothing but passwords stands there, no types; `is_assigned`: NAME=value, no part of a program."""
+    """Whether words beside such a name are a password somebody chose: joined by dashes, with a number, or in quotes.
+    `is_setting`: only passwords go there, never types; `is_assigned`: NAME=value, not part of a program."""
     if says_what_it_is(value) or is_placeholder(value):
         return False
     if " " in value:
@@ -67,14 +67,15 @@ def is_chosen_words(value: str, *, is_quoted: bool, is_setting: bool = False, is
 
 
 def is_in_place(value: str) -> bool:
-    """Whether a text where nothing but a password stands is one: a word will do, what stands for another will not."""
+    """Whether a text in a place only for passwords is one: a word will do, something that stands in for one will
+    not."""
     if is_secret(value, Promise.PASSWORD, Notation.ENVIRONMENT) or is_chosen_words(value, is_quoted=True):
         return True
     return bool(_piece.fullmatch(value)) and not is_placeholder(value) and not says_what_it_is(value)
 
 
 def says_what_it_is(value: str) -> bool:
-    """Whether a value names what stands there: `db-password`, `from_vault`."""
+    """Whether a value only names what belongs there: `db-password`, `from_vault`."""
     return _tells.search(value) is not None
 
 

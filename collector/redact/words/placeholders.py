@@ -1,4 +1,4 @@
-"""What stands in documents, templates and code in place of a secret: `<your-key>`, `${TOKEN}`, `changeme`, `xxxx`."""
+"""What documents, templates and code have in place of a secret: `<your-key>`, `${TOKEN}`, `changeme`, `xxxx`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from collector.redact.words.names import word_set
 
-# A reference to a value that is kept somewhere else.
+# A reference to a value that is kept elsewhere.
 _reference = re.compile(
     r"""^(?:<[^<>]*>?$|&(?:lt|\#x3[cC]|\#60);|\{[\w. ]*(?:\[[\w'"]*\])?(?:![rsa])?(?::[^{}]{0,8})?\}
     |\$\{|\$\(|\$[A-Za-z_{]|%[A-Za-z_]\w*%|%\(|%\{[a-z_]|%[sdv]$|\{\{|\[[A-Za-z_ -]+\]?$|\[[a-z-]+[~^|*$]?=.*\]$
@@ -19,7 +19,7 @@ _reference = re.compile(
     )""",
     re.VERBOSE,
 )
-# A password that only begins like one: `$` and letters, then a sign no name has, and a digit.
+# A password that only begins like a reference: `$` and letters, then a sign that no name has, and a digit.
 _begins_with_a_sign = re.compile(
     r"\$(?![A-Z_]+\W)(?=.*\d)(?:[A-Za-z][A-Za-z0-9]*(?:[%#!^*+~?]|[=&@](?=[\d$%]))|[A-Za-z]+\d{3,}=)"
 )
@@ -31,7 +31,8 @@ _ALONE = word_set(
 )
 _NUMBERED = word_set("fake dummy sample mock none null")
 # What documents and templates write in place of a value, anywhere in it; for lower case. Every branch begins with a
-# character, and what must not stand before it is looked for from behind: that makes `re` five times faster.
+# literal character, and what must not precede it is ruled out by a lookbehind after it: that makes `re` five times
+# faster.
 _placeholder = re.compile(
     r"""your(?:(?<![a-z]your)[-_ ]|key|token|api|pass|secret|own|app|user|db|host|name|domain|server)
     |placeholder|change[-_ ]?(?:me|this|it|in)|replace[-_ ]?(?:me|with|this|by)
@@ -84,7 +85,7 @@ _filler = re.compile(r"[xX]{6,}|\*{4,}|\.{4,}|(?i:your[-_]|[-_]here$|placeholder
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether this is what documents and templates have where a secret would go."""
+    """Whether a value is what documents and templates have where a secret would go."""
     bare = value.strip(" \t'\"`\\*,;")
     if (len(set(bare)) < 3 and len(bare) != 2) or value.rstrip("\"',;").endswith("***"):
         return True
@@ -98,5 +99,5 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_filler(value: str) -> bool:
-    """Whether the body of a provider's token itself says that it is none: `xxxx`, `****`, `your-key`."""
+    """Whether the body of a provider's token itself says that it is not one: `xxxx`, `****`, `your-key`."""
     return bool(_filler.search(value))

@@ -1,4 +1,4 @@
-"""Which files hold one secret and nothing else, by their path: `config/master.key`, `~/.vault_pass`; and which hold
+"""Which files hold one secret and nothing else, judging by path: `config/master.key`, `~/.vault_pass`; and which hold
 settings, where an edit may replace a value without its name: `.env`."""
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ NAMES = (
     r"(?:vault-token|pgpass|token|secret|passwd|password|passphrase|passwort|credentials?|api[-_]?key|\.pw"
     r"|(?<![a-z])(?:pass|pw|pwd)(?=\.(?:txt|key|enc))|vault_pass|master(?=\.key)|config/credentials/[a-z]{2,20}(?=\.key)|initialAdminPassword)"
 )
-# One of these stands in whatever NAMES or `_holds_one` match: a tenth of what a match costs, and most texts have none.
+# Whatever NAMES or `_holds_one` match contains one of these: looking for them costs a tenth of a match, and most texts
+# have none.
 _SIGNS = ("secret", "token", "pass", "pw", "credential", "api", "master", "Password")
 _holds_one = re.compile(
     rf"\S{{0,100}}/(?:run/secrets|\.?secrets)/\S{{1,80}}|\S{{0,100}}{NAMES}(?:\.(?:txt|key|secret|enc|dat))?"
@@ -32,7 +33,7 @@ _name_or_place = re.compile(
 
 
 def may_name_one(text: str) -> bool:
-    """Whether a text may hold the name of such a file at all."""
+    """Whether a text may contain the name of such a file at all."""
     return any(map(text.__contains__, _SIGNS))
 
 
@@ -42,12 +43,12 @@ def holds_a_secret(path: str) -> bool:
 
 
 def holds_settings(path: str) -> bool:
-    """Whether a file holds settings of an environment, and is no sample of one."""
+    """Whether a file holds the settings of an environment, and is not a sample of one."""
     return ".env" in path and len(path) <= 250 and _holds_settings.fullmatch(path) is not None
 
 
 def is_lone_token(text: str) -> bool:
-    """Whether a text is one token that was drawn: no word, number, address, path, id or name with a number."""
+    """Whether a text is one token drawn at random: not a word, number, address, path, id or name with a number."""
     value = text.strip()
     if not _SHORTEST_TOKEN <= len(value) <= _LONGEST_TOKEN or any(map(str.isspace, value)):
         return False

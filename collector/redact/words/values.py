@@ -1,4 +1,4 @@
-"""What a value must look like to be a secret, given what its name promises and the notation it stands in.
+"""What a value must look like to be a secret, given what its name promises and the notation it is in.
 
 Placeholders (`<your-key>`, `${TOKEN}`, `changeme`, `xxxx`), code (`getToken()`, `process.env.X`), types and prose stay
 readable: they are what people read transcripts for.
@@ -39,7 +39,7 @@ class Notation(IntEnum):
     BARE = 4  # anything else: might be code or prose
 
 
-SHORT = 100  # characters of a value whose judgment is remembered
+SHORT = 100  # characters of the longest value whose verdict is remembered
 
 _identifier = re.compile(r"^[A-Za-z_$@&*!][A-Za-z_$]*\d{0,2}$")
 _type_name = re.compile(
@@ -81,7 +81,7 @@ _telling_identifier = re.compile(
     r"(?i)pass|pwd|secret|token|key|cred|auth|jwt|cookie|bearer|kennwort|wachtwoord|wagwoord|contrase[nh]|senha|salasan"
     r"|adgangskode|lozink|sandi|parol|parool|geslo|zapork|kodeord|contrasin|pasahitz|jelsz|l.senord|has.o|loynior"
 )
-_in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or what fills a place
+_in_order = re.compile(r"(?i)abcdefghijkl|0123456789abcdef|123456789abcdef")  # an alphabet, or filler
 _private_name = re.compile(r"_{1,2}[a-z]+(?:_[a-z]+)*_{0,2}|--[a-z]+(?:-[a-z]+)*|:[A-Za-z_]+:?")  # a flag, a symbol
 _public_key = re.compile(
     "M(?:FkwEwYHKoZIzj0|CowBQYDK2V|II[BC][A-Za-z0-9]{1,2}ANBgkqhki|EkwEwYHKoZ|HYwEAYHKoZ)|AAAA[BCE]3|ssh-"
@@ -93,7 +93,7 @@ _app_password = re.compile(rb"(?!abcd)[a-z]{4}([ -])[a-z]{4}\1[a-z]{4}\1[a-z]{4}
 _type = re.compile(r"^(?:Optional|List|Dict|Union|Array|Promise|Record|Partial|Maybe|Option|Vec|Map|Set|Result)\b")
 
 
-@lru_cache(maxsize=4)  # several tests ask for the same one
+@lru_cache(maxsize=4)  # several checks ask for the same one
 def entropy(value: str) -> float:
     """Shannon's bits per character."""
     size = len(value)
@@ -102,15 +102,15 @@ def entropy(value: str) -> float:
 
 
 def app_password(text: bytes, first: int, stop: int) -> tuple[int, int] | None:
-    """The span of an app password, as Google and Apple draw them: four times four letters."""
+    """The span of an app password, as Google and Apple generate them: four groups of four letters."""
     groups = _app_password.match(text, first, stop)
     letters = re.sub("[ -]", "", groups[0].decode()) if groups else ""
     return groups.span() if groups and len(set(letters)) >= 6 and not reads_like_words(letters) else None
 
 
 def is_secret(value: str, promise: Promise, notation: Notation) -> bool:
-    """Whether a value is a secret, given what its name promises and the notation it stands in. Short ones are judged
-    once: what stands beside telling names is mostly no secret, and the same few words again and again."""
+    """Whether a value is a secret, given what its name promises and the notation it is in. Verdicts on short ones are
+    remembered: most values beside telling names are not secrets but the same few words again and again."""
     return _is_known_secret(value, promise, notation) if len(value) <= SHORT else _is_secret(value, promise, notation)
 
 
@@ -119,7 +119,7 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
         return False
     if promise is Promise.PASSWORD and len(value) == 19 and app_password(value.encode("latin-1"), 0, 19):
         return not _is_no_value(value)
-    # First of all what refuses most: the rest agrees with three of four that come so far.
+    # What rejects most comes first: the rest accepts three of four that get this far.
     is_one = _is_password(value, notation) if promise is Promise.PASSWORD else _is_key(value, promise, notation)
     if not is_one or _is_no_value(value):
         return False
@@ -129,7 +129,7 @@ def _is_secret(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _is_no_value(value: str) -> bool:
-    """A link in a document, names, a flag, an address, the name of a digest, which versions of a package."""
+    """Whether this is a link, names, a flag, an address, the name of a digest or a constraint on versions."""
     return (
         "](" in value
         or _is_names(value)
@@ -145,7 +145,8 @@ _is_known_secret = lru_cache(maxsize=4_096)(_is_secret)
 
 
 def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool:
-    """A version, a pattern, part of a program; beside anything but a password also a label of words and numbers."""
+    """Whether this is a version, a pattern or code; beside anything but a password, also a label of words and
+    numbers."""
     if is_of_a_file(value) or is_pattern(value):
         return True
     may_be_code = notation is not Notation.DICT_VALUE and (notation is not Notation.QUOTED or len(value) >= 12)
@@ -157,7 +158,7 @@ def _is_something_else(value: str, promise: Promise, notation: Notation) -> bool
 
 
 def _is_path(value: str) -> bool:
-    """The name of a file, rather than base64 that happens to begin with a slash, as one in 64 does."""
+    """Whether a value is the name of a file, not base64 that happens to begin with a slash, as one in 64 does."""
     if not _path.match(value):
         return False
     is_drawn = _base64.fullmatch(value) and share_of_words(value) < 0.4 and looks_random(value.replace("/", ""))
@@ -165,12 +166,12 @@ def _is_path(value: str) -> bool:
 
 
 def _repeats(value: str) -> bool:
-    """One short thing over and over, longer than even a dummy would be."""
+    """Whether a value is one short thing over and over, longer than even a dummy would be."""
     return len(value) >= 128 and any(value.startswith(value[period:]) for period in range(1, 25))
 
 
 def _is_names(value: str) -> bool:
-    """Names still waiting for a value: what stands between two opening quotes, as in `password="token="x`."""
+    """Whether these are names without a value yet: what is between two opening quotes in `password="token="x`."""
     return bool(_names.fullmatch(value)) and bool(_telling_identifier.search(value))
 
 
@@ -201,12 +202,12 @@ def _is_password(value: str, notation: Notation) -> bool:
 
 
 def _is_passphrase(value: str) -> bool:
-    """Words and a number, joined, that do not say what they are for."""
+    """Whether a value is words and a number, joined, that do not say what they are for."""
     return bool(_passphrase.fullmatch(value)) and not _telling_identifier.search(value)
 
 
 def _is_jumble(value: str) -> bool:
-    """Letters whose case changes too often, and that go together too oddly, for words and for names in code."""
+    """Whether letters change case too often, and combine too oddly, for words and for names in code."""
     turns = len(_turn.findall(value[:128]))
     if len(value) < 10 or turns < 1 or (turns < 2 and not _digit.search(value)) or call.match(value) or "a-z" in value:
         return False
@@ -217,7 +218,7 @@ def _is_jumble(value: str) -> bool:
 
 
 def _is_phrase(value: str) -> bool:
-    """A value with spaces: prose about passwords, unless its words are not words."""
+    """Whether a value with spaces is a secret, not prose about passwords: its words are then not words."""
     parts = value.split()
     if (
         len(parts) >= 12
@@ -254,7 +255,7 @@ def _has_long_part(value: str) -> bool:
 
 
 def _mixes(value: str) -> bool:
-    """Letters and digits, or either beside a special character that words do not have."""
+    """Whether a value has letters and digits, or either beside a special character that words do not have."""
     if not _digit_or_sign.search(value):
         return False
     letter, digit = _letter.search(value), _digit.search(value)
@@ -262,7 +263,7 @@ def _mixes(value: str) -> bool:
 
 
 def _looks_chosen(value: str) -> bool:
-    """A password somebody chose, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
+    """Whether somebody chose this as a password, among text that might be code or prose: `hunter2`, `Tr0ub4dor&3`."""
     if len(value) >= 12 and _is_jumble(value):
         return True
     if len(value) < 5 or not (_mixes(value) or _is_drawn(value)) or _is_code(value):
@@ -281,7 +282,7 @@ def _looks_chosen(value: str) -> bool:
 
 
 def _is_algorithm(value: str) -> bool:
-    """`AES256_CBC_HMAC`: capitals, and a part of letters alone."""
+    """Whether a value is capitals with a part made only of letters: `AES256_CBC_HMAC`."""
     return value.isupper() and bool(_constant.fullmatch(value)) and any(map(str.isalpha, value.split("_")))
 
 
@@ -325,7 +326,7 @@ def _is_key(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def _shortest_key(promise: Promise, notation: Notation) -> int:
-    """How long a value beside a name must be to be a key."""
+    """The length from which a value beside a name may be a key."""
     if promise is Promise.OWNED and notation in (Notation.QUOTED, Notation.ENVIRONMENT, Notation.CONFIGURATION):
         return 16
     if promise <= Promise.OWNED:
@@ -334,7 +335,7 @@ def _shortest_key(promise: Promise, notation: Notation) -> int:
 
 
 def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
-    """What stands beside `key` without being one: a path, an id, words, a public key, a name in code."""
+    """Whether a value beside `key` is not one: a path, an id, words, a public key, a name in code."""
     is_owned = promise is Promise.OWNED
     if (
         len(value) > 512
@@ -353,7 +354,7 @@ def _is_no_key(value: str, promise: Promise, notation: Notation) -> bool:
 
 
 def is_salt(value: str) -> bool:
-    """Drawn from a whole keyboard, blanks included, as the salts and keys of web applications are."""
+    """Whether this was drawn from a whole keyboard, blanks included, like the salts and keys of web applications."""
     return (
         40 <= len(value) <= 160
         and len(set(_keyboard.findall(value))) >= 7
@@ -365,7 +366,7 @@ def is_salt(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Drawn rather than written: mixed letters and digits, or more mixed case than words have."""
+    """Whether a value was drawn rather than written: mixed letters and digits, or more mixed case than words have."""
     if _version.match(value) or _date.match(value):
         return False
     digits = len(_digit.findall(value))
@@ -379,7 +380,7 @@ def looks_random(value: str) -> bool:
 
 
 def _is_drawn(value: str) -> bool:
-    """Nothing but letters and digits, and the letters do not read like words."""
+    """Whether a value is nothing but letters and digits, with letters that do not read like words."""
     if len(value) < 10 or not value.isalnum():
         return False
     letters = "".join(filter(str.isalpha, value))
@@ -387,12 +388,13 @@ def _is_drawn(value: str) -> bool:
 
 
 def _shuffled(value: str) -> bool:
-    """Changes of case more often than camelCase has them, or more consonants in a row than words have."""
+    """Whether case changes more often than in camelCase, or more consonants come in a row than in words."""
     if len(value) < 16 or len(set(value)) < 12 or entropy(value) <= 3.5:  # few letters cannot have more
         return False
     return len(_turn.findall(value)) * 5 >= len(value) or bool(_consonants.search(value))
 
 
 def is_key_in_hex(value: str) -> bool:
-    """Hex digits or a uuid that may be a key, not the fingerprint of one: those are 40 in capitals, or 16."""
+    """Whether this is hex digits or a uuid that may be a key, not the fingerprint of one: 40 digits in capitals, or
+    16."""
     return len(value) >= 20 and not (len(value) == 40 and value.isupper()) and looks_random(value)
