@@ -40,7 +40,7 @@ from tests.sink import Sink as Recorder
 HEADER_END = b"\r\n\r\n"
 HEAD = (
     "| act | requests taken | events | took | events/s | wait p50 / p99 | turned away + dropped | refused "
-    "| receiver's CPU an event | sender's CPU |"
+    "| receiver's CPU per event | sender's CPU |"
 )
 
 

@@ -99,7 +99,7 @@ def main() -> None:
         for _ in range(given.rounds):
             for work in every:
                 costs.setdefault(work, []).append(scan(work.root, url, flags=configured(work)))
-    print("| what | amount | CPU s | us for each more than before | peak RSS |\n|---|---|---|---|---|")
+    print("| what | amount | CPU s | us per additional unit | peak RSS |\n|---|---|---|---|---|")
     for axis, unit in AXES.items():
         points: list[Point] = []
         for work in every:
@@ -113,7 +113,7 @@ def main() -> None:
             peak = max(cost.peak_bytes for cost in costs[work]) / 1e6
             print(f"| {unit} | {points[-1].amount:,.0f} | {seconds:.2f} | {more} | {peak:.0f} MB |", flush=True)
         start, slope = fitted(points)
-        print(f"| {unit}, the line that fits | | {start:.2f} + {1e6 * slope:,.1f} us each | | |")
+        print(f"| {unit}, linear fit | | {start:.2f} + {1e6 * slope:,.1f} us each | | |")
         picture = drawn(f"What a scan costs by {unit}", unit, COST, points)
         (given.pictures / f"growth-{axis}.svg").write_text(picture)
 

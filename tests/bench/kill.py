@@ -65,7 +65,7 @@ def main() -> None:
         f"**{len(expected - unique)} lost; {share:.1f} % repeated ({repeated} requests after the three kills; "
         f"a window is 4); {len(unique - expected)} too many after dedup**"
     )
-    row("kill -9 three times under a slow sink", "0 lost; <= two windows repeated a kill; 0 after dedup", figures)
+    row("kill -9 three times under a slow sink", "0 lost; <= two windows repeated per kill; 0 after dedup", figures)
 
 
 def places(request: Request) -> set[tuple[str, int]]:

@@ -103,7 +103,7 @@ def run(shipper: Shipper, root: Path, expected: Counted) -> Taken:
 def arrived(expected: Counted, delivered: Counted) -> str:
     """How many of the lines arrived, and whether they were whole."""
     if delivered == expected:
-        return "all lines, whole"
+        return "all lines, complete"
     if delivered.lines == expected.lines:
         return f"all lines, {expected.size - delivered.size:,} bytes short"
     return f"{delivered.lines:,} of {expected.lines:,} lines"

@@ -186,8 +186,8 @@ def main() -> None:
         took, floors, lines = measured(root, url, given.rounds)
     before = [0.0] * given.rounds
     a_floor, whole = statistics.median(floors), statistics.median(took["start and end"])
-    print(f"{lines:,} lines; the floor takes {a_floor / lines * 1e6:.1f} us for each\n")
-    print("| stage | us a line | floors | share |\n|---|---|---|---|")
+    print(f"{lines:,} lines; the floor takes {a_floor / lines * 1e6:.1f} us per line\n")
+    print("| stage | us per line | floors | share |\n|---|---|---|---|")
     for name, seconds in took.items():
         more = statistics.median(now - then for now, then in zip(seconds, before, strict=True))
         print(f"| {name} | {more / lines * 1e6:.1f} | {more / a_floor:.2f} | {100 * more / whole:.0f} % |")

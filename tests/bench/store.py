@@ -66,7 +66,7 @@ def main() -> None:
         name = "" if checkout == here else f" ({checkout.name})"
         figures = f"{stored / over_http:.2f} times ({stored:.1f} s against {over_http:.1f} s)"
         row(f"a scan into the embedded store{name}, as a multiple of one over HTTP", TARGET, figures)
-        row(f"the store{name}, bytes an event", "-", f"{sizes[checkout]:.0f}")
+        row(f"the store{name}, bytes per event", "-", f"{sizes[checkout]:.0f}")
 
 
 if __name__ == "__main__":

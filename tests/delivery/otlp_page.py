@@ -25,7 +25,7 @@ def page_text() -> str:
 
 def table(rows: Sequence[mapping.Row]) -> Iterator[str]:
     """One table of names."""
-    yield "| of | attribute | whose name | |"
+    yield "| field | attribute | named by | note |"
     yield "| --- | --- | --- | --- |"
     for row in rows:
         field = row.field if row.field.startswith("(") else f"`{row.field}`"

@@ -13,7 +13,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
 BEGINNING = "<!-- python -m tests.flow.reason_tables -->\n"
 END = "<!-- end of the table -->\n"
 AGAIN = {"line": "no, the offset is past it", "event": "by `collector quarantine retry`"}
-HEAD = "| what becomes of it | reason | what it means | looked at again | `scan` ends with |\n|---|---|---|---|---|\n"
+HEAD = "| outcome | reason | meaning | tried again | `scan` exits with |\n|---|---|---|---|---|\n"
 
 
 def page_text() -> str:
