@@ -1,4 +1,4 @@
-"""Clients: makes the HTTP clients of one sink, with its token and certificates as their files have them at the time.
+"""Clients: makes the HTTP clients of one sink, with the token and certificates that its files hold at the moment.
 
 In: the sink's settings and its credentials. Out: httpx clients that carry them. Invariant: a replaced token or
 certificate takes effect with the next request, without a restart. One that cannot be used leaves the old one in force,

@@ -17,8 +17,7 @@ LEVEL = 1
 
 
 def _gzip(body: bytes) -> bytes:
-    """With isal: 1.3 CPU s/GB, where zlib takes 7.5 at level 1. No time in the header, so that a repeat is
-    identical."""
+    """With isal: 1.3 CPU s/GB, where zlib takes 7.5 at level 1. No time in the header: a repeat must be identical."""
     return bytes(igzip.compress(body, LEVEL, mtime=0))
 
 

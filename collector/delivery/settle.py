@@ -172,7 +172,7 @@ class Settling:
         self._settle(events[middle:])
 
     def _shrink(self, events: list[Sealed], decision: TooLarge) -> None:
-        """Halves the events. A single one is cut, and blamed if it is too large even when cut to SMALLEST_CUT."""
+        """Halves the events. A single one is cut, and blamed if even SMALLEST_CUT bytes are too large."""
         if len(events) > 1:
             self._health.note_too_large(sum(len(event.body) for event in events))
             self._halve(events)
@@ -185,8 +185,7 @@ class Settling:
         self._settle([event._replace(body=smaller)])
 
     def _search(self, events: list[Sealed], refusal: Refused) -> None:
-        """Finds the events that get a request refused, largest pieces first: one that is accepted proves the sink
-        works."""
+        """Finds the events that get a request refused, largest pieces first: an accepted one proves the sink works."""
         pieces = deque([(events, refusal)])
         is_doubtful = self._policy.may_halt  # whether the sink accepts any event at all
         while pieces:
@@ -227,8 +226,7 @@ class Settling:
         self._refuse(event, reason)
 
     def _isolate(self, events: list[Sealed]) -> bool:
-        """Finds the events that make a healthy sink fail, and marks them as refused. False if the sink is not
-        healthy."""
+        """Finds the events that make a healthy sink fail, and marks them refused. False if the sink is not healthy."""
         canary = self._canary(events)
         if canary is None:
             return False
@@ -270,8 +268,7 @@ class Settling:
         return None
 
     def _two_of(self, events: list[Sealed]) -> list[Sealed]:
-        """Two candidates, so that one poison event cannot be both. Others each time, because two events may be
-        poison."""
+        """Two candidates, so that one poison event cannot be both. Others each time: two events may be poison."""
         self._looks += 1
         if self._looks == 1:
             return [events[0], events[-1]]

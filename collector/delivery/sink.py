@@ -204,7 +204,7 @@ class SinkType(Generic[OptionsT]):
         return told(str(settings.sink.url))
 
     def identity(self, settings: Settings) -> SinkIdentity:
-        """Tells this sink from all others that events were ever sent to. A named sink may move and stays the same."""
+        """Tells this sink from all others that events were ever sent to. A named sink stays the same if it moves."""
         # An earlier version stored addresses with the tokens in them.
         former = [form for each in settings.sink.formerly for form in _forms(each)]
         if settings.sink_name:

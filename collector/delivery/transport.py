@@ -110,8 +110,7 @@ class Transport:
             if exchange.is_overdue or exchange.has_more:  # shut down, or holding bytes that answer nothing
                 exchange.client.close()
             else:
-                # Put it back before checking: if the transport is closed in between, one of the two closes this
-                # connection.
+                # Put it back before checking: if the transport is closed in between, one of the two closes it.
                 self._idle.append(exchange)
                 if self._is_closed:
                     self.close()

@@ -31,8 +31,7 @@ T = TypeVar("T")
 
 
 class Deliverer:
-    """Batches in, receipts out. It lives as long as its flow, so later passes know what it has learned about the
-    sink."""
+    """Batches in, receipts out. Lives as long as its flow, so later passes know what it has learned about the sink."""
 
     def __init__(
         self,
@@ -83,8 +82,7 @@ class Deliverer:
         return self.channel.post([event], Waiting(self._interrupt, self.policy.clock))
 
     def ask_within(self, event: Sealed, seconds: float, *, after_stop: bool = False) -> Posted | None:
-        """Like `ask`, but waits at most `seconds`, and not beyond a stop unless `after_stop`. None if no answer
-        came."""
+        """Like `ask`, but for at most `seconds`, and not beyond a stop unless `after_stop`. None if no answer came."""
         interrupt = Interrupt() if after_stop else self._interrupt
         waiting = Waiting(interrupt, self.policy.clock)
         asked = _done_by_a_thread("ask", lambda: self.channel.post([event], waiting))

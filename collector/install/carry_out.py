@@ -29,8 +29,7 @@ def carry_out(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[str]:
-    """Takes each step and says what it did. Every file is checked before the first step, so a refusal changes
-    nothing."""
+    """Takes each step and says what it did. Checks every file before the first step, so a refusal changes nothing."""
     for step in plan.steps:
         if not force:
             _refuse_edited(step)

@@ -173,8 +173,7 @@ def launchd(service: templates.ServiceFile, person: Person, stop_seconds: float 
     target = f"{domain}/{templates.LABEL}"
     steps: list[Step] = [Run(("mkdir", "-p", str(log.parent))), Write(path, content)]
     if differs(path, content):
-        # bootout returns while the agent is still exiting, and bootstrap fails until it has exited
-        # (ancwrd1/snx-rs#241).
+        # bootout returns while the agent is still exiting; until it has, bootstrap fails (ancwrd1/snx-rs#241).
         steps.append(Run(("launchctl", "bootout", target), may_fail=True))
         steps.append(AwaitGone(("launchctl", "print", target), stop_seconds))
     steps += [

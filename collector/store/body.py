@@ -69,7 +69,7 @@ def form_of(headers: Mapping[str, str]) -> Form:
 
 
 def too_busy(seconds: float) -> Refusal:
-    """The answer to a body that came while more comes in than can be stored."""
+    """The answer to a body that arrives while more comes in than can be stored."""
     reason = "More events come than can be stored; none of these was."
     return Refusal(503, reason, **{"retry-after": str(math.ceil(seconds))})
 

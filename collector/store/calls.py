@@ -2,9 +2,8 @@
 
 In: the usage of a row, with its iterations. Out: the calls as JSON, or None if the row's own figures are the only call.
 A message has several calls for two reasons: the advisor, whose calls have a model of their own and are not included in
-the message's figures; and sampling in several calls, which matters because a model may charge more for a long prompt,
-and that goes by each call's prompt, not by their sum. Invariant: the calls of the message's own model add up to its
-figures.
+the message's figures; and sampling in several calls, because a model may charge more for a long prompt, and each call's
+prompt counts, not their sum. Invariant: the calls of the message's own model add up to its figures.
 """
 
 from __future__ import annotations

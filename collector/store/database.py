@@ -92,7 +92,7 @@ def open_to_write(
             # For new files only. Ids are as good as random, so a batch touches as many pages as it has events: beyond
             # half a million events, 4096 takes a tenth less CPU than 8192; below that there is no difference.
             connection.execute("PRAGMA page_size = 4096")
-            connection.execute("PRAGMA cache_size = -8000")  # kB, of which only as much is taken as the database fills
+            connection.execute("PRAGMA cache_size = -8000")  # kB at most: only what the database fills is taken
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # macOS: plain fsync leaves data in the drive's cache

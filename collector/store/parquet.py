@@ -1,7 +1,6 @@
 """Writes events as a Parquet file, if a library that can do so is installed: duckdb or pyarrow.
 
-In: events as JSON. Out: a file with one row per event: columns for what people group by, and the whole event as
-`event`.
+In: events as JSON. Out: a file with one row per event: what people group by as columns, the whole event as `event`.
 """
 
 from __future__ import annotations

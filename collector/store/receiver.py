@@ -110,8 +110,7 @@ class Receiver:
             async with asyncio.timeout(self._limits.seconds):
                 async for chunk in request.stream():
                     seen += len(chunk)
-                    # Read on a little: a client that is still writing would otherwise see a reset instead of the
-                    # answer.
+                    # Read on a little: a client that is still writing would see a reset instead of the answer.
                     if seen > 2 * self._limits.body_bytes:
                         break
                     if seen > self._limits.body_bytes:

@@ -108,8 +108,7 @@ class Tracer:
         return held
 
     def _take_late(self) -> list[Completed]:
-        """Spans for the next event to carry, including those of other sources whose turns have been over for a
-        while."""
+        """Spans for the next event to carry, also those of other sources whose turns have been over for a while."""
         if self._due:
             now = self._clock()
             for key in [key for key, read in self._due.items() if now - read >= QUIET_SECONDS]:

@@ -61,8 +61,7 @@ def stacked(
     order: Sequence[str] = (),
     height: int = HEIGHT,
 ) -> Chart:
-    """Rows as bars: `keys` names the fields of bucket, series and value. Without `order`, series are ordered by
-    size."""
+    """Rows as bars: `keys` names the fields of bucket, series and value. Without `order`, series are sorted by size."""
     at, of, value = keys
     sums: dict[str, float] = dict.fromkeys(order, 0)
     table: dict[str, dict[str, float]] = {}
