@@ -72,12 +72,12 @@ def system_unit(service: ServiceFile) -> str:
 
 
 def waiting_unit() -> str:
-    """collector-wait@.service, which the template unit starts along with itself."""
+    """collector-wait@.service, which the template pulls in."""
     return signed(template(WAITING), "# ", "")
 
 
 def home_drop_in(home: str) -> str:
-    """For a user whose home is not below /home: the paths that the template lets in, but with the real home."""
+    """For a user whose home is not below /home: the paths the template exposes, with the real home in them."""
     setting = "BindReadOnlyPaths="
     shipped = next(line for line in template(TEMPLATE).splitlines() if line.startswith(setting))
     paths = [quoted(_replaced(path, "/home/%i", home)) for path in shipped.removeprefix(setting).split()]

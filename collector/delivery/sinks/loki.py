@@ -102,7 +102,7 @@ class LokiSink:
         if answer.status == 204 or (is_success(answer) and not answer.body.strip()):
             return Accepted()
         if is_success(answer):
-            return Retry("the answer is not Loki's", may_be_poison=True)  # a page from something in between
+            return Retry("the answer is not Loki's", may_be_poison=True)  # a page of something in between
         if answer.status == 400:
             return Refused(f"HTTP 400: {answer.body.decode(errors='replace').strip()}")
         return verdict_of(answer, self._clock())
