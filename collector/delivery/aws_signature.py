@@ -1,8 +1,8 @@
-"""Signs requests as Amazon's services ask for it (Signature Version 4), by botocore, which comes with `collector[s3]`.
+"""Signs requests the way Amazon's services require (Signature Version 4), with botocore from `claude-collector[s3]`.
 
-In: a request as it goes out. Out: the headers that sign it. botocore finds the keys where every AWS tool does: in the
-environment, in ~/.aws, from the container's or the instance's role; it renews those that expire. Invariant: no key is
-ever part of our configuration, of a message or of a log line.
+In: a request as it goes out. Out: the headers that sign it. botocore finds the keys where every AWS tool does (in the
+environment, in ~/.aws, from the container's or the instance's role) and renews those that expire. Invariant: no key is
+ever part of our configuration, a message or a log line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from collector.errors import ConfigurationError, SinkHalted
 
 NO_LIBRARY = "The s3 sink needs botocore, which is not installed: pip install 'claude-collector[s3]'."
-NO_REGION = "us-east-1"  # what stores that are not Amazon's expect
+NO_REGION = "us-east-1"  # what stores other than Amazon's expect
 
 
 class AwsSignature:
@@ -38,14 +38,14 @@ class AwsSignature:
             raise ConfigurationError(f"The AWS keys cannot be used: {type(error).__name__}. {WHERE}") from None
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
-        """The headers that are added. Raises SinkHalted without keys."""
+        """The headers to add. Raises SinkHalted if there are no keys."""
         if self._credentials is None:
             raise SinkHalted("no AWS keys were found")
         request = self._request(method=method, url=url, data=body, headers=dict(headers))
         try:
-            with self._lock:  # keys that expire are renewed by whoever comes first
+            with self._lock:  # expiring keys are renewed by the first thread to come here
                 frozen = self._credentials.get_frozen_credentials()
-        except self._errors as error:  # their texts may name addresses and files, and hold no key
+        except self._errors as error:  # their texts hold no key, but may name addresses and files
             raise SinkHalted(f"the AWS keys cannot be had ({type(error).__name__})") from None
         self._sign(frozen, self._service, self._region).add_auth(request)
         return {name: value for name, value in request.headers.items() if name not in headers}

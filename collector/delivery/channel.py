@@ -1,7 +1,8 @@
-"""Channel: the way to one sink. Events in; what the answer to them means, out. No retries here.
+"""Channel: the way to one sink. Events go in, and what the answer means for them comes out. No retries here.
 
 Invariant: whatever a sink says is cleaned here, before it can be logged, saved or raised. The transport's own secrets
-are masked, and the rest goes through the redactor (promise 5). Only then is it cut: half a secret looks like none.
+are masked, and the rest goes through the redactor (promise 5). Only then is it cut, because half a secret does not look
+like one.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from collector.flow.shorten import shortened
 from collector.log import get_logger, place_of
 
 log = get_logger()
-MOST_SAID = 500  # of what a sink says
-MOST_HEARD = 20_000  # of that is looked at: an answer may have a megabyte, and be made to hurt
+MOST_SAID = 500  # how much of what a sink says is kept
+MOST_HEARD = 20_000  # how much is looked at: an answer may be a megabyte, crafted to be slow to redact
 ASKS_WHO = frozenset({401, 403})
 NONE_IS_SET = (
     "No token is set. Put the one that the sink expects into a file that only this user can read, and name that file "
@@ -48,7 +49,7 @@ class Posted(NamedTuple):
     verdict: Verdict
     sent: int = 0
     answer: Answer | None = None
-    was_asked: bool = True  # False: its known limits decided, so this says nothing about its health
+    was_asked: bool = True  # False: decided without asking the sink, so this says nothing about its health
 
 
 class Channel:
@@ -76,17 +77,17 @@ class Channel:
         self._lock = threading.Lock()
 
     def post(self, events: Sequence[Sealed], waiting: Waiting) -> Posted:
-        """What these events come to, usually one request. The first that is not accepted decides for all of them."""
+        """Sends these events, usually in one request. The first request that is not accepted decides for all events."""
         try:
             requests = self.sink.render(events, idempotency_key(events))
-        except MemoryError:  # no event's fault: it is sent when there is room
+        except MemoryError:  # not the event's fault: it is sent once there is room
             raise
-        except Exception as error:  # noqa: BLE001 - the event to blame is searched for, and costs exactly itself
+        except Exception as error:  # noqa: BLE001 - the event to blame will be found, and costs exactly itself
             if len(events) == 1:
                 log.error("event not written", id=events[0].id, error=type(error).__name__, place=place_of(error))
             return Posted(Refused(f"it cannot be written for this sink: {type(error).__name__}"), was_asked=False)
         most = self.sink.limits.body
-        # A limit that is known need not be hit: this is what a 413 would say, without the upload.
+        # No need to run into a known limit: this is what a 413 would say, without the upload.
         if most is not None and any(len(request.body) > most for request in requests):
             return Posted(TooLarge(f"the sink takes at most {most} bytes"), was_asked=False)
         accepted, all_sent, answer = Accepted(), 0, None
@@ -105,26 +106,26 @@ class Channel:
         return Posted(_about(events, accepted), all_sent, answer)
 
     def ask(self, request: Request, waiting: Waiting) -> Answer | Retry | Halt:
-        """One request that is about events rather than with some; never during a standstill."""
+        """Sends one request that asks about events rather than carrying any; never during a standstill."""
         answer, _ = self._sent(request, waiting)
         return answer
 
     @property
     def has_credentials(self) -> bool:
-        """Whether requests say who is sending."""
+        """Whether requests identify the sender."""
         return self._transport.has_credentials
 
     def _post_one(self, request: Request, waiting: Waiting) -> Posted:
-        """One request, as soon as the upload ceiling allows, and whatever the sink wants to be asked after it.
+        """Sends one request as soon as the upload ceiling allows, then polls while its acknowledgement is pending.
 
-        Raises Stopped if by then nobody is waiting for it.
+        Raises Stopped if by then nobody is waiting for the result.
         """
         waiting.pause(self._seconds_until_free(len(request.body)))
         verdict, sent, answer = self._exchange(request, waiting)
         since = self._clock()
         while isinstance(verdict, Pending):
             if self._clock() - since > verdict.patience:
-                verdict = Retry(verdict.reason)  # the whole again: what the sink did take of it has the same ids
+                verdict = Retry(verdict.reason)  # send it all again: what the sink did take has the same ids
                 break
             waiting.pause(verdict.every)
             verdict, more, answer = self._exchange(verdict.ask, waiting)
@@ -143,7 +144,7 @@ class Channel:
     def _sent(self, request: Request, waiting: Waiting) -> tuple[Answer | Retry | Halt, int]:
         if waiting.is_over:
             raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
-        # The last thing before the socket, so that off is off on every way here: passes, retries, heartbeats, tests.
+        # The last check before the socket, so that off means off for everything: passes, retries, heartbeats, tests.
         if reason := self._standstill():
             raise Paused(f"Nothing is sent: {reason}. All offsets are kept.")
         return self._transport.post(request)
@@ -152,7 +153,7 @@ class Channel:
         """Keeps the upload below max_rate: a request waits until those before it have used up their time."""
         if not self._max_rate:
             return 0.0
-        with self._lock:  # each thread books its time here, and then waits for it outside
+        with self._lock:  # each thread books its slot here, and waits for it outside the lock
             start = max(self._clock(), self._free_at)
             self._free_at = start + size / self._max_rate
         return start - self._clock()
@@ -174,7 +175,7 @@ class Channel:
             cleaned = self._clean(heard[:MOST_HEARD])
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it was: it is not repeated, and delivery goes on
+        except Exception as error:  # noqa: BLE001 - whatever it was, the text is withheld and delivery goes on
             return f"withheld, it could not be redacted: {type(error).__name__}"
         if len(heard) > MOST_HEARD:  # the last word may be half a secret
             cleaned = cleaned.rpartition(" ")[0]
@@ -182,13 +183,13 @@ class Channel:
 
 
 def _about(events: Sequence[Sealed], said: Accepted) -> Accepted | Retry:
-    """What an answer says of these events. It may name some by ids that are none of theirs: a receiver may spell them
-    otherwise, or give documents ids of its own."""
+    """What an answer says about these events. It may name ids that none of them has: a receiver may spell ids
+    differently, or give documents ids of its own."""
     if not said.rejected and not said.later:
         return said
     ids = {event.id for event in events}
     if not said.later < ids:
-        # All of them, or nobody knows which: sent again, what it did store of them has the same ids.
+        # All are put off, or it is unclear which: send all of them again, because what was stored has the same ids.
         return Retry("it takes none of these events for now" if said.later == ids else "it puts off events, unnamed")
     strange = said.rejected.keys() - ids
     if strange and len(events) == 1:
@@ -198,7 +199,7 @@ def _about(events: Sequence[Sealed], said: Accepted) -> Accepted | Retry:
 
 
 def idempotency_key(events: Sequence[Sealed]) -> str:
-    """Names a request by what it holds: the same for a repeat, different if any event is another one or was cut."""
+    """Identifies a request by its content: the same for a repeat, different if any event is replaced or cut."""
     key = blake2b(digest_size=16)
     for event in events:
         key.update(event.id.encode())

@@ -1,7 +1,7 @@
-"""Clients: the HTTP clients of one sink, made from what proves who is sending, and anew when the files of that change.
+"""Clients: makes the HTTP clients of one sink, with the token and certificates that its files hold at the moment.
 
-In: the sink's settings and its credentials. Out: httpx clients that carry them. Invariant: a token or certificate that
-is replaced counts from the next request on, without a restart; one that cannot be used leaves the old one in force,
+In: the sink's settings and its credentials. Out: httpx clients that carry them. Invariant: a replaced token or
+certificate takes effect with the next request, without a restart. One that cannot be used leaves the old one in force,
 because it may be half written.
 """
 
@@ -22,11 +22,11 @@ from collector.settings.options import SinkSettings, is_loopback
 from collector.settings.proxies import Proxy, proxy_of
 
 log = get_logger()
-SHORTEST_IN_QUERY = 8  # characters that a key has at least; `v=1` is not one
+SHORTEST_IN_QUERY = 8  # characters: a shorter value, as in `v=1`, is not a key
 
 
 class Clients:
-    """Used by several threads at once. `generation` grows when something was renewed: older clients are done with."""
+    """Used by several threads at once. `generation` grows with every renewal; older clients are not used again."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Clients:
         self._secrets: set[str] = set()
         self._lock = threading.Lock()
         self._files = [] if renewed is None else proof_files(settings)
-        # Before anything is read: what is replaced in between then counts as changed.
+        # Before anything is read, so that a file that is replaced in between counts as changed.
         self._seen = self._tried = self._stamps()
         self._new = self._maker(credentials)
 
     @property
     def secrets(self) -> list[str]:
-        """What must not be repeated, the longest first, because one may contain another. What was in force before a
-        change may still be in an answer."""
+        """Everything that must not be repeated, longest first, because one may contain another. Replaced secrets are
+        included: they may still be in an answer."""
         return sorted(self._secrets, key=len, reverse=True)
 
     def new(self) -> httpx.Client:
@@ -68,7 +68,7 @@ class Clients:
             ) from None
 
     def renew(self) -> bool:
-        """Takes over what has been replaced; returns whether anything was. Costs a stat for each file."""
+        """Takes over replaced files; returns whether there were any. Costs a stat per file."""
         if self._renewed is None or self._stamps() == self._seen:
             return False
         with self._lock:
@@ -91,7 +91,7 @@ class Clients:
         return stamps_of(self._files)
 
     def _trusted(self, proxy: Proxy) -> httpx.Proxy | str:
-        """A proxy that speaks TLS itself is one more server to trust; httpx would know nothing of sink.ca_file."""
+        """A proxy that speaks TLS itself is one more server to verify, and httpx would not apply sink.ca_file to it."""
         if not proxy.url.lower().startswith("https://"):
             return proxy.url
         return httpx.Proxy(proxy.url, ssl_context=trust_of_proxy(self._settings))
@@ -105,14 +105,14 @@ class Clients:
             **settings.headers,
         }
         if credentials:
-            mine = credentials.header.lower()  # of two headers with one name, a receiver may take either
+            mine = credentials.header.lower()  # given two headers with the same name, a receiver may take either
             headers = {name: value for name, value in headers.items() if name.lower() != mine}
             headers[credentials.header] = credentials.value
         is_encrypted = self._transport is None and httpx.URL(self._url).scheme == "https"
         trust = trust_of(settings) if is_encrypted else NO_TRUST
         proxy = None if self.proxy is None else self._trusted(self.proxy)
         in_url = _secrets_in(self._url)
-        # Nobody should put a secret there; who does has it masked in `config show`, and so in what a sink says.
+        # Nobody should put a secret in a header, but `config show` masks these, so what a sink says is masked as well.
         told = {value for value in settings.headers.values() if len(value) >= SHORTEST_IN_QUERY}
         self._secrets |= {*in_url, *told, *(credentials.secrets if credentials else ())}
         named = {name.lower() for name in settings.headers}
@@ -123,7 +123,7 @@ class Clients:
                 headers=headers,
                 timeout=httpx.Timeout(settings.timeout, connect=settings.connect_timeout),
                 verify=trust,
-                # httpx would read no_proxy too, and raise for `[::1]` and `fe80::/10`, which other programs want there.
+                # httpx would also read no_proxy, and raise for `[::1]` and `fe80::/10`, which other programs accept.
                 trust_env=False,
                 proxy=proxy,
                 follow_redirects=False,
@@ -135,6 +135,6 @@ class Clients:
 
 
 def _secrets_in(url: str) -> list[str]:
-    """What a URL may hold in secret: in its query, only values as short as in `v=1` count as harmless."""
+    """The secrets that a URL may hold: in its query, only values as short as in `v=1` count as harmless."""
     queried = [value for _, value in httpx.URL(url).params.multi_items() if len(value) >= SHORTEST_IN_QUERY]
     return [*queried, *tokens_in(url)]

@@ -1,6 +1,6 @@
-"""Compresses request bodies, and unpacks answers, by the name of the Content-Encoding.
+"""Compresses request bodies and unpacks answers, by the name of the Content-Encoding.
 
-Invariant: equal bytes in, equal bytes out; and no answer takes more memory than its limit, whatever is packed into it.
+Invariant: equal bytes in, equal bytes out; and no answer takes more memory than its limit, however much it expands.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ LEVEL = 1
 
 
 def _gzip(body: bytes) -> bytes:
-    """By isal: 1.3 CPU s/GB, where zlib takes 7.5 at level 1. No time in the header, or no repeat would be the same."""
+    """With isal: 1.3 CPU s/GB, where zlib takes 7.5 at level 1. No time in the header: a repeat must be identical."""
     return bytes(igzip.compress(body, LEVEL, mtime=0))
 
 
 def _zstd(body: bytes) -> bytes:
-    import zstandard  # here: it is half a megabyte, for those who use it only
+    import zstandard  # here: it is half a megabyte, only for those who use it
 
     return zstandard.ZstdCompressor(level=LEVEL).compress(body)
 
@@ -31,7 +31,7 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {"gzip": _gzip, "zstd": _zst
 
 
 def gzip_only(receiver: str) -> Callable[[object, SinkSettings], None]:
-    """A sink's check of its settings: what else it is sent, its receiver takes for broken events."""
+    """A sink's check of its settings, for a receiver that takes any other compression for broken events."""
 
     def check(_: object, settings: SinkSettings) -> None:
         if settings.compression == "zstd":
@@ -40,13 +40,13 @@ def gzip_only(receiver: str) -> Callable[[object, SinkSettings], None]:
     return check
 
 
-ENDINGS = {"gzip": ".gz", "zstd": ".zst"}  # what files are called that are compressed like this
+ENDINGS = {"gzip": ".gz", "zstd": ".zst"}  # the suffixes of files that are compressed this way
 
 
 def unpacked(answer: bytes, encoding: str, most: int) -> bytes | None:
-    """An answer in plain, of which no more than so many bytes; None where that cannot be made of it.
+    """Decompresses an answer to at most `most` bytes; None if that is not possible.
 
-    One that was packed without having been asked for, by something that sees no Accept-Encoding.
+    We ask for uncompressed answers, but not everything respects Accept-Encoding.
     """
     try:
         match encoding.strip().lower():

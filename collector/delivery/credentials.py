@@ -28,7 +28,7 @@ class Credentials(NamedTuple):
 
 
 def bearer(token: str, scheme: str = "Bearer") -> Credentials:
-    """What most receivers accept, ours included; some have a word of their own in place of Bearer."""
+    """What most receivers accept, ours included; some use a word of their own instead of Bearer."""
     return Credentials("Authorization", f"{scheme} {token}", (token,))
 
 
@@ -39,7 +39,7 @@ def basic(user: str, password: str) -> Credentials:
 
 
 def proof_files(settings: SinkSettings) -> list[Path]:
-    """Every file that proves who is sending, or whom it is sent to. Each may be replaced at any time."""
+    """Every file that proves who is sending or who is receiving. Each may be replaced at any time."""
     is_encrypted = str(settings.url).lower().startswith("https:")
     trusted = settings.ca_file or (systems_authorities() if is_encrypted else None)
     files = (*token_places(settings), trusted, settings.client_cert, settings.client_key)
@@ -47,7 +47,7 @@ def proof_files(settings: SinkSettings) -> list[Path]:
 
 
 def stamps_of(files: Iterable[Path]) -> list[tuple[int, ...]]:
-    """What tells a file that was replaced from the one before; nothing of one that cannot be looked at."""
+    """Stamps that change when a file is replaced; an empty one for a file that cannot be examined."""
     return list(map(_stamp, files))
 
 
@@ -60,13 +60,13 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 
 def credentials_now(settings: SinkSettings, scheme: str = "Bearer") -> Credentials | None:
-    """The credentials, with the secret as its file has it now."""
+    """The credentials, with the secret read from its file now."""
     path = token_path(settings)
     return credentials(settings, read_secret(path, "sink.token_file") if path else None, scheme)
 
 
 def credentials(settings: SinkSettings, secret: str | None, scheme: str = "Bearer") -> Credentials | None:
-    """What goes with every request; None for a sink that does not ask who is sending."""
+    """The credentials that go with every request; None for a sink that does not ask who is sending."""
     if secret is None:
         if settings.auth == "bearer":  # the default: nothing says that this sink wants a secret
             return None

@@ -20,7 +20,7 @@ class DrySink:
 
     @property
     def limits(self) -> SinkLimits:
-        """Those of the sink, so that batches are cut as they would be for it."""
+        """The real sink's, so that batches are cut as they would be for it."""
         return self._sink.limits
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
@@ -28,7 +28,7 @@ class DrySink:
         return self._sink.render(events, key)
 
     def classify(self, answer: Answer) -> Verdict:
-        """Accepted, whatever the real sink would need to hear."""
+        """Always Accepted, whatever the real sink expects of an answer."""
         del answer
         return Accepted()
 

@@ -1,7 +1,8 @@
-"""The fields of a sealed event, for sinks whose receivers want some of them beside the event, and its time as theirs.
+"""Reads the fields and the time of a sealed event, for sinks whose receivers want some of these outside it as well.
 
-In: a sealed event, and the clock policy of a sink. Out: its fields; the time that the receiver should file it under.
-Invariant: an event is read as it was sealed. Nothing is added to it here but the time of arrival, and that says so.
+In: a sealed event, and the clock policy of a sink. Out: its fields, and the time that the receiver should file it
+under. Invariant: an event is read as it was sealed. Nothing is added here but the time of arrival, which is marked as
+such.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collector.settings.section import Section
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400 * 10**9  # nanoseconds
-# The time of arrival in these steps, so that what is sent again soon has the same time, and is the same row.
+# The time of arrival is rounded down to these steps, so that an event that is soon sent again makes the same row.
 STEP = 600 * 10**9
 FOREVER = 36_500.0
 
@@ -35,7 +36,7 @@ class ClockOptions(Section):
 
 
 def fields_of(event: Sealed) -> dict[str, Any]:
-    """What the event says. Half of a surrogate pair, which is no text, becomes U+FFFD."""
+    """The event's fields. Half of a surrogate pair, which is not valid text, becomes U+FFFD."""
     try:
         fields = orjson.loads(event.body)
     except ValueError:
@@ -45,13 +46,13 @@ def fields_of(event: Sealed) -> dict[str, Any]:
 
 
 def body_of(event: Sealed) -> bytes:
-    """The event as it was sealed, unless it may hold half of a surrogate pair: some receivers refuse that, and some
-    then see nothing of the event."""
+    """The event as it was sealed, except for half surrogate pairs, which are replaced: some receivers refuse them, and
+    others then see nothing of the event."""
     return orjson.dumps(fields_of(event)) if b"\\ud" in event.body else event.body
 
 
 def text_of(fields: dict[str, Any], *path: str) -> str:
-    """One field as text; empty if it is not there, or no text."""
+    """One field as text; empty if it is missing or not text."""
     value: Any = fields
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
@@ -59,7 +60,7 @@ def text_of(fields: dict[str, Any], *path: str) -> str:
 
 
 def event_time(fields: dict[str, Any]) -> int | None:
-    """When it happened, in nanoseconds since 1970."""
+    """When the event happened, in nanoseconds since 1970."""
     try:
         moment = datetime.fromisoformat(fields["time"])
         return (moment - EPOCH) // timedelta(microseconds=1) * 1000
@@ -70,8 +71,8 @@ def event_time(fields: dict[str, Any]) -> int | None:
 def filing_time(fields: dict[str, Any], options: ClockOptions, now: float) -> tuple[int, bool]:
     """The time to file an event under, in nanoseconds since 1970, and whether it is the event's own.
 
-    `now` is the time of day, in seconds. An event of the future is taken at its word: a clock is wrong, and not ours to
-    judge.
+    `now` is the current time in seconds. An event from the future keeps its own time: some clock is wrong, and that is
+    not ours to judge.
     """
     happened, arrived = event_time(fields), int(now * 10**9)
     if happened is not None and arrived - happened <= options.event_time_days * DAY:

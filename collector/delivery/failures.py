@@ -1,7 +1,7 @@
-"""What it means that an exchange failed before there was an answer: a person must act, or it may pass.
+"""What it means when an exchange fails without an answer: either a person must act, or it may pass.
 
-In: what the HTTP library raised, the sink's settings, the proxy in use. Out: a verdict that names what failed: the
-sink's certificate, ours, the proxy. Never a credential: a proxy is named by its variable and its address.
+In: what httpx raised, the sink's settings, the proxy in use. Out: a verdict that names what failed: the sink's
+certificate, ours, or the proxy. It never contains a credential: a proxy is named by its variable and its address.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ CHECK_OWN_CERTIFICATE = (
     "the sink trusts."
 )
 NAME_A_CERTIFICATE = "If it asks for a client certificate, name it in sink.client_cert, and its key in sink.client_key."
-# What OpenSSL, up to 3.1 and from 3.2 on, makes of an answer that is no TLS, such as that of a web server.
+# OpenSSL's reasons, up to 3.1 and from 3.2 on, for an answer that is not TLS, such as that of a plain web server.
 NO_TLS = {"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
-# Of the alerts a server may send during the handshake, those that are about what the client showed.
+# The alerts during a handshake by which a server complains about what the client presented.
 ABOUT_THE_CLIENT = ("CERTIFICATE", "UNKNOWN_CA", "HANDSHAKE_FAILURE", "ACCESS_DENIED", "DECRYPT_ERROR")
 
 
@@ -60,7 +60,7 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
 
 
 def _tls_failure(reason: str, settings: SinkSettings, proxy: Proxy | None) -> Halt:
-    """A server says why only by an alert; if that is about the client's side, our certificate is what it saw."""
+    """A server explains itself only by an alert; if that is about the client, it means our certificate."""
     if "ALERT" in reason and any(word in reason for word in ABOUT_THE_CLIENT):
         if settings.client_cert is not None:
             refusal = f"it did not accept the client certificate {settings.client_cert} ({reason})"
@@ -73,7 +73,7 @@ def _tls_failure(reason: str, settings: SinkSettings, proxy: Proxy | None) -> Ha
 
 
 def about_certificate(said: str) -> str:
-    """What a person can do about a server's certificate of which OpenSSL said this."""
+    """What a person can do about a server's certificate, given what OpenSSL said about it."""
     if "expired" in said or "not yet valid" in said:
         return "Renew the sink's certificate; if it is valid, set this machine's clock."
     if "mismatch" in said or "not valid for" in said:
@@ -87,7 +87,7 @@ def about_certificate(said: str) -> str:
 
 
 def advice_on_tls(reason: str) -> str:
-    """What a person can do about a handshake that failed for OpenSSL's reason."""
+    """What a person can do about a failed handshake, given OpenSSL's reason."""
     if "PROTOCOL_VERSION" in reason or "UNSUPPORTED_PROTOCOL" in reason:
         return TOO_OLD
     return SPEAKS_NO_TLS if reason in NO_TLS else CHECK_CERTIFICATE

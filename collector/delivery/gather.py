@@ -1,7 +1,7 @@
-"""Gather: collects outcomes, in reading order, into what one request carries.
+"""Gather: collects outcomes in reading order into batches, one per request.
 
-In: items (a line and what became of it). Out: batches bounded by events, bytes and age. Invariant: skips and
-quarantined lines travel in the batch of their neighbours, so offsets move in order and never ahead of an earlier event.
+In: items (a line and its outcome). Out: batches bounded by events, bytes and age. Invariant: skips and quarantined
+lines travel in the batch of their neighbours, so offsets move in order and never ahead of an earlier event.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collector.flow.counts import Counts
 from collector.flow.line import End, Line, position_after
 from collector.flow.outcome import Item, Quarantined, Sealed, Skip
 
-# Past these, a batch goes out even without an event: only its receipt moves offsets, and writes what is quarantined.
+# Past these, a batch goes out even without an event: only its receipt moves offsets and writes the quarantine.
 MAX_QUARANTINED = 100
 MAX_SILENT_ITEMS = 20_000
 
@@ -29,7 +29,7 @@ class BatchLimits(NamedTuple):
 
 
 def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], float] = time.monotonic) -> Iterator[Batch]:
-    """Cuts the stream of items into batches; the last one is what is left."""
+    """Cuts the stream of items into batches; the last one holds the rest."""
     max_events, max_bytes, max_age = limits
     batch, silent, opened = Batch(), 0, clock()
     for line, outcome in items:
@@ -41,10 +41,10 @@ def batches(items: Iterable[Item], limits: BatchLimits, clock: Callable[[], floa
                 batch, silent = Batch(), 0
                 events = batch.events
             if not events:
-                opened = clock()  # age is that of the oldest event: skips before it keep nobody waiting
+                opened = clock()  # a batch is as old as its oldest event: nobody waits for the skips before it
             events.append(outcome)
             batch.places.append((key, line.offset if isinstance(line, Line) else line.end))
-            batch.size += size + 1  # and what separates it from the next
+            batch.size += size + 1  # plus the separator before the next
             counts = batch.counts.get(key) or _begun(batch, key)
             counts.lines += 1
             counts.delivered += 1

@@ -16,12 +16,12 @@ from collector.delivery.sink import Accepted, Halt, Retry, Verdict
 from collector.flow.outcome import Sealed
 
 TRY_LARGER_AFTER = 50  # accepted requests
-CANARY_AMONG = 10  # events, of which the smallest is the cheapest to send again
+CANARY_AMONG = 10  # events to choose from: the smallest is the cheapest to send again
 
 
 @dataclass(slots=True)
 class Health:
-    """One lives as long as its deliverer, so what one pass learns about the sink is known to the next."""
+    """Lives as long as its deliverer, so what one pass learns about the sink is known to the next."""
 
     clock: Callable[[], float] = time.monotonic
     canary: Sealed | None = None
@@ -34,7 +34,7 @@ class Health:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self) -> None:
-        """A pass begins. How long it waits for a failing sink counts from its own first failure."""
+        """Called when a pass begins: how long it waits for a failing sink counts from its own first failure."""
         self.failing_since = None
 
     def note(self, verdict: Verdict, events: Sequence[Sealed]) -> None:
@@ -47,14 +47,14 @@ class Health:
                 return
             self.failing_since, self.tries, self.reason = None, 0, ""
             taken: list[Sealed] = []
-            if isinstance(verdict, Accepted) and not verdict.unnamed:  # else nobody knows which were taken
+            if isinstance(verdict, Accepted) and not verdict.unnamed:  # otherwise nobody knows which were accepted
                 left = verdict.rejected.keys() | verdict.later
                 taken = list(islice((event for event in events if event.id not in left), CANARY_AMONG))
             if taken:
                 self._refused_in_a_row = 0
                 self.canary = min(taken, key=lambda event: len(event.body))
                 self._taken_since += 1
-                if self._taken_since >= TRY_LARGER_AFTER:  # a limit may have been a mistake, and gone by now
+                if self._taken_since >= TRY_LARGER_AFTER:  # the limit may have been a mistake, or be gone by now
                     self.size_limit, self._taken_since = self.size_limit * 2, 0
 
     def note_too_large(self, size: int) -> None:
@@ -63,7 +63,7 @@ class Health:
             self.size_limit, self._taken_since = min(self.size_limit or size, size), 0
 
     def note_refused(self) -> int:
-        """Counts an event that is blamed; returns how many have been in a row, with none accepted in between."""
+        """Counts a blamed event; returns how many were blamed in a row, with none accepted in between."""
         with self._lock:
             self._refused_in_a_row += 1
             return self._refused_in_a_row

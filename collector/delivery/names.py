@@ -1,8 +1,8 @@
-"""Names: finds the addresses of a host within a time. Where nobody answers it, the system's resolver takes a minute or
-for ever, and nothing can interrupt it.
+"""Names: looks up the addresses of a host within a time limit. Without an answer, the system's resolver takes a minute
+or for ever, and nothing can interrupt it.
 
-In: a host and a port. Out: its addresses. Invariant: one thread at a time asks for a name. It is left behind when it is
-late, so a resolver that never answers costs one thread.
+In: a host and a port. Out: its addresses. Invariant: only one thread at a time asks for a name. If it is late it is
+left running, so a resolver that never answers costs one thread.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _lock = threading.Lock()
 
 
 def is_number(host: str) -> bool:
-    """Whether the host is an address, so that there is no name to be found."""
+    """Whether the host is an IP address, so that there is no name to look up."""
     with suppress(ValueError):
         return bool(ipaddress.ip_address(host))
     return False
 
 
 def addresses_of(host: str, port: int, seconds: float) -> Addresses:
-    """In the order in which they are tried. Raises OSError where there are none, and where nobody says so in time."""
+    """A host's addresses, in the order to try them. Raises OSError if there are none, or no answer comes in time."""
     if is_number(host):
         return [host]
     answer = _answer(host, port)

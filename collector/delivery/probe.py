@@ -1,7 +1,7 @@
-"""Probe: the way to a sink below HTTP: its name, a connection, its certificate.
+"""Probe: checks the way to a sink below HTTP: its name, a connection, its certificate.
 
-In: a URL and the sink's settings. Out: what was found, or the OSError that it failed with. Invariant: nothing is sent
-but handshakes: no request, no token, no event.
+In: a URL and the sink's settings. Out: what was found, or the OSError that the attempt failed with. Invariant: only
+handshakes are sent: no request, no token, no event.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PORTS = {"http": 80, "https": 443}
 
 
 class Place(NamedTuple):
-    """Where a URL leads to."""
+    """Where a URL leads."""
 
     host: str
     port: int
@@ -28,9 +28,9 @@ class Place(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What was agreed on: the version of TLS, who issued the certificate, and when it ends (seconds since 1970).
+    """The result of a handshake: the TLS version, who issued the certificate, and when it ends (seconds since 1970).
 
-    Where the system's own verifier says nothing but yes, as on macOS, the issuer is empty and there is no end.
+    If the system's own verifier says nothing but yes, as on macOS, the issuer is empty and the end is None.
     """
 
     version: str
@@ -45,7 +45,7 @@ def place_of(url: str) -> Place:
 
 
 def connect(place: Place, settings: SinkSettings) -> Certificate | None:
-    """A connection, and the handshake where it is encrypted; closed again at once."""
+    """Connects, does the handshake if the place is encrypted, and closes the connection at once."""
     with socket.create_connection((place.host, place.port), settings.connect_timeout) as plain:
         if not place.is_encrypted:
             return None

@@ -1,9 +1,9 @@
 """Settles one batch: posts, retries, halves or searches it until each event is accepted or refused for good.
 
-In: a batch, a way to post events, what is known about the sink, how hard to try, what ends the waiting. Out: a receipt,
-or SinkUnavailable, SinkHalted, Stopped. This is the only retry layer. A sink that always fails on one event looks just
-like one that is down, unless it still accepts an event that it is known to take (the canary). Invariant: an event gets
-the blame only while the canary is accepted (promise 7).
+In: a batch, a way to post events, the sink's health, a policy, and what ends the waiting. Out: a receipt, or
+SinkUnavailable, SinkHalted, Stopped. This is the only retry layer. A sink that always fails on one event looks just
+like one that is down, unless it still accepts an event that it is known to take (the canary). Invariant: an event is
+blamed for failures only while the canary is accepted (promise 7).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from collector.settings.options import RetrySettings
 log = get_logger()
 SUSPICIOUS_REFUSALS = 10  # in a row, from a sink that is known to take events
 SUSPICIOUS_AT_FIRST = 2  # in a row, from one that has never taken any
-SMALLEST_CUT = 2_000  # bytes; an event that is too large even so is quarantined
-CONFIRMATIONS = 3  # more failures, with the canary accepted before each, until an event is blamed
+SMALLEST_CUT = 2_000  # bytes; an event that is too large even at this size is quarantined
+CONFIRMATIONS = 3  # further failures, with the canary accepted before each, before an event is blamed
 REFUSES_EVERYTHING = (
     "This looks like a wrong address or sink.type rather than bad events: check the [sink] section, and what the sink "
     "or a proxy in front of it allows."
@@ -44,7 +44,7 @@ REFUSES_EVERYTHING = (
 
 @lru_cache(100)
 def say_remark(address: str, remark: str) -> None:
-    """Passes on what a sink says of requests that it took; once, because it may say so of every one."""
+    """Logs what a sink remarks on a request that it accepted. Once, because it may say the same about every request."""
     log.warning("the sink took everything, and remarked", sink=address, remark=remark)
 
 
@@ -81,10 +81,10 @@ class Settling:
         self._address = address
         self._when_failing = when_failing
         self._refused: dict[str, str] = {}
-        self._later: list[Sealed] = []  # what the sink put off while it took others
+        self._later: list[Sealed] = []  # events that the sink put off while it accepted others
         self._sent_bytes = 0
         self._duplicates = 0
-        self._looks = 0  # for an event that the sink takes
+        self._looks = 0  # how often a canary was looked for among these events
 
     def receipt(self) -> Receipt:
         """Settles every event of the batch."""
@@ -105,7 +105,7 @@ class Settling:
         ]
 
     def _settle(self, events: list[Sealed]) -> None:
-        # Halved without asking: a request of this size has been answered as too large before.
+        # Halve it without asking: a request of this size was too large before.
         limit = self._health.size_limit
         if limit and len(events) > 1 and sum(len(event.body) for event in events) >= limit:
             self._halve(events)
@@ -124,8 +124,8 @@ class Settling:
                 self._suspect(events, decision)
 
     def _suspect(self, events: list[Sealed], decision: Retry) -> None:
-        """Before giving up the sink, finds out whether it fails on these events only, however slowly it fails."""
-        # A deadline of its own, because each canary that is accepted resets since when the sink has been failing.
+        """Before giving up on the sink, finds out whether it fails only on these events, however slowly it fails."""
+        # A deadline of its own: every canary that is accepted resets the time since which the sink has been failing.
         deadline = self._policy.clock() + self._policy.max_wait
         while not self._isolate(events):
             if self._has_waited_enough(0.0) or self._policy.clock() > deadline:
@@ -153,8 +153,8 @@ class Settling:
             say_remark(self._address, decision.remark)
 
     def _set_aside(self, events: list[Sealed], decision: Accepted) -> None:
-        """Keeps what may have been rejected: of several events, it is unknown which. Sending them in smaller requests
-        would tell, but would also store the others twice, wherever the sink does not look at ids."""
+        """Quarantines every event that may have been rejected, because the sink does not say which were. Smaller
+        requests would tell, but would also store the others twice in a sink that ignores ids."""
         said = ". ".join(filter(None, [f"{decision.unnamed} of {len(events)}", decision.remark]))
         for event in events:
             if decision.unnamed < len(events):
@@ -172,7 +172,7 @@ class Settling:
         self._settle(events[middle:])
 
     def _shrink(self, events: list[Sealed], decision: TooLarge) -> None:
-        """Halves the events. A single one is cut, and quarantined if even a small one is too large."""
+        """Halves the events. A single one is cut, and blamed if even SMALLEST_CUT bytes are too large."""
         if len(events) > 1:
             self._health.note_too_large(sum(len(event.body) for event in events))
             self._halve(events)
@@ -185,9 +185,9 @@ class Settling:
         self._settle([event._replace(body=smaller)])
 
     def _search(self, events: list[Sealed], refusal: Refused) -> None:
-        """Finds the events that get a request refused, largest pieces first: a good one shows that the sink works."""
+        """Finds the events that get a request refused, largest pieces first: an accepted one proves the sink works."""
         pieces = deque([(events, refusal)])
-        is_doubtful = self._policy.may_halt  # whether it takes any
+        is_doubtful = self._policy.may_halt  # whether the sink accepts any event at all
         while pieces:
             piece, refusal = pieces.popleft()
             if len(piece) == 1:
@@ -201,7 +201,7 @@ class Settling:
                 else:
                     self._act(half, decision)
                     is_doubtful = False
-            # Or a thousand events would be a thousand requests, in each pass, before the first one is to blame.
+            # Otherwise a thousand events would take a thousand requests, in each pass, before the first one is blamed.
             if is_doubtful and self._refuses_all_of(events):
                 raise self._halted(
                     Halt(f"it refuses every event: {reasons.REFUSED.because(refusal.reason)}", REFUSES_EVERYTHING)
@@ -209,24 +209,24 @@ class Settling:
             is_doubtful = False
 
     def _refuses_all_of(self, events: list[Sealed]) -> bool:
-        """Whether the sink refuses what it has taken before, or suspiciously many, taken from all over these."""
+        """Whether the sink refuses the canary or, if there is none, suspiciously many events spread over these."""
         canary, last = self._health.canary, len(events) - 1
         spread = {last * place // (SUSPICIOUS_REFUSALS - 1) for place in range(SUSPICIOUS_REFUSALS)}
         asked = [canary] if canary else [events[place] for place in sorted(spread)]
         return all(isinstance(self._post([event]), Refused) for event in asked)
 
     def _blame(self, event: Sealed, reason: str, tolerated: int = SUSPICIOUS_AT_FIRST) -> None:
-        """Refuses an event, unless the sink refuses one after another: then it is misconfigured, and delivery halts."""
+        """Marks an event as refused, but halts if the sink refuses one after another: then it is misconfigured."""
         in_a_row = self._health.note_refused()
         canary = self._health.canary
-        # Before a whole backlog goes to the quarantine, the canary decides: is it these events, or everything?
+        # Before a whole backlog is quarantined, the canary decides: is it these events, or everything?
         is_suspicious = self._policy.may_halt and in_a_row >= (SUSPICIOUS_REFUSALS if canary else tolerated)
         if is_suspicious and not (canary and self._is_taken(canary)):
             raise self._halted(Halt(f"it refuses every event: {reason}", REFUSES_EVERYTHING))
         self._refuse(event, reason)
 
     def _isolate(self, events: list[Sealed]) -> bool:
-        """Finds the events that make a healthy sink fail, and refuses them; False if the sink is not healthy."""
+        """Finds the events that make a healthy sink fail, and marks them refused. False if the sink is not healthy."""
         canary = self._canary(events)
         if canary is None:
             return False
@@ -241,7 +241,7 @@ class Settling:
                 pieces += (piece[:middle], piece[middle:])
             else:
                 decision = self._post_until_decided(piece)
-                for _ in range(CONFIRMATIONS):  # in turns with the canary: a flaky sink is not an event's fault
+                for _ in range(CONFIRMATIONS):  # alternating with the canary: a flaky sink is no event's fault
                     if isinstance(decision, Retry):
                         if not self._is_taken(canary):
                             return False
@@ -253,7 +253,7 @@ class Settling:
         return True
 
     def _canary(self, events: list[Sealed]) -> Sealed | None:
-        """An event that the sink accepts now: one it has taken before (ids make that harmless), or else one of these.
+        """An event that the sink accepts now: one it has accepted before (its id makes that harmless), or one of these.
 
         Once the waiting time is over, only the known one is tried, because it should be accepted at once.
         """
@@ -268,14 +268,14 @@ class Settling:
         return None
 
     def _two_of(self, events: list[Sealed]) -> list[Sealed]:
-        """Two, because one poison event among these is not both; and others at every look, because two may be."""
+        """Two candidates, so that one poison event cannot be both. Others each time: two events may be poison."""
         self._looks += 1
         if self._looks == 1:
             return [events[0], events[-1]]
         return [events[int(self._policy.uniform(0, len(events))) % len(events)] for _ in range(2)]
 
     def _is_taken(self, event: Sealed) -> bool:
-        """Whether the sink takes this event now."""
+        """Whether the sink accepts this event now."""
         decision = self._post([event])
         return (
             isinstance(decision, Accepted)
@@ -284,7 +284,7 @@ class Settling:
         )
 
     def _post_until_decided(self, events: list[Sealed]) -> Decision:
-        """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspected."""
+        """Posts until the answer is anything but `try again`. Returns a Retry only if the events are suspect."""
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_result(lambda decision: isinstance(decision, Retry)),
             wait=self._wait,
@@ -312,7 +312,7 @@ class Settling:
         return since is not None and self._policy.clock() + upcoming - since > self._policy.max_wait
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Counts the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
+        """Backs off by the failures of all requests in flight: a sink that fails them all is down, not unlucky."""
         decision = state.outcome.result() if state.outcome else None
         asked = decision.after if isinstance(decision, Retry) else None
         failures = max(state.attempt_number - 1, self._health.tries // self._policy.window)

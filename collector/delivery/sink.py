@@ -1,8 +1,8 @@
-"""Sinks: how to speak to one kind of receiver, and what a sink says about itself.
+"""Sinks: how to talk to each kind of receiver, and how a sink describes itself to the rest of the code.
 
-In: events, and a receiver's answer. Out: requests, and what the answer means. A sink does no I/O and knows nothing of
-retries, offsets, credentials, compression or TLS, so values are enough to test it. To add one takes a module in sinks/
-and a line in the registry there. Invariant: other code asks a sink about itself, never which type it is.
+In: events, and a receiver's answer. Out: requests, and what the answer means. A sink does no I/O and knows nothing
+about retries, offsets, credentials, compression or TLS, so plain values are enough to test it. Adding one takes a
+module in sinks/ and a line in its registry. Invariant: other code asks a sink for its properties, never for its type.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ OptionsT = TypeVar("OptionsT", bound=Section)
 
 
 class Request(NamedTuple):
-    """What is sent, before compression; `path` and `query` are added to sink.url.
+    """A request before compression. `path` and `query` are added to sink.url.
 
-    With `names_encoding` the path ends in what compressed files are called: .gz or .zst. `events` is how many it holds,
-    where the answer has to say something of each.
+    With `names_encoding`, the path gets the suffix of the compression: .gz or .zst. `events` is how many events the
+    request holds, for sinks whose answers have to account for each.
     """
 
     body: bytes
@@ -41,7 +41,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back; a body that is too long is cut. `path` and `events` are those of its request."""
+    """A receiver's answer; a body that is too long is cut. `path` and `events` are copied from the request."""
 
     status: int
     headers: Mapping[str, str]
@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 class Accepted:
     """Stored, except for the events named in `rejected` (id -> reason), and those in `later`, which may work later.
 
-    `unnamed` is how many were rejected by a sink that does not say which. `remark` is what it said beside.
+    `unnamed` is how many were rejected by a sink that does not say which. `remark` is anything else it said.
     """
 
     rejected: dict[str, str] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Taken, but not acknowledged yet: `ask` that, every `every` seconds, for no longer than `patience` seconds."""
+    """Received but not acknowledged yet: send `ask` every `every` seconds, for at most `patience` seconds."""
 
     ask: Request
     reason: str
@@ -112,7 +112,7 @@ Signer = Callable[[str, str, Mapping[str, str], bytes], Mapping[str, str]]
 
 
 class SinkLimits(NamedTuple):
-    """The most that a receiver takes, in bytes before compression: a request's body, and one event. None: unknown."""
+    """The largest body and the largest event that a receiver takes, in bytes before compression. None: unknown."""
 
     body: int | None = None
     event: int | None = None
@@ -123,13 +123,13 @@ class Sink(Protocol):
 
     @property
     def limits(self) -> SinkLimits:
-        """Larger requests are halved, and longer events cut, before anything is sent."""
+        """Larger requests are halved and larger events cut before anything is sent."""
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """The requests for these events, the same every time. `key` names them, and a repeat has the same key.
+        """The requests for these events, the same every time. `key` identifies them: a repeat has the same key.
 
-        They are sent in this order, and the events are acknowledged once all are: one that fails has all of them sent
-        again, so each must be harmless to repeat.
+        They are sent in order, and the events count as acknowledged once every request is. If one fails, all of them
+        are sent again, so each must be harmless to repeat.
         """
 
     def classify(self, answer: Answer) -> Verdict | Pending:
@@ -137,26 +137,27 @@ class Sink(Protocol):
 
 
 class Follower(Protocol):
-    """What a sink has to know of events in their order: it sees all of a source, while it is read, before batches are
-    made. Whatever it adds to `Sealed.beside` travels with that event, and must not depend on where reading began."""
+    """Follows events in reading order, for a sink that needs more context than a batch. It sees every item of a source
+    as it is read, before batches are made. What it adds to `Sealed.beside` travels with that event, and must not depend
+    on where reading began."""
 
     def follow(
         self, key: str, offset: int, items: Iterable[Item], before: Callable[[int], Iterable[Item]]
     ) -> Iterator[Item]:
-        """The items of a source from an offset on, none left out. `before` gives those in so many bytes before it."""
+        """Passes on all items of a source from an offset on. `before(n)` gives those in the n bytes before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SinkType(Generic[OptionsT]):
-    """What a sink says about itself. `options` become the table [sink.<name>] of the configuration.
+    """A sink's description of itself. `options` become the table [sink.<name>] of the configuration.
 
-    `place` is for a sink whose receiver runs in this process: the file in which it keeps events. Others need sink.url.
-    `within` names the part of a receiver that options choose, such as an index: another part is another sink.
-    `scheme` is the word before the token in the Authorization header. `signer` makes the headers by which a request
-    says who sends it, from its method, URL, headers and body as they go out. `check` raises ConfigurationError for
-    options that do not fit the settings that all sinks share. `lookup` makes the request that asks for an event which
-    was sent at that time; an answer with the event's id, which the request must not contain as it stands where an error
-    would quote it, says that the receiver has it. None: it cannot be asked where events are sent to.
+    `place` is for a sink whose receiver runs in this process: the file in which it keeps events. All others need
+    sink.url. `within` names the part of a receiver that the options choose, such as an index: a different part is a
+    different sink. `scheme` is the word before the token in the Authorization header. `signer` makes the headers that
+    authenticate a request, from its method, URL, headers and body as they go out. `check` raises ConfigurationError for
+    options that conflict with the settings that all sinks share. `lookup` makes the request that looks for an event
+    sent at a given time: if the event's id is in the answer, the receiver has it. So if errors quote the request, it
+    must not contain the id in one piece. None: the receiver cannot be queried at the address that events are sent to.
     """
 
     name: str
@@ -183,7 +184,7 @@ class SinkType(Generic[OptionsT]):
         return not self.is_here
 
     def followed_by(self, settings: Settings) -> Follower | None:
-        """What follows the events of these settings' sink, if anything does."""
+        """The follower of the sink that these settings describe, if it has one."""
         return self.follower(settings.own_options(self))
 
     def sink(self, settings: Settings) -> Sink:
@@ -193,18 +194,18 @@ class SinkType(Generic[OptionsT]):
         return self.make(options)
 
     def sign(self, settings: Settings) -> Signer | None:
-        """What signs the requests of these settings."""
+        """The signer for the requests to that sink, if they are signed."""
         return None if self.signer is None else self.signer(settings.own_options(self))
 
     def address(self, settings: Settings) -> str:
-        """Where events go, in the words that people see."""
+        """Where events go, as shown to people."""
         if self.place is not None:
             return f"{self.summary}, {self.place(settings)}"
         return told(str(settings.sink.url))
 
     def identity(self, settings: Settings) -> SinkIdentity:
-        """Which sink it is, among all that events were ever sent to. One that has a name may move as it likes."""
-        # An earlier version kept addresses with the tokens in them.
+        """Tells this sink from all others that events were ever sent to. A named sink stays the same if it moves."""
+        # An earlier version stored addresses with the tokens in them.
         former = [form for each in settings.sink.formerly for form in _forms(each)]
         if settings.sink_name:
             return SinkIdentity("sink", settings.sink_name, tuple(former))
@@ -218,18 +219,18 @@ class SinkType(Generic[OptionsT]):
 
 
 def _forms(url: str) -> list[str]:
-    """An address as it is kept, and where that differs, as it was by earlier versions."""
+    """An address as it is stored now, and as earlier versions stored it if that differs."""
     plain = _plain(url)
     return list(dict.fromkeys([told(plain), plain]))
 
 
 def _plain(url: str) -> str:
-    """An address without what makes no difference, and without its query, which may hold a token; a name as it is."""
+    """Normalizes an address and drops its query, which may hold a token. A name is returned unchanged."""
     if "/" not in url:
         return url
     if "//" not in url and url.isprintable():  # a file: the embedded store
         return state_key(url)
-    import httpx  # here: for the embedded store, most commands do without it
+    import httpx  # here: with the embedded store, most commands do not need it
 
     try:
         known = httpx.URL(url)

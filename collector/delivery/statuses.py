@@ -39,7 +39,7 @@ def is_success(answer: Answer) -> bool:
 def verdict_of(
     answer: Answer, now: float, halt_advice: Mapping[int, str] = HALT_ADVICE
 ) -> Retry | TooLarge | Refused | Halt:
-    """What an answer other than 2xx means. `now` is the time of day, to which Retry-After may refer."""
+    """What an answer other than 2xx means. `now` is the current time, to which Retry-After may refer."""
     status = answer.status
     reason = f"HTTP {status}"
     if status in halt_advice:

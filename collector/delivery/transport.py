@@ -1,9 +1,10 @@
-"""One request: compression, connections that are used again, and a deadline for the whole.
+"""Sends one request: compression, reused connections, and one deadline for the whole exchange.
 
-In: a request from any sink, and the settings that all sinks share. Out: an answer, or the verdict that a failure
-amounts to. No retries here. Whether to encrypt and whether to use a proxy depends on the URL, whatever the sink.
-Invariants: one deadline bounds a whole exchange: httpx's time-outs start again with every byte that dribbles in.
-What a server says beyond an answer is never taken for the next one: a refused batch would count as acknowledged.
+In: a request from any sink, and the settings that all sinks share. Out: the answer, or the verdict that a failure
+amounts to. No retries here. Encryption and proxies depend on the URL alone, not on the sink.
+Invariants: the deadline covers the whole exchange, because httpx's time-outs start again with every byte that dribbles
+in. Bytes that a server sends beyond its answer are never taken for the next one: a refused batch would count as
+acknowledged.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from collector.settings.addresses import told
 from collector.settings.options import SinkSettings, refuse_clear_text
 
 log = get_logger()
-DEADLINES = Deadlines()  # of all sinks, so that a process has one thread for them
+DEADLINES = Deadlines()  # shared by all sinks, so that a process has only one thread for them
 MAX_ANSWER_BYTES = 1_000_000
 CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where it looks for the keys."
-SLOWEST_UPLOAD = 10_000  # bytes a second; a larger body gets that much more time
+SLOWEST_UPLOAD = 10_000  # bytes a second: the deadline is extended by the time the body takes at this rate
 
 
 class Transport:
-    """The client through which every sink's requests go. Used by several threads at once.
+    """Sends all requests to one sink. Used by several threads at once.
 
-    `renewed` gives the credentials as their files have them now; without it, they stay as they are. `sign` is asked for
-    further headers once the rest of a request is ready.
+    `renewed` reads the credentials from their files again; without it, they never change. `sign` is called for
+    additional headers once the rest of a request is ready.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Transport:
         self._clients = Clients(settings, url, credentials, transport, renewed)
         self._proxy = self._clients.proxy
         self._is_closed = False
-        self._idle = deque([self._connected()])  # here, so that a mistake shows at the start
+        self._idle = deque([self._connected()])  # made here, so that a mistake shows at the start
 
     def post(self, request: Request) -> tuple[Answer | Retry | Halt, int]:
         """Sends one request; returns the answer (or what its absence means) and the bytes that went out."""
@@ -98,7 +99,7 @@ class Transport:
             return Retry(f"no answer within {self._timeout:g} seconds", may_be_poison=has_seen_it), 0
         except httpx.HTTPError as error:
             if exchange.is_overdue:
-                # Without the extra seconds for the body: the same reason is logged only once if it reads the same.
+                # Leaves out the extra seconds for the body: a reason is logged only once if its text stays the same.
                 return Retry(f"the answer was not complete within {self.deadline:g} seconds"), 0
             return failure(error, self._settings, self._proxy), 0
         except (httpx.InvalidURL, ValueError) as error:
@@ -106,28 +107,28 @@ class Transport:
         except (OSError, RuntimeError) as error:
             return Retry(f"{type(error).__name__}: {error}"), 0
         finally:
-            if exchange.is_overdue or exchange.has_more:  # shut down, or it has an answer to nothing in it
+            if exchange.is_overdue or exchange.has_more:  # shut down, or holding bytes that answer nothing
                 exchange.client.close()
             else:
-                # Put back before asking: if the transport is closed in between, one of the two closes this connection.
+                # Put it back before checking: if the transport is closed in between, one of the two closes it.
                 self._idle.append(exchange)
                 if self._is_closed:
                     self.close()
 
     @property
     def has_credentials(self) -> bool:
-        """Whether requests say who is sending."""
+        """Whether requests identify the sender."""
         return self._clients.has_credentials or self._sign is not None
 
     def without_secrets(self, text: str) -> str:
-        """The text without this transport's secrets: a server may well repeat them."""
+        """The text with this transport's secrets masked: a server may echo them."""
         for secret in self._clients.secrets:
             text = text.replace(secret, "********")
         return text
 
     def _take(self) -> Exchange:
-        """The connection that was used last, or a new one if all are in use. One whose token or certificate has been
-        replaced is closed instead: it may have been in flight then."""
+        """The connection that was used last, or a new one if all are in use. One that was in flight when its token or
+        certificate was replaced is closed instead."""
         if self._clients.renew():
             self._close_idle()
         with contextlib.suppress(IndexError):
@@ -139,12 +140,12 @@ class Transport:
         return self._connected()
 
     def _connected(self) -> Exchange:
-        # The generation first: if something is renewed in between, the new client merely counts as an old one.
+        # Read the generation first: if something is renewed in between, the new client merely counts as old.
         generation = self._clients.generation
         return Exchange(self._clients.new(), generation, self.address)
 
     def close(self) -> None:
-        """Closes the connections that are not in use; each of the others is closed when its request ends."""
+        """Closes idle connections; one that is in use is closed when its request ends."""
         self._is_closed = True
         self._close_idle()
 
@@ -168,7 +169,7 @@ class Exchange:
         self._extensions = {"trace": self._trace, "timeout": client.timeout.as_dict()}
 
     def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """One request and its answer."""
+        """Sends one request and returns its answer."""
         # Built here rather than by the client, which would merge URLs and headers anew for every request: 0.2 ms.
         named = {name.lower() for name in headers}
         mine = [(name, value) for name, value in self._headers if name.lower() not in named]
@@ -184,7 +185,7 @@ class Exchange:
         try:
             parts: list[bytes] = []
             size = 0
-            stream: Any = response.stream  # as it is on the wire: httpx would unpack it without a limit
+            stream: Any = response.stream  # raw, as on the wire: httpx would decompress it without a limit
             for part in stream:
                 parts.append(part)
                 size += len(part)
@@ -194,7 +195,7 @@ class Exchange:
             said = unpacked(sent := b"".join(parts), encoding, MAX_ANSWER_BYTES + 1)
             if said is None:
                 say_unread(self._address)
-                said = sent  # not nothing, which some engines say when all is well
+                said = sent  # not an empty body, by which some engines mean success
             is_cut = max(size, len(said)) > MAX_ANSWER_BYTES
             return Answer(response.status_code, response.headers, said, is_cut)
         finally:
@@ -202,19 +203,19 @@ class Exchange:
             self.has_more = has_unread(self.client, request.url)
             if self.has_more:
                 say_more(self._address)
-            # httpx ties an answer to its stream and back, and the body that was sent hangs on that knot. It would stay
-            # until the garbage collector runs: 60 MB in a scan of 400 MB.
+            # httpx makes a response and its stream refer to each other, and they keep the request's body alive until
+            # the garbage collector runs: 60 MB in a scan of 400 MB.
             response.stream = httpx.ByteStream(b"")
 
     def _trace(self, event: str, details: Mapping[str, Any]) -> None:
-        """Hears of every step of an exchange from httpx; those that open a connection give its stream."""
+        """Called by httpx at every step of an exchange; the steps that open a connection provide its stream."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = details["return_value"]
         elif event.endswith("connect_tcp.started"):
             _find(details["host"], details["port"], details["timeout"])
 
     def break_off(self) -> None:
-        """Ends a read or write that is under way in the other thread, which closing the socket would not."""
+        """Ends a read or write that is under way in another thread, which closing the socket would not do."""
         self.is_overdue = True
         opened = self._stream.get_extra_info("socket") if self._stream is not None else None
         if isinstance(opened, socket.socket):
@@ -223,7 +224,7 @@ class Exchange:
 
 
 def _find(host: str, port: int, seconds: float) -> None:
-    """Has a name looked up in time, before httpx does so without a limit."""
+    """Looks up a name within a time limit, before httpx does it without one."""
     try:
         addresses_of(host, port, seconds)
     except OSError as error:
@@ -232,7 +233,7 @@ def _find(host: str, port: int, seconds: float) -> None:
 
 @lru_cache(100)
 def say_unread(address: str) -> None:
-    """Says, once, that only the status of this sink's answers counts."""
+    """Warns once that only the status of this sink's answers counts."""
     log.warning(
         "the sink packs its answers in a way that cannot be read here, so what they reject is missed", sink=address
     )
@@ -240,7 +241,7 @@ def say_unread(address: str) -> None:
 
 @lru_cache(100)
 def say_more(address: str) -> None:
-    """Says, once, that this sink says more than it is asked."""
+    """Warns once that this sink sends more than answers."""
     log.warning(
         "the sink sent more than an answer, so its connection is closed: that could pass for the next answer",
         sink=address,
@@ -253,7 +254,7 @@ def _parsed(url: str) -> httpx.URL:
 
 
 def _with_target(url: str, request: Request) -> str:
-    """The URL with the path and query that the sink adds. What a person wrote in it is not encoded again."""
+    """The URL with the path and query that the sink adds. The configured part is not encoded again."""
     if not request.path and not request.query:
         return url
     place, _, query = url.partition("?")

@@ -1,4 +1,4 @@
-"""Trust: which authorities a sink's certificate may come from, and the certificate that the agent shows in return.
+"""Trust: which authorities may issue a sink's certificate, and the certificate that the agent presents in return.
 
 In: the settings of a sink. Out: the TLS contexts of connections to it, and to a proxy that speaks TLS itself.
 Invariant: every context verifies; a file that cannot be used is an error that names it and its setting.
@@ -13,7 +13,7 @@ from pathlib import Path
 from collector.errors import ConfigurationError
 from collector.settings.options import SinkSettings
 
-# Trusts nobody; for URLs where nothing is encrypted. httpx would load every root certificate: 1 to 3 MB a connection.
+# Trusts nobody. For unencrypted URLs, where httpx would load every root certificate: 1 to 3 MB per connection.
 NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
@@ -26,17 +26,17 @@ def trust_of(settings: SinkSettings) -> ssl.SSLContext:
 
 
 def trust_of_proxy(settings: SinkSettings) -> ssl.SSLContext:
-    """The system's trust store and sink.ca_file: a proxy is often the organisation's, and the sink somebody else's, or
-    the other way round."""
+    """The system's trust store plus sink.ca_file: often the proxy is the organisation's own and the sink somebody
+    else's, or the other way round."""
     context = _trusting(None)
     if settings.ca_file is not None:
-        _trusting(settings.ca_file)  # raises what a person can act on
+        _trusting(settings.ca_file)  # raises an error that a person can act on
         context.load_verify_locations(settings.ca_file)
     return context
 
 
 def systems_authorities() -> Path | None:
-    """The file of the system's trust store, or that of SSL_CERT_FILE; None where there is none."""
+    """The file of the system's trust store, or of SSL_CERT_FILE; None if there is none."""
     found = ssl.get_default_verify_paths().cafile
     return Path(found) if found else None
 
@@ -57,15 +57,15 @@ def _trusting(ca_file: Path | None) -> ssl.SSLContext:
         raise ConfigurationError(
             f"sink.ca_file: cannot read {ca_file}: {error.strerror}. Make it readable to this user."
         ) from None
-    # The same on every Python: 3.13 began to trust an authority that is named whoever issued it, and to insist on
-    # extensions that authorities of organisations often lack, which nobody who rolls this out could mend.
+    # The same on every Python: 3.13 began to trust any authority it is given, whoever issued that, and to insist on
+    # extensions that in-house authorities often lack, which nobody who rolls this out could fix.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
 def _show(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
-    """Has a connection show this certificate. What OpenSSL raises does not say which file is wrong, nor how."""
+    """Makes connections present this certificate. OpenSSL's errors do not say which file is wrong, or how."""
     named = f"sink.client_key: {key}" if key else f"sink.client_cert: {certificate}"
     try:
         context.load_cert_chain(certificate, key, password=_no_passphrase)

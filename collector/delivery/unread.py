@@ -1,8 +1,10 @@
-"""What a server has sent beyond its answer, and httpx has read: h11 would take it for the answer to the next request.
+"""Detects bytes that a server sent beyond its answer and httpx has already read: h11 would take them for the answer to
+the next request.
 
-In: a client, and where it sent a request that has been answered. Out: whether bytes are left over. What arrives later,
-httpcore notices itself, before it uses a connection again. It keeps these where no public name leads, so what is not
-found where it was counts as left over: then connections are not used again, which costs time and loses nothing.
+In: a client, and the URL of a request that has been answered. Out: whether bytes are left over. If more arrive later,
+httpcore notices by itself before it reuses the connection. No public API leads to these bytes, so if the private
+attribute of a connection is missing, they count as left over: connections are then never reused, which costs time but
+loses nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ def has_unread(client: httpx.Client, url: httpx.URL) -> bool:
 
 def _is_left_over(connection: object) -> bool:
     state = None
-    while connection is not None and state is None:  # what goes through a proxy wraps what does not
+    while connection is not None and state is None:  # a connection through a proxy wraps a plain one
         state = getattr(connection, "_h11_state", None)
         connection = getattr(connection, "_connection", None)
     return state is None or bool(state.trailing_data[0])

@@ -1,6 +1,6 @@
 """Waiting: how long to wait before the next try, and what ends the waiting early.
 
-This is the only backoff, for a request that failed and for a pass that was given up. It has full jitter: after an
+This is the only backoff, both for a failed request and for a pass that was given up. It uses full jitter: after an
 outage, a fleet of thousands comes back spread over the whole interval, where half jitter would crowd it into the second
 half. The price is a try every half interval on average: about 1,090 requests in an outage of nine hours.
 """
@@ -16,8 +16,8 @@ from collector.flow.interrupt import Interrupt
 from collector.settings.options import RetrySettings
 
 POLL_SECONDS = 0.5  # how late a waiting thread may notice that the walk was abandoned
-LARGEST_EXPONENT = 40  # beyond it the wait is the longest one anyway, and 2.0 ** 1024 would overflow
-SPREAD_SECONDS = 0.1  # so that agents that were all told the same second do not come back in the same millisecond
+LARGEST_EXPONENT = 40  # beyond this the wait is at its maximum anyway, and 2.0 ** 1024 would overflow
+SPREAD_SECONDS = 0.1  # keeps agents that were all told the same second from coming back in the same millisecond
 
 Uniform = Callable[[float, float], float]
 
@@ -25,7 +25,7 @@ Uniform = Callable[[float, float], float]
 def backoff(
     failures: int, retry: RetrySettings, asked: float | None = None, uniform: Uniform = random.uniform
 ) -> float:
-    """Seconds to wait after so many more failures than the first: exponential, with full jitter, up to max_interval.
+    """Seconds to wait after the first failure and `failures` more: exponential, with full jitter, up to max_interval.
 
     What the sink asks for (`asked`, its Retry-After) takes precedence, up to max_interval as well.
     """
@@ -53,8 +53,8 @@ class Waiting:
         self._abandoned.set()
 
     def pause(self, seconds: float) -> None:
-        """Lets this much time pass, unless the waiting is over sooner."""
-        # In short steps, because one wait cannot be woken by both: the stop and the end of the walk.
+        """Waits this long, or until the waiting is over."""
+        # In short steps, because a single wait cannot be woken by both the stop and the end of the walk.
         deadline = self._clock() + seconds
         while not self._abandoned.is_set():
             left = deadline - self._clock()

@@ -1,8 +1,8 @@
 """Deliver: sends batches, a small window of them at a time, and returns their receipts in order.
 
 In: batches. Out: receipts, each saying that a batch is acknowledged, and which of its events the sink refused. If that
-cannot be decided now, SinkUnavailable, SinkHalted or Stopped is raised, and the next pass sends again what came after
-the last receipt. Threads are used only here; what becomes of one batch is in settle.py.
+cannot be decided now, SinkUnavailable, SinkHalted or Stopped is raised, and the next pass sends everything after the
+last receipt again. The threads that send are started here; settle.py decides the fate of one batch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Deliverer:
-    """Batches in, receipts out. One lives as long as its flow, so what it learned about the sink stays known."""
+    """Batches in, receipts out. Lives as long as its flow, so later passes know what it has learned about the sink."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Deliverer:
         self._poll = poll
 
     def deliver(self, batches: Iterable[Batch], when_failing: Callable[[], None] | None = None) -> Iterator[Receipt]:
-        """Receipts, in the order of the batches. Reading goes on while up to a window of requests is in flight.
+        """Yields receipts in the order of the batches. Reading goes on while up to a window of requests is in flight.
 
         `when_failing` is called once, in the thread that waits for receipts, as soon as a request has failed and is
         about to be retried.
@@ -65,7 +65,7 @@ class Deliverer:
             for batch in batches:
                 flying.append(self._start(batch, waiting, failure))
                 failure.tell()
-                # Only the oldest is asked: a later one that is done first waits, or offsets would move out of order.
+                # Only the oldest may land: a later one that is done first waits, or offsets would move out of order.
                 while flying and (len(flying) >= self.policy.window or flying[0].done()):
                     yield self._land(flying.popleft(), failure)
                 if self._interrupt.is_set:
@@ -73,8 +73,8 @@ class Deliverer:
             while flying:
                 yield self._land(flying.popleft(), failure)
         finally:
-            # However the walk ended, requests that are still being retried give up. What the sink takes of them after
-            # this has no receipt, so its offsets stay, and it is sent again under the same ids (promise 1).
+            # However the walk ended, requests that are still being retried give up. If the sink accepts one after this,
+            # there is no receipt, so its offsets stay and its events are sent again under the same ids (promise 1).
             waiting.abandon()
 
     def ask(self, event: Sealed) -> Posted:
@@ -82,7 +82,7 @@ class Deliverer:
         return self.channel.post([event], Waiting(self._interrupt, self.policy.clock))
 
     def ask_within(self, event: Sealed, seconds: float, *, after_stop: bool = False) -> Posted | None:
-        """The same, for no longer than this, and not beyond a stop unless `after_stop`; None without an answer."""
+        """Like `ask`, but for at most `seconds`, and not beyond a stop unless `after_stop`. None if no answer came."""
         interrupt = Interrupt() if after_stop else self._interrupt
         waiting = Waiting(interrupt, self.policy.clock)
         asked = _done_by_a_thread("ask", lambda: self.channel.post([event], waiting))
@@ -99,7 +99,7 @@ class Deliverer:
     def _start(self, batch: Batch, waiting: Waiting, failure: FirstFailure) -> Future[Receipt]:
         if not batch.events:
             future: Future[Receipt] = Future()
-            future.set_result(Receipt(batch, []))  # in line with the requests: its offsets wait for theirs
+            future.set_result(Receipt(batch, []))  # queued with the requests: its offsets wait for theirs
             return future
         settling = Settling(
             batch,
@@ -132,7 +132,7 @@ class Deliverer:
 
 
 def _done_by_a_thread(name: str, work: Callable[[], T]) -> Future[T]:
-    """What comes of some work; a daemon's, for one that hangs in a dead connection must not keep the process alive."""
+    """Does some work in a daemon thread: one that hangs in a dead connection must not keep the process alive."""
     future: Future[T] = Future()
 
     def do() -> None:
@@ -146,7 +146,7 @@ def _done_by_a_thread(name: str, work: Callable[[], T]) -> Future[T]:
 
 
 class FirstFailure:
-    """Takes the news of the first failed request to the thread that waits. It is woken for that, and told once."""
+    """Brings news of the first failed request to the thread that waits, which is woken for it and told once."""
 
     def __init__(self, told: Callable[[], None] | None) -> None:
         self._told = told
@@ -158,11 +158,11 @@ class FirstFailure:
             self._happened.set_result(None)
 
     def awaited_with(self, receipt: Future[Any]) -> list[Future[Any]]:
-        """What should wake the thread that waits for a receipt."""
+        """The futures that wake the thread that waits for a receipt."""
         return [receipt, self._happened] if self._told else [receipt]
 
     def tell(self) -> None:
-        """Passes the news on, if there is any and it has not been told."""
+        """Passes the news on, if there is any and it has not been told yet."""
         if self._told and self._happened.done():
             told, self._told = self._told, None
             told()

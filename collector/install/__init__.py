@@ -1,4 +1,4 @@
-"""The agent as a service of systemd or launchd: the unit files, and what installing or removing them would do.
+"""The agent as a systemd or launchd service: its unit files, and the plans to install and remove them.
 
     templates -> plans -> carry_out          installed says what is there already
 

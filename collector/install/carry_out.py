@@ -1,7 +1,7 @@
-"""Carries out a plan: the only place of this room that changes anything.
+"""Carries out a plan: the only module of this room that changes anything.
 
-In: a Plan. Out: one line for each step, saying what was done. Invariants: carrying a plan out twice changes nothing the
-second time; a file that a person has edited is only overwritten when told so, and is then kept beside the new one.
+In: a Plan. Out: one line per step, saying what was done. Invariants: carrying out a plan twice changes nothing the
+second time; a file that a person has edited is overwritten only with `force`, and is then kept beside the new one.
 Crash window: between two steps. Every step asks for a state rather than an action, so running the same command again
 finishes the job.
 """
@@ -29,7 +29,7 @@ def carry_out(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[str]:
-    """Takes each step and says what it did. Every file is checked before the first step: a refusal changes nothing."""
+    """Takes each step and says what it did. Checks every file before the first step, so a refusal changes nothing."""
     for step in plan.steps:
         if not force:
             _refuse_edited(step)
@@ -69,9 +69,9 @@ def _write(step: Write) -> str:
         fresh = step.path.with_name(step.path.name + ".new")
         fresh.write_text(step.content, encoding="utf-8")
         fresh.chmod(0o644)
-        # Crash window: before this line the service manager still sees the old file (or, where an edited one was just
-        # renamed, none: the person's version is in .bak), after it the new one. Half a unit is never seen. There is
-        # no fsync: a file that a power cut loses or empties has no valid digest, and the next `install` reports it.
+        # Crash window: before this line the service manager still sees the old file (or none, if an edited one was just
+        # renamed: the person's version is in .bak), after it the new one. It never sees half a unit. There is no fsync:
+        # a file that a power cut loses or empties has no valid digest, and the next `install` reports it.
         fresh.replace(step.path)
     except OSError as error:
         raise ServiceError(f"Cannot write {step.path}: {error.strerror}. The steps before it stay done.") from None
@@ -87,7 +87,7 @@ def _remove(step: Remove) -> str:
         # behind starts nothing, and the next `uninstall` removes it. The other way round, a service would go on running
         # without the file by which the service manager knows it.
         step.path.unlink(missing_ok=True)
-        if step.path.parent.suffix == ".d":  # a directory of drop-ins, which may hold those of a person
+        if step.path.parent.suffix == ".d":  # a directory of drop-ins, which may also hold a person's own
             with contextlib.suppress(OSError):
                 step.path.parent.rmdir()
     except OSError as error:
@@ -102,7 +102,7 @@ def _keep_edited(path: Path) -> str:
     kept = path.with_name(path.name + ".bak")
     try:
         # Crash window: between this and the write that follows there is no file of that name. A rename cannot lose the
-        # person's lines, which a copy that was cut short could.
+        # person's lines; a copy that is cut short could.
         path.replace(kept)
     except OSError as error:
         raise ServiceError(f"Cannot rename {path} to {kept.name}: {error.strerror}. Nothing more was done.") from None

@@ -1,6 +1,6 @@
 """What is installed on this machine, and what its service manager says about it. Reads only.
 
-In: whose service it is. Out: the files that would start it, or facts as short words in the order a person reads them.
+In: a person. Out: facts about that person's services, as short words in the order a person reads them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ PROPERTIES = (
 
 
 def services_of(person: Person, platform: str, machine: Machine = THIS_MACHINE) -> list[dict[str, str]]:
-    """Every service that is installed for this person, with what its manager says; `platform` as in sys.platform.
+    """Every service that is installed for this person, with what its manager says; `platform` is as in sys.platform.
 
-    Anybody may ask systemd about system services, also about those whose state is not theirs to read. Who has no
-    service is told of those of others on this machine, as root would want to know.
+    Anybody may ask systemd about system services, even about those whose state they may not read. A person without a
+    service is told about everybody else's on this machine, because root would want to know.
     """
     if platform == "darwin":
         return [launchd_facts(person)] if plans.launch_agent_path(person).exists() else []
@@ -41,7 +41,7 @@ def _asked(person: Person, machine: Machine, *, system: bool) -> list[dict[str, 
     """The facts about one unit, in a list that is empty if nobody has installed it."""
     try:
         facts = systemd_facts(person, system=system)
-    except ServiceError as error:  # no session bus, or no systemd; then only a file shows that there is a service
+    except ServiceError as error:  # no session bus, or no systemd: only a file can show that there is a service
         path = _enabling(machine, person.name) if system else plans.user_unit_path(person)
         return [{"unit": path.name, "state": "unknown", "ended": str(error)}] if path.exists() else []
     is_installed = facts["state"] != "not installed"
@@ -50,20 +50,20 @@ def _asked(person: Person, machine: Machine, *, system: bool) -> list[dict[str, 
 
 
 def _enabling(machine: Machine, name: str) -> Path:
-    """The link by which the system starts the service of this person."""
+    """The link by which the system starts this person's service."""
     return machine.local_units / "multi-user.target.wants" / f"collector@{name}.service"
 
 
 def _others(machine: Machine) -> Iterator[Person]:
     """Everybody on this machine who has a system service."""
     for path in sorted(_enabling(machine, "x").parent.glob("collector@*.service")):
-        with contextlib.suppress(KeyError):  # an account that was deleted since
+        with contextlib.suppress(KeyError):  # the account has since been deleted
             entry = pwd.getpwnam(path.name.removeprefix("collector@").removesuffix(".service"))
             yield Person(entry.pw_name, entry.pw_uid, entry.pw_dir)
 
 
 def systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
-    """What systemd says about this person's unit; raises ServiceError when it does not answer."""
+    """What systemd says about this person's unit; raises ServiceError if it does not answer."""
     unit = f"collector@{person.name}.service" if system else templates.UNIT
     control = ("systemctl",) if system else ("systemctl", "--user")
     code, output = ask((*control, "show", unit, f"--property={','.join(PROPERTIES)}"))
@@ -101,7 +101,7 @@ def launchd_facts(person: Person) -> dict[str, str]:
     code, output = ask(("launchctl", "print", f"gui/{person.uid}/{templates.LABEL}"))
     if code:
         return {"unit": templates.LABEL, "file": str(path), "state": "not loaded", "next": "collector service start"}
-    # Only the service's own facts: its coalitions and endpoints, indented further, have a `state` each.
+    # Only the service's own facts: its coalitions and endpoints are indented further, and have a `state` of their own.
     own = (line.partition(" = ") for line in output.splitlines() if re.match(r"\t[^\t]", line))
     told = {name.strip(): value.strip() for name, _, value in own}
     facts = {"unit": templates.LABEL, "file": str(path), "state": told.get("state", "unknown")}

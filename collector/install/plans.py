@@ -1,7 +1,7 @@
 """What installing or removing the service would do, as a list of steps that can be shown before anything happens.
 
-In: a service file, the person it is for, and what this machine looks like. Out: a Plan. Nothing is changed here; that
-is carry_out.py. Invariant: a plan that has been carried out comes out the next time as one that restarts nothing.
+In: a service file, the person it is for, and what this machine looks like. Out: a Plan. Nothing is changed here:
+carry_out.py does that. Invariant: once a plan has been carried out, planning again gives one that restarts nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Step = Write | Remove | Run | AwaitGone
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, the command that takes them back, and what a person should know."""
+    """Steps in order, the command that undoes them, and what a person should know."""
 
     steps: tuple[Step, ...]
     undo: str = ""
@@ -63,7 +63,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Person:
-    """Whose transcripts are shipped."""
+    """The person whose transcripts are sent."""
 
     name: str
     uid: int
@@ -72,13 +72,13 @@ class Person:
 
 @dataclass(frozen=True)
 class Machine:
-    """Where this machine keeps what a plan depends on."""
+    """The places on this machine that plans depend on."""
 
     packaged_units: Path = Path("/usr/lib/systemd")
     local_units: Path = Path("/etc/systemd/system")
     lingering: Path = Path("/var/lib/systemd/linger")
     booted_by_systemd: Path = Path("/run/systemd/system")  # sd_booted(3)
-    # Where a kernel denies namespaces to unprivileged users, and the value that does. Ubuntu's is 1 since 23.10.
+    # Where a kernel denies namespaces to unprivileged users, and the value that does so. Ubuntu's is 1 since 23.10.
     no_namespaces: tuple[tuple[Path, str], ...] = (
         (Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"), "1"),
         (Path("/proc/sys/kernel/unprivileged_userns_clone"), "0"),
@@ -102,7 +102,7 @@ THIS_MACHINE = Machine()
 def systemd_user(
     service: templates.ServiceFile, person: Person, machine: Machine = THIS_MACHINE, *, has_namespaces: bool
 ) -> Plan:
-    """A user unit: the package's own where that is what runs, else one in ~/.config/systemd/user."""
+    """A user unit: the package's own if that is what runs, otherwise one in ~/.config/systemd/user."""
     path, drop_in = user_unit_path(person), namespaces_drop_in(person)
     packaged = machine.packaged_units / "user" / templates.UNIT
     writes: list[Write] = []
@@ -173,7 +173,7 @@ def launchd(service: templates.ServiceFile, person: Person, stop_seconds: float 
     target = f"{domain}/{templates.LABEL}"
     steps: list[Step] = [Run(("mkdir", "-p", str(log.parent))), Write(path, content)]
     if differs(path, content):
-        # bootout returns while the agent is still exiting, and until it has, bootstrap fails (ancwrd1/snx-rs#241).
+        # bootout returns while the agent is still exiting; until it has, bootstrap fails (ancwrd1/snx-rs#241).
         steps.append(Run(("launchctl", "bootout", target), may_fail=True))
         steps.append(AwaitGone(("launchctl", "print", target), stop_seconds))
     steps += [
@@ -224,7 +224,7 @@ def remove_launchd(person: Person) -> Plan:
 
 
 def control(verb: Literal["start", "stop", "restart"], person: Person, kind: str, *, system: bool) -> Plan:
-    """Starts, stops or restarts what is installed; the files stay. What is enabled starts again at the next login."""
+    """Starts, stops or restarts an installed service; its files stay. An enabled one starts again at the next login."""
     opposite = {"start": "collector service stop", "stop": "collector service start"}.get(verb, "")
     undo = f"{opposite} --system --for {person.name}" if system and opposite else opposite
     if kind == "systemd":
@@ -257,7 +257,7 @@ def launch_agent_path(person: Person) -> Path:
 
 
 def launchd_log(person: Person) -> Path:
-    """Where launchd writes what the agent logs."""
+    """Where launchd writes the agent's log."""
     return Path(person.home, "Library", "Logs", "collector", "collector.log")
 
 

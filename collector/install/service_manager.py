@@ -1,7 +1,7 @@
-"""Speaks to the service manager, and to the few other commands that a plan needs: one command, to its end.
+"""Runs the service manager, and the few other commands that a plan needs, one command at a time.
 
-In: the words of a command. Out: its exit code and everything it printed; a command that is missing or hangs has an exit
-code too, the one a shell would give.
+In: the words of a command. Out: its exit code and everything it printed. A command that is missing or hangs gets the
+exit code that a shell would give.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ PATIENCE_SECONDS = 120
 
 
 def ask(command: tuple[str, ...]) -> tuple[int, str]:
-    """Runs a command to its end: its exit code, and what it printed."""
+    """Runs a command to its end; returns its exit code and what it printed."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE_SECONDS

@@ -1,4 +1,4 @@
-"""The service files: from the templates in systemd/ and launchd/ to what is written on this machine.
+"""The service files: turns the templates in systemd/ and launchd/ into what is written on this machine.
 
 In: a ServiceFile (which program, for whom, where it may write). Out: the text of one file, signed with a digest of
 itself. Invariant: the signature distinguishes a file that this module made from one that a person has edited since, so
@@ -33,7 +33,7 @@ class ServiceError(CollectorError):
 
 @dataclass(frozen=True)
 class ServiceFile:
-    """What one machine's service file says that its template does not."""
+    """What one machine's service file says beyond its template."""
 
     command: tuple[str, ...]
     home: str
@@ -48,7 +48,7 @@ class ServiceFile:
 
 
 def template(name: str) -> str:
-    """A template's text: package data once installed, the folders systemd/ and launchd/ of a source tree before."""
+    """A template's text: from the package's data if installed, otherwise from systemd/ or launchd/ in a source tree."""
     folder = "launchd" if name.endswith(".plist") else "systemd"
     packaged = resources.files("collector") / "service_files" / folder / name
     if packaged.is_file():
@@ -72,12 +72,12 @@ def system_unit(service: ServiceFile) -> str:
 
 
 def waiting_unit() -> str:
-    """collector-wait@.service, which the template starts with itself."""
+    """collector-wait@.service, which the template pulls in."""
     return signed(template(WAITING), "# ", "")
 
 
 def home_drop_in(home: str) -> str:
-    """For a user whose home is not below /home: the paths that the template lets in, with the real home in them."""
+    """For a user whose home is not below /home: the paths the template exposes, with the real home in them."""
     setting = "BindReadOnlyPaths="
     shipped = next(line for line in template(TEMPLATE).splitlines() if line.startswith(setting))
     paths = [quoted(_replaced(path, "/home/%i", home)) for path in shipped.removeprefix(setting).split()]
@@ -153,7 +153,7 @@ def _below_home(path: str, home: str) -> str:
 
 
 def _read_write(paths: Sequence[str]) -> str:
-    """The line of writable paths. A leading minus (inside the quotes, if there are any) means: it may be missing."""
+    """The line of writable paths. A leading minus (inside any quotes) means that the path may be missing."""
     words = ['"-' + path[1:] if path.startswith('"') else "-" + path for path in paths]
     return f"ReadWritePaths={' '.join(words)}\n"
 

@@ -1,7 +1,7 @@
 """Answers: what a sender is told, whether its request came over HTTP or from inside this process.
 
-In: what became of the events of a request, or what went wrong. Out: a reply. Invariant: the log says what is wrong with
-the store once, not for every request, and says when it is over.
+In: the outcome of a request, or what went wrong. Out: a reply. Invariant: the log says once what is wrong with the
+store, not for every request, and says when it is over.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Reply(NamedTuple):
 
 
 class Answers:
-    """What the requests to one store are answered. `trouble` says what is wrong with it; nothing, if it is empty."""
+    """Answers the requests to one store. `trouble` says what is wrong with it; empty if nothing is."""
 
     def __init__(self) -> None:
         self.trouble = ""
@@ -48,7 +48,7 @@ class Answers:
         return Reply(200, {"accepted": counts.accepted, "duplicate": counts.duplicate, "rejected": rejected})
 
     def failed(self, error: Exception, meant: str = "take") -> Reply:
-        """Why nothing of a request was done."""
+        """The reply when nothing in a request was done, with the reason."""
         if isinstance(error, Refusal):
             return Reply(error.status, {"error": error.reason}, error.headers)
         if isinstance(error, StoreUnavailable):

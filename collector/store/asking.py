@@ -1,8 +1,8 @@
-"""Anybody's own question to the store: one statement that reads, bounded in time and in rows.
+"""Runs a person's own query on the store: one statement that only reads, bounded in time and in rows.
 
 In: SQL as a person wrote it. Out: column names and rows. Invariant: nothing is changed, whatever the statement says:
-the connection reads only, and SQLite asks here before each thing that a statement would do. What takes too long is
-stopped.
+the connection is read-only, and SQLite asks here before each thing that a statement would do. A statement that takes
+too long is stopped.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from collector.store.database import StoreError, open_to_read
 from collector.store.prices import PriceTable
 
 SECONDS, ROWS = 20.0, 100_000
-BYTES, LONGEST = 64 * 2**20, 32 * 2**20  # of an answer, and of one value: no statement takes all memory
-STEPS = 20_000  # of SQLite's machine between two looks at the clock: about a millisecond
+BYTES, LONGEST = 64 * 2**20, 32 * 2**20  # of an answer and of one value, so that no statement takes all memory
+STEPS = 20_000  # of SQLite's virtual machine between two looks at the clock: about a millisecond
 MAY = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-# They reach outside of the database, or take memory without bound.
+# These reach outside the database, or take unbounded memory.
 MAY_NOT_CALL = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zeroblob", "randomblob"}
 
 
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
     @property
     def objects(self) -> Iterator[dict[str, Any]]:
-        """Each row with the names of its columns, as JSON can say it."""
+        """Each row with the names of its columns, in values that JSON can express."""
         return (dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows)
 
 
@@ -51,7 +51,7 @@ def ask(
     seconds: float = SECONDS,
     most: int = ROWS,
 ) -> Answer:
-    """The answer to one statement; raises StoreError with what SQLite says, or when it took too long."""
+    """The answer to one statement; raises StoreError with what SQLite says, or if it took too long."""
     with closing(open_to_read(database, prices)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA query_only = ON")

@@ -1,6 +1,6 @@
-"""From the body of a request to rows and rejections.
+"""Turns the body of a request into rows and rejections.
 
-In: bytes, and how the headers say they are written. Out: a row or a rejection for each event; or a Refusal, the answer
+In: bytes, and their form according to the headers. Out: a row or a rejection for each event; or a Refusal, the answer
 to a body that cannot be taken at all. Invariant: everything is bounded before it is done: the bytes that are read, what
 they unpack to, and how many events they hold.
 """
@@ -43,14 +43,14 @@ class Refusal(Exception):
 
 
 class Form(NamedTuple):
-    """How a body is written."""
+    """The format and encoding of a body."""
 
     is_array: bool
     encoding: str
 
 
 def form_of(headers: Mapping[str, str]) -> Form:
-    """How the headers say the body is written; raises Refusal for a type or an encoding that is not understood."""
+    """The form of a body according to its headers; raises Refusal for an unknown type or encoding."""
     content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type not in NDJSON | JSON:
         raise Refusal(
@@ -69,7 +69,7 @@ def form_of(headers: Mapping[str, str]) -> Form:
 
 
 def too_busy(seconds: float) -> Refusal:
-    """The answer to a body that came at a time when more comes than can be stored."""
+    """The answer to a body that arrives while more comes in than can be stored."""
     reason = "More events come than can be stored; none of these was."
     return Refusal(503, reason, **{"retry-after": str(math.ceil(seconds))})
 
@@ -92,7 +92,7 @@ def events(body: bytes, form: Form, limits: ReceiverLimits) -> tuple[list[Row], 
 
 
 def unpack(body: bytes, encoding: str, limit: int) -> bytes:
-    """The body as it was before Content-Encoding; raises Refusal as soon as it becomes too large."""
+    """The body without its Content-Encoding; raises Refusal as soon as it becomes too large."""
     if encoding == "identity":
         return body
     unpacked = bytearray()
@@ -112,7 +112,7 @@ def _from_zstd(body: bytes) -> Iterator[bytes]:
 
 
 def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
-    """gzip, of one member or several, or deflate, which is zlib by the book and raw in the wild."""
+    """gzip, with one member or several, or deflate, which is zlib by the book and raw in the wild."""
     window = GZIP_WINDOW
     if encoding == "deflate":
         is_zlib = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
@@ -121,7 +121,7 @@ def _from_deflate(body: bytes, encoding: str) -> Iterator[bytes]:
     while at < len(body) or not at:
         unpacker = inflate.decompressobj(window)
         while not unpacker.eof:
-            # In small pieces: each member copies what is left for the next, and there may be 800,000 empty ones.
+            # In small pieces: each member copies the rest for the next one, and there may be 800,000 empty members.
             piece = body[at : at + PIECE_BYTES]
             chunk = unpacker.decompress(piece, CHUNK_BYTES)
             at += len(piece) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)

@@ -1,9 +1,9 @@
 """What one API message is billed as: usually one call of one model, sometimes several.
 
-In: the usage of a row, with its iterations. Out: the calls as JSON, or None where the row's own figures are the one
-call. Two things make several of one: the advisor, whose calls have a model of their own and are not contained in the
-message's figures; and a message that was sampled in several calls, because a model may charge more for a long prompt,
-which goes by the call and not by the sum. Invariant: the calls of the message's own model add up to its figures.
+In: the usage of a row, with its iterations. Out: the calls as JSON, or None if the row's own figures are the only call.
+A message has several calls for two reasons: the advisor, whose calls have a model of their own and are not included in
+the message's figures; and sampling in several calls, because a model may charge more for a long prompt, and each call's
+prompt counts, not their sum. Invariant: the calls of the message's own model add up to its figures.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def billed_calls(model: str | None, own: Figures, iterations: Any) -> str | None
 
 
 def reported_cost(dollars: Any) -> int | None:
-    """What an old version of Claude Code wrote beside a row as its price, exactly."""
+    """A cost that Claude Code itself wrote, exactly: old versions for each row, newer ones for a session."""
     if type(dollars) not in (int, float) or not 0 <= dollars < 10**6:
         return None
     return int((Decimal(repr(dollars)) * UNITS_A_DOLLAR).to_integral_value())
@@ -57,7 +57,7 @@ def _call(messages: int, model: str | None, figures: Figures) -> dict[str, Any]:
 
 
 def _split(model: str | None, own: Figures, sampled: list[Figures]) -> list[dict[str, Any]]:
-    """One call for each sampling; what the samplings do not say stays with the first."""
+    """One call for each sampling; figures that the samplings do not state stay with the first."""
     calls = [_call(int(not number), model, figures) for number, figures in enumerate(sampled)]
     for place, name in enumerate(USAGE):
         rest = (own[place] or 0) - sum(figures[place] or 0 for figures in sampled)
@@ -67,7 +67,7 @@ def _split(model: str | None, own: Figures, sampled: list[Figures]) -> list[dict
 
 
 def _add_up(sampled: list[Figures], own: Figures) -> bool:
-    """Whether the price of the samplings can be told: all that it depends on is said call by call."""
+    """Whether the samplings can be priced one by one: everything that the price depends on adds up over them."""
     return all(
         sum(figures[place] or 0 for figures in sampled) == (own[place] or 0)
         for place, name in enumerate(USAGE)
@@ -80,10 +80,10 @@ def _figures(item: dict[str, Any]) -> Figures:
 
 
 def label(value: Any) -> str | None:
-    """What can be a word in a column; None for anything else."""
+    """A text for a column, cut to a length; None for anything else."""
     return value[:MAX_LABEL_CHARACTERS] if type(value) is str else None
 
 
 def count(value: Any) -> int | None:
-    """What can be a number in a column; None for anything else."""
+    """A count for a column; None for anything that is not one."""
     return value if type(value) is int and 0 <= value < LARGEST_COUNT else None

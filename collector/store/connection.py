@@ -1,8 +1,8 @@
-"""One connection to the receiver: bounds in time and number what uvicorn's protocol leaves unbounded.
+"""One connection to the receiver, limited in time and number where uvicorn's protocol has no limits.
 
-uvicorn waits for ever for a request's headers, and answers 503 to everybody while too many connections are open. Here a
-connection that has no request ends after `head_seconds`, however slowly it dribbles; and when all places are taken, the
-one that has been without a request for longest makes room.
+uvicorn waits for ever for a request's headers, and answers 503 to everybody while too many connections are open. Here,
+a connection without a request ends after `head_seconds`, however slowly it dribbles. When all places are taken, the
+connection that has been without a request for longest makes room.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class Connection(H11Protocol):
-    """A connection that does not wait for ever. `bounded` makes the class with its bounds."""
+    """A connection that does not wait for ever. `bounded` makes the class with its limits."""
 
     head_seconds: float
     most: int
@@ -26,7 +26,7 @@ class Connection(H11Protocol):
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Starts, and makes room for itself where there is none."""
+        """Starts the connection, and makes room for it if there is none."""
         super().connection_made(transport)
         self._expect_a_request()
         if len(self.connections) >= self.most:
@@ -36,13 +36,13 @@ class Connection(H11Protocol):
             longest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Ends."""
+        """Ends the connection."""
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        """Has sent an answer: the rest of a refused body gets no more time than the next request."""
+        """Called after an answer: the rest of a refused body gets no more time than the next request would."""
         self._expect_a_request()
         super().on_response_complete()
 
@@ -58,5 +58,5 @@ class Connection(H11Protocol):
 
 
 def bounded(head_seconds: float, most: int) -> type[Connection]:
-    """The class of connections with these bounds: uvicorn wants a class, and makes the connections itself."""
+    """A class of connections with these limits: uvicorn wants a class, and makes the connections itself."""
     return type("BoundedConnection", (Connection,), {"head_seconds": head_seconds, "most": most})

@@ -1,7 +1,7 @@
-"""The SQLite database of the embedded store: opening it, bringing it up to date, and saying what is wrong with it.
+"""The SQLite database of the embedded store: opens it, upgrades it, and explains what is wrong with it.
 
 In: a path. Out: a connection, to read or to write. Invariant: a database of an older version is upgraded in one
-transaction and keeps all it holds; one that is newer, or not ours, is refused and left as it is.
+transaction and keeps everything it holds; one that is newer, or not ours, is refused and left alone.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ BUSY_SECONDS = 5.0
 SOON, LATER = 2, 30  # seconds after which a sender should try again
 
 for plain in (type(None), bytes):
-    # sqlite3 looks for an adapter of these too, and if it finds none, an AttributeError is made and dropped: with 20 of
-    # them in a row, that took as long as SQLite needs to insert it.
+    # sqlite3 looks for an adapter for these too, and creates and drops an AttributeError if it finds none: for a row
+    # with 20 of them, that took as long as SQLite needs to insert it.
     sqlite3.register_adapter(plain, lambda value: value)
 
 
@@ -35,7 +35,7 @@ class StoreError(CollectorError):
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot take a batch now, and has stored nothing of it. `retry_after` is in seconds."""
+    """The store cannot take a batch now, and has stored none of it. `retry_after` is in seconds."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
@@ -43,15 +43,15 @@ class StoreUnavailable(StoreError):
 
 
 def open_to_read(path: Path, prices: PriceTable | None = None) -> sqlite3.Connection:
-    """The database for reading, with these prices, while somebody else may be writing to it; raises StoreError."""
+    """Opens the database for reading, with these prices, even while another process writes to it. Raises StoreError."""
     try:
-        status = path.stat()  # `exists` hides from Python 3.14 on that a directory above may not be entered
+        status = path.stat()  # from Python 3.14 on, `exists` hides that a parent directory cannot be entered
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"There is no store at {path} yet. `collector scan` without a sink creates it, "
             "and so does `collector receive`; --database names another place."
         ) from None
-    if stat.S_ISFIFO(status.st_mode):  # SQLite would wait for whoever writes into it
+    if stat.S_ISFIFO(status.st_mode):  # SQLite would wait for somebody to write into it
         raise StoreError(f"The store {path} is a pipe. --database and store.database name another place.")
     try:
         connection = _connect(f"{path.absolute().as_uri()}?mode=ro")
@@ -67,14 +67,14 @@ def open_to_read(path: Path, prices: PriceTable | None = None) -> sqlite3.Connec
 
 
 def explain_read_failure(path: Path, error: sqlite3.Error) -> StoreError:
-    """The error for a person whose report failed half way."""
+    """The error for a person whose report failed halfway."""
     return StoreError(_explained(path, error))
 
 
 def open_to_write(
     path: Path, prices: PriceTable | None = None, busy_seconds: float = BUSY_SECONDS
 ) -> sqlite3.Connection:
-    """The database for writing, made or upgraded if need be, with these prices; raises StoreError."""
+    """Opens the database for writing, with these prices; creates or upgrades it if need be. Raises StoreError."""
     try:
         make_private_directory(path.parent)
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -89,10 +89,10 @@ def open_to_write(
         connection = _connect(f"{path.absolute().as_uri()}?mode=rw", busy_seconds)
         with _closing_on_error(connection):
             version = _version(connection, path)
-            # For a new file only. Ids are as good as random, so a batch touches as many pages as it has events: beyond
-            # half a million events, 4096 takes a tenth less CPU than 8192, and below they are the same.
+            # For new files only. Ids are as good as random, so a batch touches as many pages as it has events: beyond
+            # half a million events, 4096 takes a tenth less CPU than 8192; below that there is no difference.
             connection.execute("PRAGMA page_size = 4096")
-            connection.execute("PRAGMA cache_size = -8000")  # kB, as far as the database fills them
+            connection.execute("PRAGMA cache_size = -8000")  # kB at most: only what the database fills is taken
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # macOS: plain fsync leaves data in the drive's cache
@@ -139,9 +139,9 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path, prices: PriceTable | None) -> None:
-    """Schema, views and prices as this version wants them, unless another process has just done so."""
-    # Crash window: all of it is one transaction with the version number, so the next start finds either the old store,
-    # whole, and upgrades it then, or the new one.
+    """Updates schema, views and prices to this version, unless another process has just done so."""
+    # Crash window: all of it, including the version number, is one transaction, so the next start finds either the old
+    # store intact, and upgrades it then, or the new one.
     connection.execute("BEGIN IMMEDIATE")
     schema.upgrade(connection, _version(connection, path), prices)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -150,7 +150,7 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, prices: PriceT
 
 
 def inode(path: Path) -> tuple[int, int] | None:
-    """Which file this is; None if there is none."""
+    """Identifies the file at this path; None if there is none."""
     try:
         status = os.stat(path)
     except OSError:

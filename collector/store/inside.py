@@ -1,9 +1,9 @@
 """The way into the store from inside this process: an HTTP transport without a network.
 
-In: requests, as httpx sends them to a receiver. Out: what the receiver would answer. Invariant: all that a sender does
-stays as it is for a receiver elsewhere (rendering, retries, what an answer means); only the wire, the server and its
-event loop are left out, which were a tenth of the CPU of a scan into the embedded store. And a 200 is given only once
-the events are on the disk.
+In: requests, as httpx sends them to a receiver. Out: what the receiver would answer. Invariant: a sender does all that
+it does for a remote receiver (rendering, retries, judging answers); only the network, the server and its event loop are
+left out, which took a tenth of the CPU of a scan into the embedded store. And a 200 is given only once the events are
+on the disk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ URL = "http://localhost/v1/events"
 
 @contextmanager
 def opened(database: Path, keeping: Keeping = KEEP_ALL) -> Iterator[httpx.BaseTransport]:
-    """The way into this database, which is open for as long as the block lasts; raises StoreError if it cannot be."""
+    """The way into this database, open as long as the block lasts; raises StoreError if it cannot be opened."""
     limits = ReceiverLimits()
     with working(database, limits, keeping) as worker:
         yield InsideTransport(worker, limits)
@@ -40,7 +40,7 @@ class InsideTransport(httpx.BaseTransport):
         self._answers = Answers()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer; raises httpx.ReadTimeout where a receiver elsewhere would have been waited for too long."""
+        """The answer; raises httpx.ReadTimeout if a remote receiver would have taken too long."""
         try:
             reply = self._answers.stored(self._outcome(request))
         except httpx.TimeoutException:
@@ -60,5 +60,5 @@ class InsideTransport(httpx.BaseTransport):
         try:
             return future.result(request.extensions["timeout"]["read"])
         except TimeoutError:
-            future.cancel()  # if it has its turn already, it is stored, and the repeat counts as duplicates
+            future.cancel()  # if its turn has come already, it is stored, and the repeat counts as duplicates
             raise httpx.ReadTimeout("The store took too long.", request=request) from None

@@ -1,7 +1,7 @@
-"""Events on their way out of the store again, in the order in which they came in.
+"""Reads events out of the store again, in order of arrival.
 
-In: a database, the number after which to go on, and a time. Out: numbers and events as they were received. Nothing is
-changed. Read in pages, so that no page holds up whoever writes to the database meanwhile.
+In: a database, the number to continue after, and a time. Out: numbers and events as they were received. Nothing is
+changed. Events are read in pages, so that no read holds up whoever writes to the database meanwhile.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from collector.store.database import explain_read_failure, open_to_read
 
 PAGE = 500
-# Heartbeats say how an agent was doing at a time that is over.
+# Without heartbeats: they say how an agent was doing at a time that is over.
 NEXT_PAGE = """
 SELECT row.number, body FROM event_rows AS row JOIN bodies ON bodies.number = row.number
 WHERE row.number > :after AND (:since = '' OR row.time >= :since) AND row.kind NOT IN ('heartbeat', 'canary')
@@ -27,20 +27,20 @@ PLACES = "SELECT DISTINCT session_id, cwd FROM contexts WHERE session_id IS NOT 
 
 
 class Stored(NamedTuple):
-    """An event in the store; its number says only when it came in."""
+    """An event in the store; its number only says in which order it came in."""
 
     number: int
     body: str
 
 
 def places_of_sessions(path: Path) -> Iterator[tuple[str, str]]:
-    """Every session in the store with each directory in which something of it happened; raises StoreError."""
+    """Every session in the store with each directory that it worked in; raises StoreError."""
     with _reading(path) as connection:
         yield from connection.execute(PLACES)
 
 
 def stored_events(path: Path, *, after: int, since: str) -> Iterator[Stored]:
-    """The events with higher numbers, of this time (RFC 3339) or later; raises StoreError."""
+    """The events with numbers above `after`, from the time `since` (RFC 3339) on; raises StoreError."""
     with _reading(path) as connection:
         while found := connection.execute(NEXT_PAGE, {"after": after, "since": since, "page": PAGE}).fetchall():
             yield from (Stored(*row) for row in found)

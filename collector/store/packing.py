@@ -1,8 +1,8 @@
-"""Bodies of events, packed: each on its own, with a dictionary that knows what events look like.
+"""Packs the bodies of events, each on its own, with a dictionary that knows what events look like.
 
 In: the JSON of an event. Out: a blob, and back. The dictionary is kept in the database, so that a database can be read
-without knowing which version of collector wrote it. A blob begins with the number of its dictionary; a body that stands
-as text (from version 1, or with nothing gained) is passed through.
+without knowing which version of collector wrote it. A blob begins with the number of its dictionary. A body that is
+stored as text (by version 1, or because packing gains nothing) is passed through.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import zstandard
 
 DICTIONARY = "dictionary.zstd"
 LEVEL = 1
-SMALLEST = 64  # bytes; below that nothing is gained
-LARGEST = 512 * 2**20  # of a body that is unpacked
+SMALLEST = 64  # bytes; below that, packing gains nothing
+LARGEST = 512 * 2**20  # bytes of an unpacked body
 
 
 class Packer:
@@ -51,7 +51,7 @@ class Packer:
 
 
 def shipped_dictionary() -> bytes:
-    """What events look like, learned from some that the builders of the tests made (`tests.store.sample_set`)."""
+    """The package's dictionary, trained on events that the builders of the tests made (`tests.store.sample_set`)."""
     return (resources.files(__package__) / DICTIONARY).read_bytes()
 
 

@@ -1,6 +1,6 @@
-"""Events as a Parquet file, where a library that writes them is installed: duckdb or pyarrow.
+"""Writes events as a Parquet file, if a library that can do so is installed: duckdb or pyarrow.
 
-In: events as JSON. Out: a file with one row an event: what people group by as columns, and the whole event as `event`.
+In: events as JSON. Out: a file with one row per event: what people group by as columns, the whole event as `event`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NoWriter(CollectorError):
 
 
 def write_parquet(events: Iterator[str], output: Path) -> int:
-    """Writes the events; gives how many there were."""
+    """Writes the events; returns how many there were."""
     arrow = _library("pyarrow")
     if arrow is not None:
         return _with_arrow(arrow, events, output)

@@ -1,9 +1,9 @@
-"""What models cost: the table of the package, or with rows of the user's, as rows that every database joins alike.
+"""What models cost: the package's table, and any rows of the user's own, as rows that every database joins alike.
 
-In: prices.toml, and perhaps a file of the same form. Out: names of models, and prices in billionths of a dollar a
-token, one row for each size of prompt, speed and period. Invariant: arithmetic is exact. Costs are integers in hundred-
-thousandths of a micro-dollar (`UNITS_A_DOLLAR`), which is what a token at a tenth more comes to; a model, a speed or a
-day that has no row has no price, and its cost is unknown rather than guessed.
+In: prices.toml, and perhaps a user's file of the same form. Out: names of models, and prices in billionths of a dollar
+per token, one row for each size of prompt, speed and period. Invariant: arithmetic is exact. Costs are integers in
+hundred-thousandths of a micro-dollar (`UNITS_A_DOLLAR`), fine enough for one token at a tenth more. A model, speed or
+day without a row has no price, and its cost is unknown rather than guessed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collector.store.totals import THRESHOLDS
 UNITS_A_MICRO = UNITS_A_DOLLAR // 10**6
 FIRST, LAST = "", "9999"
 PARTS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
-BILLIONTHS = 1000  # of a dollar a token, for a price of one dollar a million tokens
+BILLIONTHS = 1000  # of a dollar per token, for a price of one dollar per million tokens
 REGIONS = ("", "us.", "eu.", "apac.", "global.", "jp.", "au.", "ca.", "us-gov.")
 ONE_MILLION = "[1m]"  # how Claude Code asks for the long context
 KEYS = {"model", "names", "starts", "ends", "long", "fast", *PARTS}
@@ -48,7 +48,7 @@ class Price(NamedTuple):
 
 
 class PriceTable(NamedTuple):
-    """All prices, what each model is called, and a mark that differs when anything in it does."""
+    """All prices, the names of each model, and a mark that changes whenever any of these does."""
 
     prices: tuple[Price, ...]
     names: tuple[tuple[str, str], ...]
@@ -75,7 +75,7 @@ def load(own: Path | None = None) -> PriceTable:
 
 
 def names_of(row: dict[str, Any]) -> Iterator[str]:
-    """Every spelling of a model: Anthropic's own, Bedrock's with its regions, and Vertex's, with the long context."""
+    """Every spelling of a model: Anthropic's, Bedrock's with its regions, Vertex's; and each with the long context."""
     for name in (row["model"], *row.get("names", ())):
         head, _, date = name.rpartition("-")
         is_dated = len(date) == len("20250101") and date.isdigit()
@@ -87,7 +87,7 @@ def names_of(row: dict[str, Any]) -> Iterator[str]:
 
 
 def micros(units: int) -> int:
-    """A cost in whole micro-dollars, as every report shows it: rounded once, at the end, halves upwards."""
+    """A cost in whole micro-dollars, as every report shows it: rounded once, at the end, halves up."""
     return (units + UNITS_A_MICRO // 2) // UNITS_A_MICRO
 
 

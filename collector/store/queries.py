@@ -1,8 +1,8 @@
-"""The questions that reports and pages ask, by name, with a period and filters as parameters.
+"""The queries behind reports and pages, by name, with a period and filters as parameters.
 
 In: an open connection (report.asking), a Selection. Out: plain rows, as dictionaries. Every figure of tokens and cost
-in a report comes from here, so that all of them agree. Days are UTC; costs are integers in micro-dollars, rounded
-once, after adding up. Invariant: what a person chose is only ever a parameter of a statement, never part of its text.
+in a report comes from here, so that all of them agree. Days are UTC; costs are integers in micro-dollars, rounded once,
+after adding up. Invariant: a person's input is only ever a parameter of a statement, never part of its text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collector.store.totals import FIGURES, SUMMED
 
 Rows = list[dict[str, Any]]
 
-# What the cache saved: what was read would have been input, and so would what was written.
+# What the cache saved: without it, everything read from it or written to it would have been input.
 SAVED = """(
     usage.cache_read_tokens * (price.input - price.cache_read)
     - (usage.cache_creation_tokens - usage.cache_creation_1h_tokens) * (price.cache_write_5m - price.input)
@@ -24,7 +24,7 @@ SAVED = """(
 ) * usage.percent"""
 PRICED_BY = ("model", "speed", "percent", "prompt_over", "is_reported")
 DAY = "substr(hour, 1, 10)"
-# What can be asked for `by`, and where it stands. A week is named by its Monday.
+# The dimensions that figures can be asked for `by`, as SQL. A week is named by its Monday.
 DIMENSIONS = {
     "day": DAY,
     "week": f"CASE WHEN hour = '' THEN '' ELSE date({DAY}, 'weekday 0', '-6 days') END",
@@ -40,14 +40,14 @@ DIMENSIONS = {
     "labels": "coalesce(labels, '')",
     "hour_of_week": f"CASE WHEN hour = '' THEN '' ELSE strftime('%w', {DAY}) || ' ' || substr(hour, 12, 2) END",
 }
-# What is known of a place: these are asked of the totals by day, which are a twentieth of those by hour and session.
+# The dimensions that the totals by day and place know; those totals are a twentieth of the ones by hour and session.
 BY_DAY = frozenset({"day", "week", "month", "model", "project", "host", "user", "agent", "labels"})
 OF_PLACE = frozenset({"project", "host", "user", "agent", "labels"})
 SAYS_WHEN = frozenset({"day", "week", "month", "hour_of_week"})
 
 
 class Selection(NamedTuple):
-    """What a question is about: from the day `since` up to and including the day `until`, and only these."""
+    """What a query is about: the days from `since` up to and including `until`, and only these values."""
 
     since: str = ""
     until: str = ""
@@ -65,16 +65,16 @@ class Selection(NamedTuple):
 
     def where(self, *, hour: str = "hour", has_model: bool = False) -> str:
         """The condition on rows that have an hour (or time) and a context. An event without a time has no day, and
-        counts only where no period is asked for."""
+        counts only if no period is given."""
         parts = ["true"]
         if self.since:
             parts.append(f"{hour} >= :since")
         if self.until:
-            parts.append(f"{hour} < :until || '~'")  # `~` comes after all that can follow a day
+            parts.append(f"{hour} < :until || '~'")  # `~` sorts after everything that can follow a day
         named = ("project", "host", "user", "agent")
         parts += [f"{DIMENSIONS[key]} = :{key}" for key in named if getattr(self, key) is not None]
         if self.session is not None:
-            parts.append("session_id = :session")  # as it stands, so that the index is used
+            parts.append("session_id = :session")  # the bare column, so that the index is used
         if has_model and self.model is not None:
             parts.append("model = :model")
         return " AND ".join(parts)
@@ -90,9 +90,9 @@ def usage_by(
     *,
     is_exact: bool = False,
 ) -> Rows:
-    """Tokens and cost by these dimensions: the figures, `cost_micros`, and of that what Claude Code itself reported
-    (`cost_reported_micros`); `messages_without_price` have no cost. Rows that are to be added up further are asked for
-    exactly, and rounded by `added_up`."""
+    """Tokens and cost by these dimensions: the figures, `cost_micros`, and the part of that which Claude Code itself
+    reported (`cost_reported_micros`); `messages_without_price` have no cost. Rows with `is_exact` can be added up
+    further, and are rounded by `added_up`."""
     costed, edges = _costed(connection, dimensions, chosen)
     text = f"""
 {costed}
@@ -106,7 +106,7 @@ FROM costed {_grouped(dimensions)}
 
 
 def added_up(rows: Rows) -> dict[str, Any]:
-    """Rows of `usage_by`, asked for exactly, as one: the same as asking for it, without reading it all again."""
+    """The sum of exact rows of `usage_by`: the same as a query for the total, but without reading everything again."""
     exact = {name: sum(row[name] for row in rows) for name in (*FIGURES, "cost_exact", "reported_exact")}
     return {name: exact[name] for name in FIGURES} | {
         "cost_micros": micros(exact["cost_exact"]),
@@ -116,8 +116,8 @@ def added_up(rows: Rows) -> dict[str, Any]:
 
 
 def cache_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection = EVERYTHING) -> Rows:
-    """What came from the cache and went into it, and what that saved against sending all of it as input; it may be
-    negative, where more was written than read. Models without a price save nothing here."""
+    """What was read from the cache and written to it, and what that saved compared with sending it all as input.
+    Negative if more was written than read; models without a price save nothing here."""
     costed, edges = _costed(connection, dimensions, chosen)
     text = f"""
 {costed}
@@ -133,15 +133,15 @@ FROM costed {_grouped(dimensions)}
 def _costed(
     connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection
 ) -> tuple[str, dict[str, str]]:
-    """Usage by dimensions, with its cost: first added up by all that decides the price, then multiplied. That is exact,
-    because a price is the same for all that is added up. Of the days, only those matter on which some price changed."""
+    """Usage by dimensions, with its cost: first added up by everything that decides the price, then multiplied. That is
+    exact, because everything that is added up has the same price. Only the days on which some price changed matter."""
     found = connection.execute("SELECT DISTINCT starts FROM prices WHERE starts <> '' ORDER BY starts DESC")
     edges = {f"edge_{number}": day for number, (day,) in enumerate(found)}
     is_by_day = chosen.session is None and set(dimensions) <= BY_DAY
     day = "hour" if is_by_day else DAY
     since = "".join(f"WHEN {day} >= :{name} THEN :{name} " for name in edges)
     period = f"CASE {since}ELSE '' END" if edges else "''"
-    # Where places are all that is asked for besides days, their numbers are sorted instead of their names.
+    # In the totals by day, the numbers of places are sorted instead of their names.
     places = [name for name in dimensions if name in OF_PLACE and is_by_day]
     keys = {f"by_{name}": DIMENSIONS[name] for name in dimensions if name not in places}
     keys |= {"place": "place"} if places else {}
@@ -168,8 +168,8 @@ costed AS (
 
 
 def _source(what: str, dimensions: tuple[str, ...], chosen: Selection, *, has_place: bool = False) -> str:
-    """The smallest totals that can answer: by day, by day and place, else by hour and context; `hour` is a day in the
-    first two. `has_place`: the number of the place is asked for, and not its names."""
+    """The smallest totals that can answer: by day, by day and place, or else by hour and context; in the first two,
+    `hour` is a day. `has_place`: the place is wanted by its number, not by its names."""
     if chosen.session is not None or not set(dimensions) <= BY_DAY:
         return f"{what}_totals JOIN contexts ON contexts.number = {what}_totals.context"
     if set(dimensions) <= {*SAYS_WHEN, "model"} and not any((chosen.project, chosen.host, chosen.user, chosen.agent)):
@@ -196,7 +196,7 @@ def _micros(column: str) -> str:
 
 
 def totals(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dict[str, Any]:
-    """Tokens and cost in all."""
+    """Total tokens and cost."""
     return usage_by(connection, (), chosen)[0]
 
 
@@ -218,7 +218,7 @@ FROM {source} WHERE {is_so} AND {chosen.where(has_model=True)} GROUP BY 1
 
 
 def activity_by(connection: sqlite3.Connection, dimensions: tuple[str, ...]) -> Rows:
-    """What happened besides tokens: events, prompts, sessions, lines, errors. There is no model here."""
+    """What happened besides tokens: events, prompts, sessions, lines, errors. None of these has a model."""
     keys = "".join(f"{DIMENSIONS[name]} AS {name}, " for name in dimensions)
     group = f"GROUP BY {', '.join(map(str, range(1, len(dimensions) + 1)))}" if dimensions else ""
     text = f"""
@@ -235,7 +235,7 @@ FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
 
 
 def activity(connection: sqlite3.Connection, chosen: Selection) -> dict[str, Any]:
-    """The quick half of `activity_by`, in all: without times and sizes."""
+    """The fast half of `activity_by`, as one total: without times and sizes."""
     sessions = f"{_source('session', (), chosen)} WHERE active"
     if chosen.session is not None:
         sessions = f"{_source('activity', (), chosen)} WHERE events > mentions"
@@ -260,8 +260,8 @@ def kinds(connection: sqlite3.Connection, chosen: Selection = EVERYTHING) -> dic
 
 
 def sessions(connection: sqlite3.Connection, chosen: Selection = EVERYTHING, *, limit: int = 50) -> Rows:
-    """Sessions with activity in the period, the newest first: title, times, project, prompts, lines, tools, tokens and
-    cost, each of the whole session."""
+    """Sessions with activity in the period, newest first: title, times, project, prompts, lines, tools, tokens and
+    cost, each for the whole session."""
     text = f"""
 SELECT session_id FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
 WHERE session_id IS NOT NULL AND events > mentions AND {chosen.where()}
@@ -307,12 +307,12 @@ WHERE row.redactions IS NOT NULL AND {chosen.where(hour="row.time")} GROUP BY 1 
 
 
 def removals(connection: sqlite3.Connection) -> Rows:
-    """What was removed from the store on purpose, the newest first."""
+    """What was removed from the store on purpose, newest first."""
     return rows_of(connection, "SELECT * FROM removals ORDER BY number DESC")
 
 
 def rows_of(connection: sqlite3.Connection, text: str, chosen: Selection = EVERYTHING, **more: Any) -> Rows:
-    """The rows of one statement, perhaps about a selection, as dictionaries."""
+    """The rows of one statement as dictionaries; the selection and `more` are its parameters."""
     cursor = connection.execute(text, chosen.parameters | more)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor]

@@ -1,9 +1,8 @@
 """The receiver: takes batches over HTTP, has them stored, and says for each event what became of it.
 
-In: POST /v1/events, which is our contract (docs/receiver.md, /openapi.json). Out: a receipt. Invariant: a 200 is sent
-only after the batch is on the disk, so a crash before that costs a repeat and never an event. What is read is bounded
-for each request and for all of them together. One worker thread unpacks, parses and writes, while the server goes on
-answering.
+In: POST /v1/events, our contract (docs/receiver.md, /openapi.json). Out: a receipt. Invariant: a 200 is sent only after
+the batch is on the disk, so a crash before that costs a repeat but never an event. Reading is bounded per request and
+for all requests together. One worker thread unpacks, parses and writes while the server keeps answering.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def application(worker: Worker, token: str | None, limits: ReceiverLimits, pages
 
 
 class Receiver:
-    """What the requests share."""
+    """The state that requests share."""
 
     def __init__(self, worker: Worker, token: str | None, limits: ReceiverLimits) -> None:
         self._worker = worker
@@ -89,7 +88,7 @@ class Receiver:
         return _response(Reply(200, {"status": "ok", "version": __version__}))
 
     def _authorize(self, request: Request) -> None:
-        """Raises Refusal for a request without the token, and for a browser's: no web page has any business here."""
+        """Raises Refusal for a request without the token, and for one from a web page, which has no business here."""
         given = request.headers.get("authorization", "").encode("latin-1", "replace")
         if self._expected is not None and not hmac.compare_digest(given, self._expected):
             raise Refusal(401, "The bearer token is missing or wrong.", **{"www-authenticate": "Bearer"})
@@ -105,13 +104,13 @@ class Receiver:
             self._waiting_bytes -= waiting[0]
 
     async def _read(self, request: Request, waiting: list[int]) -> bytes:
-        """The body as it came. Adds to `waiting` how much of the memory that all requests share it takes."""
+        """The body as it came. Adds to `waiting` how much it takes of the memory that all requests share."""
         data, seen = bytearray(), 0
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async for chunk in request.stream():
                     seen += len(chunk)
-                    # Read on a little: a client that is still writing would see a reset, and not the answer.
+                    # Read on a little: a client that is still writing would see a reset instead of the answer.
                     if seen > 2 * self._limits.body_bytes:
                         break
                     if seen > self._limits.body_bytes:

@@ -1,11 +1,11 @@
-"""Removing events for good: a session, a project, what is old.
+"""Removes events for good: a session, a project, or everything old.
 
-In: an open Writer, and what is to go. Out: how much went, and a line in `removals` that says so without saying what it
-was. Invariant: what remains adds up as if the removed events had never come; and their bytes are gone from the file:
-they are overwritten (secure_delete), and the write-ahead log is emptied.
+In: an open Writer, and what to remove. Out: how much was removed, and a row in `removals` that says so without saying
+what it was. Invariant: what remains adds up as if the removed events had never come, and their bytes are gone from the
+file: they are overwritten (secure_delete), and the write-ahead log is emptied.
 
-Crash window: events go in parts, each in one transaction with its totals. A removal that was cut short has removed
-whole events, and goes on where it was when it is asked for again.
+Crash window: events are removed in parts, each in one transaction with its totals. A removal that is cut short has
+removed whole events, and continues from there when it is asked for again.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ THESE = "IN (SELECT value FROM json_each(:touched))"
 
 
 class Choice(NamedTuple):
-    """Which events: all conditions that are given hold for them.
+    """Which events: those for which all given conditions hold.
 
-    A project is the name of its directory below projects/, or a path, which stands for all that is below it too. What
-    names no directory, such as a title, goes with its session; where that names none either, by `names`: what a path's
-    directory may be called, as JSON, for another path's may be called the same. `before` is a day; an event without a
-    time has the day on which it came.
+    A project is the name of its directory below projects/, or a path, which includes everything below it. An event that
+    names no directory, such as a title, goes with its session. If that names none either, `names` decides: what the
+    path's directory may be called, as JSON. That comes last because another path's may be called the same. `before` is
+    a day; an event without a time has the day on which it came.
     """
 
     session: str | None = None
@@ -46,12 +46,12 @@ class Choice(NamedTuple):
 
     @property
     def described(self) -> str:
-        """The same in words; not their values, which may be what was to be forgotten."""
+        """The same in words, without the values, which may be what was to be forgotten."""
         return " and ".join(self.given)
 
 
 class Removed(NamedTuple):
-    """What went: events, the sessions that have nothing left, and bytes of bodies before they were packed."""
+    """What was removed: events, sessions that have nothing left, and bytes of bodies before they were packed."""
 
     events: int
     sessions: int
@@ -72,7 +72,7 @@ CONDITIONS = {
 
 
 def remove(writer: Writer, choice: Choice, reason: str, at_most: int | None = None) -> Removed:
-    """Removes events, all or so many of the oldest; raises StoreUnavailable, with what went before it gone."""
+    """Removes events in parts, all or until `at_most` are gone. Raises StoreUnavailable; earlier parts stay removed."""
     removed = Removed(0, 0, 0)
     sessions = 0
     while at_most is None or removed.events < at_most:
@@ -93,7 +93,7 @@ def remove(writer: Writer, choice: Choice, reason: str, at_most: int | None = No
 
 
 def remove_old(writer: Writer, days: int, at_most: int | None = None, today: date | None = None) -> int:
-    """Removes what is older than so many days, all or so many events of it; gives how many went."""
+    """Removes events older than `days`, all of them or until `at_most` are gone; returns how many were removed."""
     first = (today or datetime.now(UTC).date()) - timedelta(days=days)
     return remove(writer, Choice(before=first.isoformat()), f"older than {days} days", at_most).events
 
@@ -108,7 +108,7 @@ FROM event_rows AS row JOIN contexts AS context ON context.number = row.context 
 
 
 def remove_events(connection: sqlite3.Connection, numbers: list[int]) -> None:
-    """Removes these events, with the totals kept in step: out with what they touch, remove, and in again."""
+    """Removes these events and keeps the totals in step: takes out what they touch, removes, puts the rest back in."""
     touched = listed(numbers)
 
     def found(statement: str) -> list[str]:
@@ -135,7 +135,7 @@ def remove_events(connection: sqlite3.Connection, numbers: list[int]) -> None:
 
 
 def _drop_contexts(connection: sqlite3.Connection, contexts: Iterable[int]) -> None:
-    """Drops who and where no event has any more, and the forks of sessions that are gone."""
+    """Drops contexts and places that no event has any more, and the forks of sessions that are gone."""
     connection.execute(
         f"DELETE FROM contexts WHERE number {THESE} "  # noqa: S608
         "AND NOT EXISTS (SELECT 1 FROM event_rows WHERE event_rows.context = contexts.number)",
@@ -154,7 +154,7 @@ def _chosen(connection: sqlite3.Connection, choice: Choice) -> list[tuple[int, i
 SELECT row.number, row.bytes FROM event_rows AS row JOIN contexts AS context ON context.number = row.context
 WHERE {_where(choice)} AND {{}} LIMIT {AT_ONCE}
 """  # noqa: S608
-    # What names no directory first: once the others are gone, nothing tells any more what it belongs to.
+    # Events that name no directory first: once the others are gone, nothing says where they belong.
     orders = ("context.cwd IS NULL", "true") if choice.project is not None else ("true",)
     found = (connection.execute(statement.format(order), choice._asdict()).fetchall() for order in orders)
     return next(filter(None, found), [])

@@ -1,8 +1,8 @@
 """The overview of the store as one object: tokens and cost per day and model, sessions, prompts, tools.
 
-In: the database, and what it is asked about. Out: plain data, in the shape that docs/receiver.md documents; fields are
-added to it, never changed. Invariant: all questions are asked inside one read transaction, so the figures agree with
-each other while somebody else is writing.
+In: the database and a selection. Out: plain data, in the shape that docs/receiver.md documents; fields are added to it,
+never changed. Invariant: all queries run inside one read transaction, so the figures agree with each other even while
+somebody else is writing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXACT = {"cost_exact", "reported_exact"}
 
 @contextmanager
 def asking(database: Path, prices: PriceTable | None = None) -> Iterator[sqlite3.Connection]:
-    """A connection on which all questions see the same moment; raises StoreError."""
+    """A connection on which all queries see the same moment; raises StoreError."""
     with closing(open_to_read(database, prices)) as connection:
         try:
             connection.execute("PRAGMA temp_store = MEMORY")

@@ -1,8 +1,8 @@
-"""From an event as it was sent to a row of the store, or to the reason why it is rejected.
+"""Turns an event as it was sent into a row of the store, or into the reason why it is rejected.
 
-In: a line, or a value of a JSON array. Out: a Row, or a Rejected. The sender is trusted to keep to the contract and no
-further: whatever has the wrong type is left out of the columns, and the event itself is kept as it was sent.
-Invariant: a row depends on its event alone, so the same event gives the same row in every store.
+In: a line, or an element of a JSON array. Out: a Row or a Rejected. An event needs an id, a schema and a kind; any
+other value of the wrong type is merely left out of the columns, and the event itself is kept as it was sent. Invariant:
+a row depends on its event alone, so the same event gives the same row in every store.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ FACTS = (
     *("redactions", "bytes"),
 )
 NO_USAGE = (None,) * len(USAGE)
-# Running totals, and what Claude Code makes up itself, are not messages.
+# Running totals, and rows that Claude Code makes up itself, are not messages.
 TOTALS = frozenset({"session_cost", "session", "session_index", "stats"})
 SYNTHETIC = "<synthetic>"
-# What a row says that was written before the final count was known.
+# The quality of a row that was written before the final count was known.
 UNKNOWN_OUTPUT = "output_tokens_unknown"
 
 _is_id = re.compile(r"[0-9a-f]{32}\Z").match
@@ -47,7 +47,7 @@ _find_id = re.compile(rb'"id"\s*:\s*"([\w-]{1,128})"').search
 
 
 class Rejected(NamedTuple):
-    """An event that is not stored; `id` is what the sender called it, or None where that cannot be found."""
+    """An event that is not stored; `id` is what the sender called it, or None if that cannot be found."""
 
     id: str | None
     reason: str
@@ -69,8 +69,8 @@ class Row(NamedTuple):
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """Of two rows with the same id, the one that ranks higher is kept, whichever came first: the one with more
-        output, an original before a fork's copy, then the one that says more. Equal ranks have equal facts."""
+        """Of two rows with the same id, the higher ranking one is kept, whichever came first: the one with more output,
+        then an original rather than a fork's copy, then the one that says more. Equal ranks have equal facts."""
         return rank(self.facts, self.context)
 
 
@@ -178,10 +178,10 @@ def _lines(tool: Any) -> tuple[int | None, int | None]:
 
 
 def _context(*values: Any) -> tuple[str | None, ...]:
-    """Who and where. Hundreds of events say the same, so most are remembered."""
+    """Who and where. Hundreds of events share the same, so results are cached."""
     try:
         return _labels(*values)
-    except TypeError:  # something that no label can be, such as a list
+    except TypeError:  # something that cannot be a label, such as a list
         return tuple(map(label, values))
 
 

@@ -1,8 +1,9 @@
-"""What the database looks like: tables by version, views, dictionary and prices.
+"""The schema of the database: tables by version, views, dictionary and prices.
 
-In: a connection inside of a transaction, and the version it has. Out: the newest version, with all it held. Views and
-prices have no version: they are made anew whenever theirs differ from what this version of collector would make. A
-database that lacks a table of its own version, as one from between two releases may, is made anew from its events.
+In: a connection inside a transaction, and the version of its database. Out: the newest version, with everything it
+held. Views and prices have no version: they are recreated whenever they differ from what this version of collector
+would create. A database that lacks a table of its own version, as one from between two releases may, is rebuilt from
+its events.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from collector.store.writing import Rows
 
 VERSION = 3
 _CREATES = re.compile(r"^CREATE (TABLE|INDEX|TRIGGER) (\w+)", re.MULTILINE)
-# What does not follow from the events that are stored.
+# Tables that do not follow from the stored events.
 OWN = ("forks", "removals", "settings", "prices", "price_names")
-BEFORE = "before_"  # what tables are called while what they hold is moved
+BEFORE = "before_"  # prefix of tables while their contents are moved
 
 
 def is_current(connection: sqlite3.Connection, prices: PriceTable | None) -> bool:
@@ -69,7 +70,7 @@ def view_statements() -> Iterator[str]:
 
 
 def with_formula(text: str) -> str:
-    """SQL with the formula of the cost, and the size of a prompt, in their places."""
+    """SQL with the formulas of the cost and of the prompt's size filled in."""
     return text.replace("/* cost */", statement("cost.sql")).replace("/* prompt_over */", PROMPT_OVER)
 
 
@@ -103,7 +104,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 
 def _from_version_1(connection: sqlite3.Connection) -> None:
-    """Stores every event anew, in the order in which it came: its columns follow from its body."""
+    """Stores every event again, in order of arrival: its columns follow from its body."""
     connection.execute("ALTER TABLE events RENAME TO events_of_version_1")
     connection.execute("ALTER TABLE bodies RENAME TO bodies_of_version_1")
     _make_tables(connection)
@@ -120,7 +121,7 @@ def _from_version_1(connection: sqlite3.Connection) -> None:
 
 
 def _from_version_2(connection: sqlite3.Connection) -> None:
-    """Adds up by day what stands in the totals that version 2 kept already."""
+    """Makes the totals by day from those that version 2 already kept."""
     for kind, name in reversed(_made_by("003.sql")):
         connection.execute(f"DROP {kind} IF EXISTS {name}")
     _run(connection, "003.sql")
@@ -130,7 +131,7 @@ def _from_version_2(connection: sqlite3.Connection) -> None:
 
 
 def _from_its_events(connection: sqlite3.Connection) -> None:
-    """Stores every event anew, under its number, and takes over what does not follow from events."""
+    """Stores every event again under its number, and takes over everything that does not follow from events."""
     unpacked = Packer(connection).unpacked
     found = connection.execute("SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()
     tables = [name for kind, name in found if kind == "table" and not name.startswith("sqlite_")]
@@ -155,7 +156,7 @@ def _store_anew(connection: sqlite3.Connection, unpacked: Callable[[bytes | str]
         f"SELECT number, received, body FROM {BEFORE}event_rows JOIN {BEFORE}packed_bodies USING (number) "  # noqa: S608
         "ORDER BY number"
     )
-    # What came at once, as far as its numbers follow one another.
+    # Groups of events that came at once and whose numbers are consecutive.
     for (_, received), group in itertools.groupby(
         enumerate(found), key=lambda each: (each[1][0] - each[0], each[1][1])
     ):
@@ -177,7 +178,7 @@ def _has_all_of(connection: sqlite3.Connection, script: str) -> bool:
 
 @lru_cache
 def _made_by(script: str) -> list[tuple[str, str]]:
-    """What a script makes: a kind and a name each."""
+    """The kind and name of everything that a script creates."""
     return _CREATES.findall(statement(script))
 
 
@@ -187,7 +188,7 @@ def _run(connection: sqlite3.Connection, script: str) -> None:
 
 
 def _statements(script: str) -> Iterator[str]:
-    """A script statement by statement, because `executescript` would commit the transaction around it."""
+    """The statements of a script one by one, because `executescript` would commit the transaction around them."""
     pending = ""
     for line in script.splitlines(keepends=True):
         pending += line

@@ -34,8 +34,8 @@ def prepared(
     keeping: Keeping = KEEP_ALL,
     make_pages: Callable[[], ASGIApp] | None = None,
 ) -> Iterator[uvicorn.Server]:
-    """A server that is ready to run, with its database open for as long as the block lasts. `make_pages` is called once
-    the database is there."""
+    """A server that is ready to run, with its database open as long as the block lasts. `make_pages` is called once the
+    database is open."""
     with working(database, limits, keeping) as worker:
         pages = None if make_pages is None else make_pages()
         yield serving(application(worker, token, limits, pages), limits, certificate, key)

@@ -1,8 +1,8 @@
 """How often tools were called, how often they failed, and how long they took.
 
-In: an open connection (report.asking), a Selection. Out: plain rows. Invariant: medians and percentiles are exact, of
-all calls that have a duration: the store keeps the durations of each day (003.sql), and they are put in order here,
-which takes a quarter of what SQLite's window functions take.
+In: an open connection (report.asking), a Selection. Out: plain rows. Invariant: medians and percentiles are exact, over
+all calls that have a duration: the store keeps the durations of each day (003.sql), and sorting them here takes a
+quarter of the time of SQLite's window functions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import orjson
 from collector.store.queries import BY_DAY, DIMENSIONS, EVERYTHING, Rows, Selection, rows_of
 
 KEYS = {"name": "name", "target": "target"}
-# Single calls in the shape of call_days, for what is not known of a day and a place.
+# Single calls in the shape of call_days, for dimensions that a day and a place do not have.
 SINGLE_CALLS = """(
     SELECT context, coalesce(substr(time, 1, 13), '') AS hour, coalesce(name, '') AS name,
         coalesce(target, '') AS target, 1 AS calls, ok IS NOT NULL AS answered, coalesce(ok = 0, 0) AS failed,
@@ -26,8 +26,8 @@ DAYS = "(SELECT day AS hour, call_days.* FROM call_days) AS calls"
 
 
 def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Selection = EVERYTHING) -> Rows:
-    """Calls of tools, those that failed, and how long they took; by `name`, `target` or a dimension of queries.py.
-    `p50_ms` and `p95_ms` are of the calls that have a duration; `computed` says how many of these were computed."""
+    """Tool calls, how many failed and how long they took, by `name`, `target` or a dimension of queries.py. `p50_ms`
+    and `p95_ms` cover the calls that have a duration; `computed` is how many of these were computed."""
     rows = timed_calls(connection, (dimension,), chosen)
     for row in rows:
         durations = sorted(row.pop("durations"))
@@ -36,7 +36,7 @@ def tools_by(connection: sqlite3.Connection, dimension: str = "name", chosen: Se
 
 
 def tool_calls(connection: sqlite3.Connection, chosen: Selection) -> Rows:
-    """How often each tool was called, and nothing else, which an index answers."""
+    """How often each tool was called and nothing else, because an index answers that."""
     text = f"""
 SELECT name, sum(calls) AS calls FROM {_source(("name",), chosen)} WHERE {chosen.where()} GROUP BY 1 ORDER BY 2 DESC, 1
 """  # noqa: S608 - our own names
@@ -44,7 +44,7 @@ SELECT name, sum(calls) AS calls FROM {_source(("name",), chosen)} WHERE {chosen
 
 
 def timed_calls(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen: Selection) -> Rows:
-    """The figures by these dimensions, with all durations, in no order."""
+    """The figures by these dimensions, with all durations, unsorted."""
     more = ", group_concat(nullif(durations, '')) AS durations"
     rows = rows_of(connection, _statement(dimensions, chosen, more), chosen)
     for row in rows:
@@ -58,7 +58,7 @@ def calls_by(connection: sqlite3.Connection, dimensions: tuple[str, ...], chosen
 
 
 def within(ordered: list[int], percent: int) -> int | None:
-    """What this share of the durations, which are in order, does not exceed."""
+    """The duration that this share of the sorted durations does not exceed."""
     return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else None
 
 
@@ -77,7 +77,7 @@ ORDER BY {", ".join(map(str, range(1, len(dimensions) + 1)))}
 
 
 def _source(dimensions: tuple[str, ...], chosen: Selection) -> str:
-    """The totals by day, with places where who and where matters; else the single calls."""
+    """The totals by day, joined with places if they matter, or else the single calls."""
     if chosen.session is not None or not set(dimensions) <= {*BY_DAY, *KEYS} - {"model"}:
         return SINGLE_CALLS
     is_anywhere = set(dimensions) <= {*KEYS, "day", "week", "month"}

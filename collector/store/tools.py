@@ -1,8 +1,8 @@
 """The tool calls and results in an event, as rows of their own.
 
-In: an event. Out: one row for each call and result it holds. What a call was aimed at is named only where that is a
-name: the skill, the kind of subagent, the MCP server. Durations are the event's own here; where it has none, the
-database computes them from the times of call and result.
+In: an event. Out: one row for each call and result it holds. The target of a call is kept only if it is a name: the
+skill, the kind of subagent, the MCP server. Durations here are the event's own; if it has none, the database computes
+them from the times of call and result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from collector.store.calls import LARGEST_COUNT, label
 
 MAX_TOOLS = 1000
-# Which field of a tool's input names what it runs.
+# The fields of a tool's input that name what it runs.
 TARGETS = {"Skill": ("skill", "command"), "Agent": ("subagent_type",), "Task": ("subagent_type",)}
 MCP = "mcp__"
 
@@ -29,7 +29,7 @@ class ToolRow(NamedTuple):
 
 
 def tool_rows(event: dict[str, Any], kind: str) -> tuple[ToolRow, ...]:
-    """The calls and results among an event's blocks; else what its `tool` says."""
+    """The calls and results among an event's blocks, or else the one in its `tool`."""
     blocks = event.get("blocks")
     facts = event.get("tool")
     if type(blocks) is not list and type(facts) is not dict:
@@ -54,7 +54,7 @@ def tool_rows(event: dict[str, Any], kind: str) -> tuple[ToolRow, ...]:
 
 def _result(block: dict[str, Any], facts: dict[str, Any]) -> ToolRow:
     call_id, ok = label(block.get("call_id")), block.get("ok")
-    duration: Any = facts.get("duration_ms") if facts.get("call_id") == call_id else None  # those of the first result
+    duration: Any = facts.get("duration_ms") if facts.get("call_id") == call_id else None  # of the first result
     return ToolRow(
         call_id,
         1,

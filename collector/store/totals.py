@@ -1,9 +1,10 @@
-"""What reports ask for, kept ready: tokens by hour, activity by hour, tool calls singly and by day.
+"""Precomputed totals for reports: tokens by hour, activity by hour, tool calls one by one and by day.
 
 In: a transaction on the store, and what it touches. Out: totals in step with the rows. Invariant: the totals are what
-the views `billed` and `called` and the rows amount to, in whatever order and however often the events came. That holds
-by construction: before a batch changes the rows, what the touched messages amount to is taken out; after it, what they
-amount to now is put in, by the same statement. A sum that a trigger adds to would count repeats and growing rows twice.
+the rows and the queries billed.sql and called.sql add up to, in whatever order and however often the events came. That
+holds by construction: before a batch changes the rows, what the touched messages add up to is taken out; afterwards,
+the same statement puts in what they add up to now. A sum that triggers add to would count repeats and growing rows
+twice.
 
 Crash window: none of its own. Rows and totals are written in one transaction.
 """
@@ -26,7 +27,7 @@ FIGURES = (
 
 
 def statement(name: str) -> str:
-    """A file of sql/."""
+    """The text of a file in sql/."""
     return (resources.files(__package__) / "sql" / name).read_text(encoding="utf-8")
 
 
@@ -89,7 +90,7 @@ INSERT INTO call_totals (call_id, context, time, name, target, result_time, ok, 
 """
 MENTIONS = "('prompt_history', 'session_index')"
 OF_THE_AGENT = "('heartbeat', 'canary')"  # about the agent, not about anybody's work: fleet.sql leaves them out as well
-# The plus keeps SQLite from walking the index on contexts, all of it, because that is in the order of the groups.
+# The plus keeps SQLite from walking the whole index on contexts just because it is in the order of the groups.
 ACTIVITY = f"""
 SELECT +context AS context, coalesce(substr(time, 1, 13), '') AS hour, count(*) AS events, sum(bytes) AS bytes,
     count(*) FILTER (WHERE kind = 'user_prompt' AND origin = 'human') AS prompts,
@@ -129,23 +130,23 @@ ON CONFLICT DO UPDATE SET events = events + excluded.events
 
 
 def listed(values: Iterable[str | int]) -> dict[str, str]:
-    """The parameter of a statement above."""
+    """The parameter `touched` of the statements above."""
     return {"touched": orjson.dumps(list(values)).decode()}
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Gives a connection that writes the functions that the statements above call."""
+    """Gives a writing connection the functions that the statements above call."""
     connection.create_function("durations_with", 2, _with, deterministic=True)
     connection.create_function("durations_without", 2, _without, deterministic=True)
 
 
 def take_out(connection: sqlite3.Connection, messages: Iterable[str]) -> None:
-    """Takes out what these messages amount to, before their rows change."""
+    """Takes out what these messages add up to, before their rows change."""
     connection.execute(SUBTRACT_USAGE, listed(messages))
 
 
 def put_in(connection: sqlite3.Connection, messages: Iterable[str], calls: Iterable[str], first: int) -> None:
-    """Puts in what these messages and calls amount to now, and all events from the number `first` on."""
+    """Puts in what these messages and calls add up to now, and all events from the number `first` on."""
     connection.execute(ADD_USAGE, listed(messages))
     connection.execute(DROP_EMPTY)
     touched = listed(calls)
@@ -159,30 +160,30 @@ def put_in(connection: sqlite3.Connection, messages: Iterable[str], calls: Itera
 
 
 def take_out_events(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Takes out what these events add to the kinds, before they go."""
+    """Takes these events out of the counts by kind, before they change or go."""
     connection.execute(SUBTRACT_KINDS, listed(numbers))
 
 
 def put_in_events(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Puts in what these events add to the kinds, now that they are changed."""
+    """Puts these events into the counts by kind again, now that they have changed."""
     connection.execute(PUT_BACK_KINDS, listed(numbers))
     connection.execute("DELETE FROM kind_totals WHERE events = 0")
 
 
 def recount(connection: sqlite3.Connection, contexts: Iterable[int]) -> None:
-    """Counts the activity of these contexts anew, after events of theirs were removed."""
+    """Counts the activity of these contexts again, after events in them were changed or removed."""
     touched = listed(contexts)
     connection.execute(FORGET_ACTIVITY, touched)
     connection.execute(REDO_ACTIVITY, touched)
 
 
 def add_up_calls(connection: sqlite3.Connection) -> None:
-    """Makes the calls by day from the single ones; there are none yet."""
+    """Fills the calls by day, which are empty, from the single calls."""
     connection.execute(ADD_CALLS_OF_DAYS.replace(f"WHERE call.call_id {TOUCHED}", ""))
 
 
 def add_up_models(connection: sqlite3.Connection) -> None:
-    """Makes the tokens by day and model from those by day and place; there are none yet."""
+    """Fills the tokens by day and model, which are empty, from those by day and place."""
     keys = ", ".join(("day", *KEY[2:]))
     sums = ", ".join(f"sum({name})" for name in SUMMED)
     connection.execute(
@@ -191,7 +192,7 @@ def add_up_models(connection: sqlite3.Connection) -> None:
 
 
 def add_up_sessions(connection: sqlite3.Connection) -> None:
-    """Makes the sessions by day from activity and usage; there are none yet."""
+    """Fills the sessions by day, which are empty, from activity and usage."""
     for counted, table in (("active", "activity_totals"), ("used", "usage_totals")):
         is_so = "events > mentions" if counted == "active" else "true"
         connection.execute(
@@ -204,12 +205,12 @@ def add_up_sessions(connection: sqlite3.Connection) -> None:
 
 
 def _with(durations: str, more: str) -> str:
-    """All of these durations, in order."""
+    """Both lists of durations as one, in order."""
     return _said(_numbers(durations) + _numbers(more)) if more else durations
 
 
 def _without(durations: str, gone: str) -> str:
-    """These durations, each that is gone taken out once."""
+    """The durations, with each of those in `gone` taken out once."""
     if not gone:
         return durations
     left = Counter(_numbers(durations))

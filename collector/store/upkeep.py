@@ -1,4 +1,4 @@
-"""Looking after the database: what it holds and takes, making it small again, and taking events out of it as files.
+"""Looks after the database: says what it holds and how large it is, compacts it, and exports events from it.
 
 In: a path. Out: figures, or events as they were sent. Crash window: compacting writes a second database beside the
 first, and SQLite puts it in place in one transaction, so a crash leaves the old one as it was.
@@ -28,7 +28,7 @@ WHERE row.number > :after AND {} ORDER BY row.number LIMIT :page
 
 
 class Sizes(NamedTuple):
-    """What the files of a database take, in bytes."""
+    """The sizes of a database's files, in bytes."""
 
     database: int
     log: int
@@ -36,7 +36,7 @@ class Sizes(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """All files together."""
         return self.database + self.log
 
 
@@ -67,7 +67,7 @@ def info(database: Path) -> dict[str, Any]:
 
 
 def sizes_of(database: Path, connection: sqlite3.Connection) -> Sizes:
-    """What the database takes on the disk, and how much of that is free inside of it."""
+    """What the database takes on the disk, and how much of that is free inside it."""
     page = connection.execute("PRAGMA page_size").fetchone()[0]
     free = connection.execute("PRAGMA freelist_count").fetchone()[0]
     log = database.with_name(f"{database.name}-wal")
@@ -75,7 +75,7 @@ def sizes_of(database: Path, connection: sqlite3.Connection) -> Sizes:
 
 
 def compact(writer: Writer) -> tuple[int, int]:
-    """Makes the database as small as it can be; gives the bytes before and after. Raises StoreUnavailable."""
+    """Makes the database as small as it can be; returns the bytes before and after. Raises StoreUnavailable."""
     connection = writer.connection
     before = sizes_of(writer.path, connection).total
     try:
@@ -89,7 +89,7 @@ def compact(writer: Writer) -> tuple[int, int]:
 
 
 def exported(database: Path, chosen: Selection) -> Iterator[str]:
-    """The events of a selection as they were sent, in the order in which they came; raises StoreError."""
+    """The events of a selection as they were sent, in order of arrival; raises StoreError."""
     with asking(database) as connection:
         statement = ONE_PAGE.format(chosen.where(hour="row.time"))
         after = 0

@@ -1,10 +1,10 @@
 """The one thread that unpacks, parses and writes.
 
 In: request bodies, from any thread. Out: a future for each. Batches that arrive while another is being synced to the
-disk are committed together, so many senders share the cost of a sync. Invariant: each request gets an answer of its
-own, only once its own events are on the disk, and before its sender gives up. A body that waits for longer is sent
-again, and costs twice while others wait, so it is turned away: at its turn if it has waited for too long, and at the
-door as soon as those before it have waited for half as long.
+disk are committed together, so many senders share the cost of a sync. Invariant: each request gets its own answer, only
+once its own events are on the disk, and before its sender gives up. A body that waits longer than that is sent again
+and costs twice while others wait, so it is turned away: at its turn if it has waited too long, or on arrival once those
+before it have waited half as long.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from collector.store.writer import Writer
 from collector.store.writing import Stored
 
 MAX_TOGETHER = 8
-OLD_AT_ONCE = 2000  # events that are removed between two batches because they are too old
+OLD_AT_ONCE = 2000  # events past their retention that are removed between two batches
 LOOK_SECONDS = 3600.0
-SHORTEST_WAIT, LONGEST_WAIT = 2.0, 60.0  # seconds after which one that was turned away comes back
-NEWEST = 0.2  # share of the newest in the pace
+SHORTEST_WAIT, LONGEST_WAIT = 2.0, 60.0  # seconds after which a sender that was turned away comes back
+NEWEST = 0.2  # weight of the newest measurement in the pace
 
 
 class Outcome(NamedTuple):
@@ -60,7 +60,7 @@ class Parsed(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """What is to be removed, and where the outcome goes."""
+    """What to remove, and where the outcome goes."""
 
     choice: Choice
     future: Future[Removed]
@@ -81,8 +81,8 @@ class Worker:
         self._retention_days = retention_days
         self._clock = clock
         self._look_again = clock()
-        self._turn: float | None = None  # when that came which is being worked on
-        self._pace = 0.0  # seconds for a body, of late
+        self._turn: float | None = None  # when the job that is being worked on came
+        self._pace = 0.0  # seconds per body, recently
         self._promised = 0.0  # until when the writer is spoken for
         self._is_over = False
         self._jobs: queue.SimpleQueue[Job | Removal | None] = queue.SimpleQueue()
@@ -99,8 +99,8 @@ class Worker:
         self._thread.join()
 
     def submit(self, data: bytes, form: Form) -> Future[Outcome]:
-        """The outcome of a body, in the future; it fails with Refusal or StoreUnavailable. Raises Refusal if the body
-        would wait for too long; what fits into the next transaction is always let in."""
+        """A future for the outcome of a body; it fails with Refusal or StoreUnavailable. Raises Refusal if the body
+        would wait too long, but whatever fits into the next transaction is always let in."""
         now, turn = self._clock(), self._turn
         if turn is not None and now - turn > self._limits.wait_seconds / 2 and self._jobs.qsize() >= MAX_TOGETHER:
             raise body.too_busy(self.come_back())
@@ -111,8 +111,9 @@ class Worker:
         return future
 
     def come_back(self) -> float:
-        """In how many seconds one that is turned away should come back: after all that waits, and all that was turned
-        away before it. Senders wait as long as they are told, but none longer than a minute, so beyond that by chance.
+        """In how many seconds a sender that is turned away should come back: after everything that waits, and everyone
+        who was turned away before. Senders wait as long as they are told but never longer than a minute, so beyond that
+        the time is random.
         """
         now = self._clock()
         turn = max(self._promised, now + self._jobs.qsize() * self._pace) + self._pace
@@ -122,7 +123,7 @@ class Worker:
         return max(turn - now, SHORTEST_WAIT)
 
     def remove(self, choice: Choice) -> Future[Removed]:
-        """What was removed, in the future; it fails with StoreUnavailable."""
+        """A future for what was removed; it fails with StoreUnavailable."""
         future: Future[Removed] = Future()
         self._jobs.put(Removal(choice, future))
         return future
@@ -147,12 +148,12 @@ class Worker:
                 self._remove(jobs[-1])
             elif is_open:
                 self._remove_old()
-        # In this order: whoever submits after this has looked for the last time sees that it is over.
+        # In this order: whoever submits after the last look at the queue sees that it is over.
         self._is_over = True
         self._turn_away_rest()
 
     def _turn_away_rest(self) -> None:
-        """Fails what came too late, so that nobody waits for it."""
+        """Fails the jobs that came too late, so that nobody waits for them."""
         with suppress(queue.Empty):
             while True:
                 job = self._jobs.get_nowait()
@@ -167,7 +168,7 @@ class Worker:
                 removal.future.set_exception(error)
 
     def _remove_old(self) -> None:
-        """Removes some of what is older than the store may keep it, and looks again at once if that was not all."""
+        """Removes some of the events past their retention, and looks again at once if that was not all."""
         if self._retention_days is None or self._clock() < self._look_again:
             return
         try:
@@ -190,7 +191,7 @@ class Worker:
         return Parsed(rows, rejected, job.future)
 
     def _store(self, parsed: list[Parsed]) -> None:
-        """One transaction for all; if one of them makes it fail, one for each."""
+        """Stores all of them in one transaction, or each in its own if one makes that fail."""
         try:
             stored = self._writer.store_all([item.rows for item in parsed])
         except Exception as error:  # noqa: BLE001
@@ -206,13 +207,13 @@ class Worker:
 
 
 def _size(job: Job | Removal | None) -> int:
-    """The bytes of a body, and at least one; 0 for anything else, which nothing waits together with."""
+    """The bytes of a body, at least one; 0 for anything else, which ends a group of jobs."""
     return max(1, len(job.data)) if isinstance(job, Job) else 0
 
 
 @contextmanager
 def working(database: Path, limits: ReceiverLimits, keeping: Keeping = KEEP_ALL) -> Iterator[Worker]:
-    """A worker with its database, which is open for as long as the block lasts."""
+    """A worker with its database, open as long as the block lasts."""
     with (
         closing(Writer(database, limits.busy_seconds, keeping.own_prices)) as writer,
         Worker(writer, limits, keeping.retention_days) as worker,

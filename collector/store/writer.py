@@ -1,4 +1,4 @@
-"""The store, open for batches: transactions, the path that is followed, and what a failure means for the sender.
+"""The store, open for batches: runs transactions, follows the path, and says what a failure means for the sender.
 
 In: rows. Out: how many of them were new. Invariant: a batch is one transaction, and `store` returns only once it is on
 the disk: with synchronous=FULL, the write-ahead log is synced at every commit. The sender moves its offsets on the
@@ -44,7 +44,7 @@ class Writer:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open connection, for what is done between transactions."""
+        """The open connection, for work between transactions."""
         self._follow_the_path()
         return self._connection
 
@@ -57,12 +57,12 @@ class Writer:
         return self.store_all([rows])[0]
 
     def store_all(self, batches: Sequence[Iterable[Row]]) -> list[Stored]:
-        """Stores batches, merging repeats. Returns once all are on the disk; if none is, raises StoreUnavailable."""
+        """Stores batches, merging repeats. Returns once all are on the disk, or raises StoreUnavailable if none is."""
         try:
             self._follow_the_path()
-            # Crash window: up to the end of this block nothing is stored, and nobody was answered, so the sender keeps
-            # its offsets. Past it everything is on the disk; if the answer is lost, the sender repeats the batch, and
-            # its ids make that count as duplicates. An answer before the commit is what would lose events.
+            # Crash window: until this block ends, nothing is stored and nobody has been answered, so the sender keeps
+            # its offsets. After it, everything is on the disk; if the answer is lost, the sender repeats the batch, and
+            # its ids make that count as duplicates. Only an answer before the commit would lose events.
             with self._transaction():
                 return [self._rows.store(rows) for rows in batches]
         except sqlite3.Error as error:
@@ -72,7 +72,7 @@ class Writer:
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction for what is done to the store besides taking batches; raises StoreUnavailable."""
+        """One transaction for any change to the store other than a batch; raises StoreUnavailable."""
         try:
             self._follow_the_path()
             with self._transaction():
@@ -96,7 +96,7 @@ class Writer:
         return version
 
     def _follow_the_path(self) -> None:
-        """Reopens the database if its file was moved or deleted, because whatever is written to it now is lost."""
+        """Reopens the database if its file was moved or deleted, because anything written to it now would be lost."""
         if not self._is_open or inode(self.path) != self._inode:
             self._connection.close()
             self._is_open = False  # until it is open again: the old file may be back in its place before that
@@ -104,11 +104,11 @@ class Writer:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All or nothing. IMMEDIATE, so that no second writer gets between the look and the insert."""
+        """All or nothing. IMMEDIATE, so that no second writer gets between the lookup and the insert."""
         self._connection.execute("BEGIN IMMEDIATE")
         version = self._seen_version()
         if version != self._data_version:
-            self._rows.forget_contexts()  # somebody else may have removed some
+            self._rows.forget_contexts()  # another process may have removed some
             self._data_version = version
         try:
             yield

@@ -1,7 +1,7 @@
-"""Writing rows into an open database, and keeping what they add up to in step.
+"""Writes rows into an open database, and keeps their totals in step.
 
-In: rows, and a transaction that somebody else began and will end. Out: how many of them were new. Invariant: which rows
-are stored, and what they add up to, depends on which events came, and not on their order or how often they came.
+In: rows, and a transaction that the caller begins and ends. Out: how many of them were new. Invariant: the stored rows
+and their totals depend on which events came, not on their order or how often they came.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ INSERT_CONTEXT = (
 PLACE = ("project", "host_id", "host_name", "user", "labels")
 FIND_PLACE = "SELECT number FROM places WHERE hash = ?"
 INSERT_PLACE = f"INSERT INTO places (hash, agent, {', '.join(PLACE)}) VALUES (?, ?{', ?' * len(PLACE)})"  # noqa: S608
-# A number is never given twice, not even when the newest events were removed: readers go on after the last they saw.
+# A number is never given twice, even if the newest events are removed: readers continue after the last one they saw.
 NEXT_NUMBER = """
 SELECT max(
     coalesce((SELECT max(number) FROM event_rows), 0),
     coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'last_number'), 0)
 ) + 1
 """
-CALL = 2  # the place of a call's id in a row of tool_rows
+CALL = 2  # the index of a call's id in a row of tool_rows
 SESSION, COPIED_FROM = CONTEXT.index("session_id"), CONTEXT.index("copied_from")
 
 Context = tuple[str | None, ...]
 
 
 class Stored(NamedTuple):
-    """What became of a batch: how many events were new, and how many were there already."""
+    """The outcome of a batch: how many events were new, and how many were there already."""
 
     accepted: int
     duplicate: int
@@ -76,12 +76,12 @@ class Known(NamedTuple):
 
     @property
     def message(self) -> str | None:
-        """The message whose usage it carries."""
+        """The message whose usage it carries; None if it carries none."""
         return self.facts[FACTS.index("message")] if self.facts[FACTS.index("counts")] else None
 
 
 class Rows:
-    """The rows of an open database, inside of a transaction that somebody else began."""
+    """The rows of an open database, inside a transaction that the caller began."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -91,11 +91,11 @@ class Rows:
         connection.create_function("unpacked", 1, self._packer.unpacked, deterministic=True)
 
     def forget_contexts(self) -> None:
-        """To be called when a transaction is undone, or when contexts were removed."""
+        """Must be called when a transaction is rolled back, or when contexts were removed."""
         self._contexts.clear()
 
     def store(self, rows: Iterable[Row], received: int | None = None) -> Stored:
-        """Stores one batch, merging repeats; `received` is in milliseconds, and now unless it is given."""
+        """Stores one batch, merging repeats; `received` is in milliseconds, and defaults to now."""
         count, best, forks = 0, dict[bytes, Row](), set[tuple[str | None, str | None]]()
         for count, row in enumerate(rows, 1):  # noqa: B007 - counted on purpose
             if row.context[COPIED_FROM] is not None:
@@ -115,7 +115,7 @@ class Rows:
         return Stored(len(fresh), count - len(fresh))
 
     def _known(self, ids: list[bytes]) -> dict[bytes, Known]:
-        """Those of these events that are in the store."""
+        """The events among these that are in the store already."""
         found = {}
         for start in range(0, len(ids), ASKED_AT_ONCE):
             asked = ids[start : start + ASKED_AT_ONCE]
@@ -127,7 +127,7 @@ class Rows:
         return found
 
     def _write(self, fresh: list[Row], better: list[tuple[Known, Row]], received: int) -> None:
-        """Writes rows, with the totals kept in step: out with what is touched, write, and in again."""
+        """Writes rows and keeps the totals in step: takes out what is touched, writes, and puts it in again."""
         connection = self._connection
         first = connection.execute(NEXT_NUMBER).fetchone()[0]
         numbered = list(enumerate(fresh, first))
@@ -172,7 +172,7 @@ class Rows:
         return [call for (call,) in found]
 
     def _context(self, row: Row) -> int:
-        """The number of who and where, which is new at the first event of a session, a version, a directory ..."""
+        """The number of a row's context, which is new at the first event of a session, a version, a directory ..."""
         number = self._contexts.get(row.context)
         if number is None:
             if len(self._contexts) >= MAX_KNOWN_CONTEXTS:
@@ -190,7 +190,7 @@ class Rows:
         return self._numbered(FIND_PLACE, INSERT_PLACE, place, lambda: place)
 
     def _numbered(self, find: str, insert: str, key: Context, row: Callable[[], tuple[Any, ...]]) -> int:
-        """The number of a row that is found by the hash of its key, and made if it is not there."""
+        """The number of the row with this key, found by the key's hash; inserts the row if it is missing."""
         digest = hashlib.blake2b(orjson.dumps(key), digest_size=16).digest()
         found = self._connection.execute(find, (digest,)).fetchone()
         if found is None:
@@ -198,7 +198,7 @@ class Rows:
         return int(found[0])
 
     def _note_forks(self, pairs: Iterable[tuple[str | None, str | None]]) -> None:
-        """Notes which session was forked from which: of all rows, since a copy gives way to its original."""
+        """Records which session was forked from which: from all rows, because a copy gives way to its original."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO forks (session_id, parent_session_id) VALUES (?, ?)",
             [pair for pair in pairs if pair[0] and pair[0] != pair[1]],

@@ -1,1 +1,1 @@
-"""OTLP: what the otlp sink says, in OpenTelemetry's words. Events in; log records, spans and their bytes out."""
+"""OTLP: puts events into OpenTelemetry's terms. Events go in; log records, spans and their bytes come out."""

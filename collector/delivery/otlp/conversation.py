@@ -1,10 +1,10 @@
-"""A conversation: the events of one transcript in their order, as spans. Pure: events in, completed spans out.
+"""A conversation: turns the events of one transcript, in order, into spans. Pure: events in, completed spans out.
 
-A turn begins with a prompt, or with whatever an agent is given, and ends with the answer that calls no tool. Within it
-are the requests to the model (rows of one message are one request) and the calls of tools. A subagent's turn is the
-child of the call that started it. Ids are hashes of the events' own, so a repeat is the same span. A span is made once
-it is over; only what is open is remembered, and a new turn forgets what the last one left open. So the memory is small,
-and reading again from the beginning of a turn gives it back.
+A turn begins with a prompt, or with whatever an agent is given, and ends with the answer that calls no tool. It
+contains the requests to the model (the rows of one message are one request) and the tool calls. A subagent's turn is
+the child of the call that started it. Ids are hashes of the events' own ids, so a repeat is the same span. A span is
+made once it is over. Only open spans are remembered, and a new turn forgets what the last one left open, so memory
+stays small and reading again from the beginning of a turn restores it.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from collector.delivery.otlp.records import CLIENT, INTERNAL, Context, Span, Spa
 Event = dict[str, Any]
 MOST_CALLS = 1_000  # open at once in a turn; the oldest are forgotten first
 MOST_DONE = 100  # messages whose requests are over
-MOST_SAID = 500  # characters of a failure
-GIVEN = frozenset({"task", "peer"})  # origins of what begins a subagent's turn
+MOST_SAID = 500  # characters kept of a failure
+GIVEN = frozenset({"task", "peer"})  # origins of the records that begin a subagent's turn
 GOES_ON = frozenset({"", "tool_use", "pause_turn"})  # stop reasons after which the model is asked again
-# What follows an answer, never stands between its rows.
+# Kinds that follow an answer and never stand between its rows.
 FOLLOWS_AN_ANSWER = frozenset({"user_prompt", "user_context", "hook", "session_cost", "compaction", "api_error"})
 ASKS = frozenset({"user_prompt", "user_context", "tool_result", "api_request"})
 
 
 class Completed(NamedTuple):
-    """A span, and whose it is."""
+    """A span and its resource."""
 
     resource: dict[str, Any]
     span: Span
 
 
 class Call(NamedTuple):
-    """A call of a tool that has no answer yet."""
+    """A tool call that has no answer yet."""
 
     start: int
     attributes: dict[str, Any]
@@ -55,7 +55,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Turn:
-    """What goes on from a prompt to its answer."""
+    """Everything from a prompt to its answer."""
 
     span_id: bytes
     trace_id: bytes
@@ -71,7 +71,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Conversation:
-    """One transcript, as far as it has been followed. `at` is that offset."""
+    """One transcript, followed up to the offset `at`."""
 
     at: int = 0
     is_certain: bool = False  # whether the beginning or the end of a turn has been seen
@@ -85,7 +85,7 @@ class Conversation:
 
     def follow(self, event: Event, machine: dict[str, str]) -> list[Completed]:
         """Takes the next event; returns the spans that it completes."""
-        if _is_copy(event):  # of another session, which tells it itself
+        if _is_copy(event):  # from another session, which reports it itself
             return []
         kind, spans = event.get("kind"), []
         time = mapping.nanoseconds(event["time"]) if "time_from" not in event else 0
@@ -94,7 +94,7 @@ class Conversation:
             self.resource = mapping.resource(event, machine)
         self.prompt_id = event.get("prompt_id", "" if kind == "user_prompt" else self.prompt_id)
         turn = self.turn
-        # Ends with its last activity, not with what tells of it: the answer may have been all there was to read.
+        # It ends with its last activity, not with the event that shows it: the answer may be all there was to read.
         if turn and (kind == "turn" or (turn.is_answered and kind in FOLLOWS_AN_ANSWER)):
             spans = self.close()
         if kind == "user_prompt" or (kind == "user_context" and event.get("origin") in GIVEN and not self.turn):
@@ -106,12 +106,12 @@ class Conversation:
             spans += self._answers(event, time)
         elif kind == "api_error":
             spans += self._failure(event, time)
-        if time and kind in ASKS and "message_id" not in event:  # a call that goes on with an answer asks nothing new
+        if time and kind in ASKS and "message_id" not in event:  # a request that resumes an answer asks nothing new
             self.asked_at = time
         return spans
 
     def context(self, event: Event) -> Context | None:
-        """The span that an event belongs to, once it was followed: its request, its call, else the turn."""
+        """The span that an event belongs to, once followed: its request, its tool call, or else the turn."""
         turn, kind, tool = self.turn, event.get("kind"), event.get("tool", {})
         if turn is None or _is_copy(event):
             return None
@@ -153,7 +153,7 @@ class Conversation:
         return self.turn
 
     def _row(self, event: Event, time: int) -> list[Completed]:
-        """A row of an answer: of the request that is open, or of the next one."""
+        """Takes a row of an answer, which belongs to the open request or begins the next one."""
         message_id = event.get("message_id", "")
         if not time or not message_id or message_id in self.done:
             return []
@@ -203,7 +203,7 @@ class Conversation:
         return [Completed(self.resource, made)]
 
     def _answers(self, event: Event, time: int) -> list[Completed]:
-        """Answers of tools end their calls. One whose call is not known has no beginning, so it is left out."""
+        """A tool's answer ends its call. If the call is not known, the span has no beginning and is left out."""
         turn, spans = self.turn, []
         if turn is None or not time:
             return []
@@ -231,7 +231,7 @@ class Conversation:
         return spans
 
     def _failure(self, event: Event, time: int) -> list[Completed]:
-        """A request that failed is a span too. What Claude Code shows at last in place of an answer fails the turn."""
+        """A failed request is a span too. The error that is finally shown in place of an answer fails the turn."""
         if self.turn is None or not time:
             return []
         turn, said = self.turn, str(event.get("text", ""))[:MOST_SAID]
@@ -254,19 +254,19 @@ ON_CALLS = frozenset({"success", "duration_ms", "collector.tool.exit_code", "col
 
 
 def span_id(kind: str, name: str) -> bytes:
-    """The same for the same thing, wherever and however often it is met."""
+    """The same id for the same thing, wherever and however often it is seen."""
     return blake2b(f"{kind}\0{name}".encode(), digest_size=8).digest()
 
 
 def trace_id(event: Event, prompt_id: str) -> bytes:
-    """One trace is one prompt and all it led to, subagents included: their records name the same prompt. Records from
-    before Claude Code wrote that name the session only, which then is the trace."""
+    """A trace is one prompt and everything it led to, including subagents: their records name the same prompt. Records
+    from before Claude Code wrote prompt ids name only the session, which then is the trace."""
     what = f"prompt\0{prompt_id}" if prompt_id else f"session\0{event.get('session_id', '')}"
     return blake2b(f"trace\0{what}".encode(), digest_size=16).digest()
 
 
 def _who(event: Event, prompt_id: str) -> dict[str, Any]:
-    """What the spans of a turn say of where they belong."""
+    """The attributes by which the spans of a turn say where they belong."""
     told = mapping.attributes(
         {name: event[name] for name in ("kind", "session_id", "agent_id", "cwd", "git_branch") if name in event}
     )
@@ -278,13 +278,13 @@ def _who(event: Event, prompt_id: str) -> dict[str, Any]:
 
 
 def _of_request(row: Event) -> dict[str, Any]:
-    """What a request's span says: what GenAI asks for, and what joins it with other telemetry."""
+    """A request span's attributes: what the GenAI conventions ask for, and what joins it with other telemetry."""
     told = mapping.attributes({name: value for name, value in row.items() if name not in ("blocks", "tool")})
     return {name: value for name, value in told.items() if name in ON_REQUESTS or name.startswith("gen_ai.")}
 
 
 def _is_copy(event: Event) -> bool:
-    """Whether a fork has copied this from another session."""
+    """Whether a fork copied this event from another session."""
     free = event.get("attributes")
     if type(free) is not dict:
         return False
@@ -293,5 +293,5 @@ def _is_copy(event: Event) -> bool:
 
 
 def _exception(time: int, kind: str, said: str | None) -> SpanEvent:
-    """What OpenTelemetry calls an exception."""
+    """A span event for what OpenTelemetry calls an exception."""
     return SpanEvent(time, "exception", {"exception.type": kind, "exception.message": said or kind})

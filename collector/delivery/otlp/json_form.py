@@ -1,7 +1,7 @@
 """OTLP as JSON: the same messages as protobuf.py, under the names of OTLP/JSON.
 
-In: groups of records or spans. Out: the bytes of an export request, and what a response says. Numbers of 64 bits are
-text and ids are hex, as OTLP asks, unlike protobuf's own JSON.
+In: groups of records or spans. Out: the bytes of an export request, and what a response says. 64-bit numbers are text,
+and ids are hex as OTLP requires, unlike in protobuf's own JSON.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def value(given: Any, depth: int = 0) -> dict[str, Any]:
 
 
 def pairs(attributes: Attributes, depth: int = 0) -> list[dict[str, Any]]:
-    """KeyValue, as often as there are attributes."""
+    """One KeyValue per attribute."""
     return [{"key": name, "value": value(given, depth)} for name, given in attributes.items()]
 
 
@@ -111,7 +111,7 @@ def _request(
 
 
 def partial_success(body: bytes) -> tuple[int, str]:
-    """How many of a request were rejected, and what was said. Raises ValueError if the body is no such response."""
+    """How many items were rejected, and the message. Raises ValueError if the body is not an export response."""
     told = orjson.loads(body)
     if not isinstance(told, dict):
         raise ValueError("not a response")

@@ -1,9 +1,9 @@
-"""The names: which attribute of OpenTelemetry each field of an event becomes. One table; docs/otlp.md is made from it.
+"""The names: which OpenTelemetry attribute each field of an event becomes. One table; docs/otlp.md is made from it.
 
-In: an event. Out: its log record's attributes, its resource's, its severity. Names are the first of these that has one:
-the GenAI conventions as they are in their own repository (November 2026), Claude Code's own telemetry, OpenTelemetry's
-general conventions, and else `collector.` and our own name. Invariant: a field that no row names travels too, under
-`collector.` and its name, so nothing is lost when events gain fields (promise 6).
+In: an event. Out: its log record's attributes, its resource's, its severity. A name comes from the first of these that
+has one: the GenAI conventions as they are in their own repository (November 2026), Claude Code's own telemetry,
+OpenTelemetry's general conventions; otherwise it is `collector.` and our own name. Invariant: a field without a row
+travels too, under `collector.` and its name, so nothing is lost when events gain fields (promise 6).
 """
 
 from __future__ import annotations
@@ -125,15 +125,15 @@ OPERATIONS = {
     **dict.fromkeys(("assistant_response", "tool_call", "progress", "api_request", "api_error"), "chat"),
     "tool_result": "execute_tool",
 }
-# What the record itself or its resource says: not repeated among the attributes.
+# Fields that the record itself or its resource states: not repeated among the attributes.
 ELSEWHERE = frozenset({"time", "text", "host", "installation_id", "user", "labels"})
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = 2**63 - 1  # in the year 2262: OTLP's field goes further, most receivers do not
-SYNTHETIC = "<synthetic>"  # the program itself: no model was asked
+SYNTHETIC = "<synthetic>"  # written by the program itself: no model was asked
 
 
 def _simple(rows: tuple[Row, ...], within: str = "") -> dict[str, str]:
-    """Field -> attribute, for the rows of one table that only give a name; of two rows, the first."""
+    """Field -> attribute, for the rows that only rename a field; the first row for a field counts."""
     made: dict[str, str] = {}
     for row in rows:
         inner = row.field.removeprefix(f"{within}.") if within else row.field
@@ -159,7 +159,7 @@ def log_record(event: Event, seen: float) -> LogRecord:
     name = f"{source}.{kind}"
     said, time = attributes(event), event.get("time", "")
     happened = nanoseconds(time)
-    if time and not happened:  # one that OTLP's field cannot hold
+    if time and not happened:  # a time that OTLP's field cannot hold
         said["collector.time"] = time
     return LogRecord(
         time=happened,
@@ -172,7 +172,7 @@ def log_record(event: Event, seen: float) -> LogRecord:
 
 
 def attributes(event: Event) -> dict[str, Any]:
-    """What the event says, under OpenTelemetry's names."""
+    """The fields of an event, under OpenTelemetry's names."""
     made: dict[str, Any] = {}
     kind = event.get("kind", "unknown")
     for name, value in event.items():
@@ -214,12 +214,12 @@ def _put_usage(made: dict[str, Any], usage: Any) -> None:
 
 
 def whole_input(usage: Mapping[str, Any]) -> int:
-    """All input tokens of a call: Anthropic counts those read from and written to a cache beside `input_tokens`."""
+    """All input tokens of a call: Anthropic counts those read from and written to a cache apart from `input_tokens`."""
     return sum(int(usage.get(name, 0)) for name in ("input_tokens", "cache_read_tokens", "cache_creation_tokens"))
 
 
 def _put_model(made: dict[str, Any], event: Event, kind: str) -> None:
-    """What GenAI asks of every operation: its name, its provider, the model."""
+    """What the GenAI conventions ask of every operation: its name, its provider, the model."""
     operation = OPERATIONS.get(kind) if event.get("model") != SYNTHETIC else None
     if operation:
         made["gen_ai.operation.name"] = operation
@@ -243,7 +243,7 @@ def provider(event: Event) -> str:
 
 
 def _put_blocks(made: dict[str, Any], blocks: Any, kind: str) -> None:
-    """The only call or answer has places of its own; whatever else there is, stays a list."""
+    """A single call or answer gets attributes of its own; everything else stays a list."""
     if type(blocks) is not list:
         return
     wanted, inner, attribute = {
@@ -262,7 +262,7 @@ def _put_blocks(made: dict[str, Any], blocks: Any, kind: str) -> None:
 
 
 def severity(event: Event) -> tuple[int, str]:
-    """Failed calls of the API are errors, failed tools and hooks warnings; everything else is information."""
+    """A failed API call is an error, a failed tool call a warning, everything else information."""
     kind = event.get("kind")
     if kind == "api_error":
         return ERROR
@@ -273,7 +273,7 @@ def severity(event: Event) -> tuple[int, str]:
 
 
 def resource(event: Event, machine: Mapping[str, str]) -> dict[str, Any]:
-    """Who speaks: the same for all events of one client on one installation."""
+    """The sender: the same for all events of one client on one installation."""
     client = event.get("client", {})
     host = event.get("host", {})
     made = {
@@ -290,8 +290,8 @@ def resource(event: Event, machine: Mapping[str, str]) -> dict[str, Any]:
 
 
 def nanoseconds(time: str) -> int:
-    """RFC 3339 in UTC as nanoseconds since 1970; 0, which OTLP reads as unknown, for anything else, and for what lies
-    before or beyond what it can say."""
+    """RFC 3339 in UTC as nanoseconds since 1970; 0, which OTLP reads as unknown, for anything else and for times out of
+    its range."""
     try:
         since = datetime.fromisoformat(time).replace(tzinfo=UTC) - EPOCH
     except (TypeError, ValueError):

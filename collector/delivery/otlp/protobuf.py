@@ -1,9 +1,9 @@
 """OTLP as protobuf, written by hand: the messages of opentelemetry-proto that a log record and a span need.
 
 In: groups of records or spans. Out: the bytes of an export request, and what a response says. The published types would
-bring protobuf to every machine, and take 3.4 times as long (47 us a record, not 14); tests prove the bytes equal to
+bring protobuf to every machine and take 3.4 times as long (47 us a record, not 14); tests prove that the bytes equal
 theirs. Field numbers are those of opentelemetry-proto 1.x, where they are stable. Invariant: fields are written in the
-order of their numbers, and those with their default are left out, as every protobuf library does.
+order of their numbers, and default values are left out, as every protobuf library does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SMALL = [bytes((number,)) for number in range(128)]
 LARGEST, SMALLEST = 2**63 - 1, -(2**63)
 _fixed64 = struct.Struct("<Q").pack
 _double = struct.Struct("<d").pack
-# A text of so many bytes as the value of a pair, up to the text itself: all lengths around it fit into one byte.
+# By its length, what precedes a short text as the value of a pair: all lengths around it fit into one byte.
 LONGEST_SHORT = 124
 SHORT = [b"\x12" + SMALL[size + 2] + b"\x0a" + SMALL[size] for size in range(LONGEST_SHORT)]
 TRUE, FALSE = b"\x10\x01", b"\x10\x00"
@@ -46,7 +46,7 @@ def field(tag: bytes, payload: bytes) -> bytes:
 
 
 def value(given: Any, depth: int = 0) -> bytes:
-    """AnyValue. A number beyond 64 bits becomes text, and so does what lies too deep; null says nothing."""
+    """AnyValue. A number beyond 64 bits becomes text, and so does anything nested too deep; null is empty."""
     kind = type(given)
     if kind is str:
         return field(b"\x0a", given.encode())
@@ -67,14 +67,14 @@ def value(given: Any, depth: int = 0) -> bytes:
     return field(b"\x2a", b"".join([field(b"\x0a", value(each, depth + 1)) for each in given]))
 
 
-@lru_cache(4096)  # the names of attributes are few; keys of free objects go the same way
+@lru_cache(4096)  # attributes have few names, but keys of free-form objects come here too
 def key(name: str) -> bytes:
     """The name of a pair, as a field."""
     return field(b"\x0a", name.encode()) if name else b""
 
 
 def pairs(tag: bytes, attributes: Attributes, depth: int = 0) -> bytes:
-    """KeyValue, as often as there are attributes. Hot, and most values are short texts: those take 0.5 us each."""
+    """One KeyValue per attribute. Hot, and most values are short texts: those take 0.5 us each."""
     made: list[bytes] = []
     for name, given in attributes.items():
         named = key(name) if len(name) < 100 else field(b"\x0a", name.encode())
@@ -155,7 +155,7 @@ def _request(groups: Iterable[Group], scope: tuple[str, str], schema_url: str, e
 
 
 def partial_success(body: bytes) -> tuple[int, str]:
-    """How many of a request were rejected, and what was said. Raises ValueError if the body is no such response."""
+    """How many items were rejected, and the message. Raises ValueError if the body is not an export response."""
     for number, payload in _fields(body):
         if number == 1 and isinstance(payload, bytes):
             told = dict(_fields(payload))
@@ -167,7 +167,7 @@ def partial_success(body: bytes) -> tuple[int, str]:
 
 
 def message_of(status: bytes) -> bytes:
-    """What a Status says; nothing if it is none."""
+    """The message of a Status; empty if the bytes are not one."""
     try:
         said = dict(_fields(status)).get(2, b"")
     except ValueError:
@@ -176,7 +176,7 @@ def message_of(status: bytes) -> bytes:
 
 
 def _fields(body: bytes) -> Iterable[tuple[int, int | bytes]]:
-    """The fields of a message of which nothing is known."""
+    """The fields of a message of unknown type."""
     at = 0
     while at < len(body):
         tag, at = _read_varint(body, at)

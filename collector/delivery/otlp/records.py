@@ -1,6 +1,6 @@
-"""What travels in OTLP, before it has a form: resources, log records and spans as plain values.
+"""What OTLP carries, before encoding: resources, log records and spans as plain values.
 
-Attributes are pairs of a name and a value as JSON has it. Two encoders (protobuf.py, json_form.py) write the same.
+Attributes map names to JSON values. Two encoders (protobuf.py, json_form.py) write the same content.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SCOPE = "collector"
 INFO, WARN, ERROR = (9, "INFO"), (13, "WARN"), (17, "ERROR")
 INTERNAL, CLIENT = 1, 3  # kinds of spans
 STATUS_ERROR = 2
-# Receivers that use protobuf's own libraries refuse messages nested over 100 deep, and a value takes three levels.
+# Receivers that use protobuf's own libraries refuse messages nested over 100 deep, and each value takes three levels.
 MAX_DEPTH = 16
 
 
@@ -57,7 +57,7 @@ class Span(NamedTuple):
     end: int
     attributes: Attributes
     events: Sequence[SpanEvent] = ()
-    failure: str | None = None  # what the status says; None where nothing failed
+    failure: str | None = None  # what the status says; None if nothing failed
 
 
 class Group(NamedTuple):

@@ -1,11 +1,12 @@
-"""The tracer: follows every transcript while it is read, and puts completed spans beside the event that completed them.
+"""The tracer: follows every transcript as it is read, and attaches completed spans to the event that completed them.
 
-In: the items of a source, in their order. Out: the same items; some events carry spans now, so that they are sent,
-retried and acknowledged together. Invariant: spans depend on the transcript alone, not on where reading began. Where it
-is taken up in the middle, as after a restart, it is read again from the beginning of the open turn, and not sent.
+In: the items of a source, in order. Out: the same items, but some events now carry spans, so that they are sent,
+retried and acknowledged together. Invariant: spans depend on the transcript alone, not on where reading began. When
+reading resumes in the middle, as after a restart, the transcript is read again from the beginning of the open turn,
+without sending it.
 
-Crash window: the spans of an answer that is the last in its file are made two seconds later, and travel with the next
-event of any source. A crash in between loses these spans, never an event.
+Crash window: if an answer is the last thing in its file, its spans are made two seconds later and travel with the next
+event of any source. A crash in between loses these spans, but never an event.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from collector.delivery.otlp.records import Context
 from collector.flow.line import End, Line
 from collector.flow.outcome import Item, Sealed
 
-MOST_KNOWN = 4_096  # conversations; one that is forgotten is read again if it goes on
-MOST_HELD = 500  # items kept back behind an event, so that the end of the file can still add to it
+MOST_KNOWN = 4_096  # conversations; a forgotten one is read again if it goes on
+MOST_HELD = 500  # items held back after an event, so that the end of the file can still add spans to it
 FIRST_REACH, LONGEST_REACH = 128 << 10, 64 << 20
-QUIET_SECONDS = 2.0  # rows of one answer are written together
-GIVEN_UP_SECONDS = 3600.0  # after which an answer is not waited for; versions 2.1.12 to 2.1.51 never say that it is one
+QUIET_SECONDS = 2.0  # the rows of one answer are written together
+GIVEN_UP_SECONDS = 3600.0  # how long to wait for the last answer; versions 2.1.12 to 2.1.51 never mark it as such
 
 Before = Callable[[int], Iterable[Item]]
 
 
 class Tracer:
-    """One for each flow; used by the thread that reads."""
+    """One per flow; used by the thread that reads."""
 
     def __init__(
         self, machine: dict[str, str], clock: Callable[[], float] = time.time, most_known: int = MOST_KNOWN
@@ -39,13 +40,13 @@ class Tracer:
         self._most_known = most_known
         self._clock = clock
         self._known: OrderedDict[str, Conversation] = OrderedDict()
-        self._due: dict[str, float] = {}  # answered at the end of their file, and read then
+        self._due: dict[str, float] = {}  # sources whose file ends with an answer -> when it was read
         self._late: list[Completed] = []  # spans that wait for an event to travel with
 
     def follow(self, key: str, offset: int, items: Iterable[Item], before: Before) -> Iterator[Item]:
-        """The items of a source from an offset on. `before` gives the last items before it, as far as it is asked."""
+        """Passes on the items of a source from an offset on. `before(n)` gives those in the n bytes before it."""
         conversation: Conversation | None = None
-        held: list[Item] = []  # an event, and the items after it that are none
+        held: list[Item] = []  # an event, and the items after it that have none
         for item in items:
             line, outcome = item
             if conversation is None:
@@ -68,7 +69,7 @@ class Tracer:
         yield from held
 
     def _conversation(self, key: str, offset: int, before: Before) -> Conversation:
-        """What was followed up to this offset; else the same again, from the beginning of the turn that is open."""
+        """The conversation up to this offset; if it is not known, rebuilt from the beginning of the open turn."""
         known = self._known.get(key)
         self._due.pop(key, None)
         if known is None or known.at != offset:
@@ -92,7 +93,7 @@ class Tracer:
             reach *= 8
 
     def _ended(self, key: str, conversation: Conversation, end: End, held: list[Item]) -> list[Item]:
-        """The end of the file: what is over by now, and not only for the moment, is made."""
+        """At the end of the file: closes the turn if it has been quiet for long enough to be over."""
         turn = conversation.turn
         if turn is None:
             return held
@@ -107,7 +108,7 @@ class Tracer:
         return held
 
     def _take_late(self) -> list[Completed]:
-        """Spans of other sources that have been over for a while, for the next event to carry."""
+        """Spans for the next event to carry, also those of other sources whose turns have been over for a while."""
         if self._due:
             now = self._clock()
             for key in [key for key, read in self._due.items() if now - read >= QUIET_SECONDS]:

@@ -1,9 +1,9 @@
 """The clickhouse sink: rows of (id, event) over HTTP; the table computes all other columns (config/clickhouse.sql).
 
-In: events. Out: an INSERT in JSONEachRow; from its answer, a verdict. An event is a column of text and is not taken
-apart here, so nothing of it is lost, and a column that is added later is computed for old rows as well. Statuses mean
-little: a row that can never be stored is answered with 500 by older servers, so the error's code decides. A repeat is
-harmless twice: by the token of the insert, and by ReplacingMergeTree.
+In: events. Out: an INSERT in JSONEachRow, and from its answer a verdict. An event is stored whole as a column of text,
+so nothing is lost, and a column that is added later is computed for old rows too. Statuses mean little: older servers
+answer 500 for a row that can never be stored, so the error's code decides. Two things make a repeat harmless: the
+insert's deduplication token, and ReplacingMergeTree.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CHECK_USER = "Check sink.auth, sink.auth_user and sink.token_file, and that this
 CHECK_VERSION = (
     "This server does not know a setting of the insert: set sink.clickhouse.deduplicates = false (before 22.2)."
 )
-# Codes of src/Common/ErrorCodes.cpp. A code that is not here is judged by its status.
+# Codes from src/Common/ErrorCodes.cpp. If a code is not listed here, the status decides.
 HALTS = {
     **dict.fromkeys((60, 81, 16, 47, 10, 218), CHECK_TABLE),  # unknown table, database, column, identifier
     **dict.fromkeys((192, 193, 194, 195, 291, 497, 516, 164), CHECK_USER),  # unknown user, password, access, read-only
@@ -73,7 +73,7 @@ class ClickHouseOptions(Section):
 
 
 class ClickHouseSink:
-    """An INSERT a batch."""
+    """One INSERT per batch."""
 
     limits = SinkLimits()
 
@@ -82,7 +82,7 @@ class ClickHouseSink:
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """A row a line. The token comes from the content: one token for two contents would lose the second."""
+        """One row per line. The token is made from the content: one token for two contents would lose the second."""
         del key
         options = self._options
         body = b"".join(orjson.dumps({"id": event.id, "event": body_of(event).decode()}) + b"\n" for event in events)
@@ -90,7 +90,7 @@ class ClickHouseSink:
         if options.deduplicates:
             query["insert_deduplication_token"] = blake2b(body, digest_size=16).hexdigest()
         if options.asynchronous:
-            # Without waiting, a 200 would mean that the rows are in the server's memory.
+            # Without waiting, a 200 would only mean that the rows are in the server's memory.
             query |= {"async_insert": "1", "wait_for_async_insert": "1"}
             query["wait_for_async_insert_timeout"] = f"{options.wait:g}"
             if options.deduplicates:
@@ -98,12 +98,12 @@ class ClickHouseSink:
         return [Request(body, {"Content-Type": "application/x-ndjson"}, query=query)]
 
     def classify(self, answer: Answer) -> Verdict:
-        """By the code of the error, which may stand in a 200 as well; else by the status."""
+        """Judges by the error's code, which even a 200 may carry, or else by the status."""
         code, reason = _error(answer)
         if code is None:
             if not is_success(answer):
                 return verdict_of(answer, self._clock())
-            # An INSERT's answer is empty; anything else is that of something in between.
+            # An INSERT's answer is empty; anything else comes from something in between.
             is_its_own = not answer.body.strip()
             return Accepted() if is_its_own else Retry("the answer is not ClickHouse's", may_be_poison=True)
         if code in RETRIES and answer.status != 403:
@@ -118,19 +118,19 @@ class ClickHouseSink:
             return Halt(reason, HALT_ADVICE[answer.status])
         if 400 <= answer.status < 500 and answer.status not in (408, 429):
             return Refused(reason)
-        # Nobody knows: asked again, and searched for a poison event once the sink is healthy otherwise.
+        # An unknown code: retry, and search for a poison event if the sink is otherwise healthy.
         return Retry(reason, retry_after(answer.headers, self._clock()), may_be_poison=True)
 
 
 def _error(answer: Answer) -> tuple[int | None, str]:
-    """The code of the error and what it says, without the row that it quotes."""
+    """The error's code and text, without the row that it quotes."""
     found = _CODE.match(answer.body)
     told = answer.headers.get("x-clickhouse-exception-code", "")
     if found is None and not told.isdecimal():
         return None, ""
     code = int(found[1]) if found else int(told[:9])
     text = _TEXT.search(answer.body.decode(errors="replace"))
-    # Parsing errors go on to quote the row; what is wrong stands before that.
+    # Parsing errors go on to quote the row; the problem is described before that.
     said = (
         re.split(r"(?i): \(at row|\(at row|row \d+:|,? before: |: while|, e\.what", text[1])[0].strip() if text else ""
     )
@@ -138,7 +138,7 @@ def _error(answer: Answer) -> tuple[int | None, str]:
 
 
 def lookup(options: ClickHouseOptions, event: Sealed, _: float) -> Request:
-    """Asks for a row. The id stands there in halves, because errors quote the statement."""
+    """Asks for a row. The id is written in two halves, because errors quote the statement."""
     half = len(event.id) // 2
     where = f"id = concat('{event.id[:half]}', '{event.id[half:]}')"
     body = f"SELECT id FROM {options.database}.{options.table} WHERE {where} LIMIT 1 FORMAT TabSeparated"  # noqa: S608
@@ -146,7 +146,7 @@ def lookup(options: ClickHouseOptions, event: Sealed, _: float) -> Request:
 
 
 def check(options: ClickHouseOptions, settings: SinkSettings) -> None:
-    """A client that gives up before its server does sends again what is being written."""
+    """A client that gives up before its server does sends rows again that are still being written."""
     if options.asynchronous and settings.timeout <= options.wait:
         raise ConfigurationError(
             f"sink.timeout is {settings.timeout:g} s, but the server may take {options.wait:g} s to answer "

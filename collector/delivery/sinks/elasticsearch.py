@@ -1,8 +1,8 @@
-"""The elasticsearch sink: `_bulk` with `create`, for Elasticsearch, OpenSearch, and what speaks like them.
+"""The elasticsearch sink: `_bulk` with `create`, for Elasticsearch, OpenSearch and compatible engines.
 
-In: events. Out: a bulk request in which each event's id is its `_id`; from its answer, a verdict on each of them. The
-status of the whole says nothing of its items: 409 is an event that is there already, 429 and 5xx one that may work
-later, 400 one that never will. config/elasticsearch-template.json keeps the mapping small and fixed.
+In: events. Out: a bulk request in which each event's id is its `_id`, and from the answer a verdict on each event. The
+status of the whole says nothing about its items: an item's 409 means that the event is there already, 429 and 5xx that
+it may work later, 400 that it never will. config/elasticsearch-template.json keeps the mapping small and fixed.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ class ElasticsearchOptions(ClockOptions):
 
 
 class ElasticsearchSink:
-    """A document an event."""
+    """One document per event."""
 
     def __init__(self, options: ElasticsearchOptions | None = None, clock: Callable[[], float] = time.time) -> None:
         self._options = options or ElasticsearchOptions()
-        # http.max_content_length is 100 MB, on some hosted ones 10; what is put around an event is small.
+        # http.max_content_length is 100 MB, but 10 on some hosted services; what goes around an event is small.
         self.limits = SinkLimits(10_000_000, self._options.max_event)
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """`create`, because an index operation would count an event that is sent again as a new version of it."""
+        """Uses `create`, because `index` would make an event that is sent again a new version of its document."""
         del key
         index, now = self._options.index, self._clock()
         lines: list[bytes] = []
@@ -78,13 +78,13 @@ class ElasticsearchSink:
         return [Request(body, headers, "/_bulk", query, events=len(events))]
 
     def _document(self, event: Sealed, now: float) -> bytes:
-        """The event as it stands, with `@timestamp` in front, which data streams demand."""
+        """The event unchanged, with `@timestamp` in front, which data streams require."""
         fields = fields_of(event)
         filed, _ = filing_time(fields, self._options, now)
         return b'{"@timestamp":"' + rfc3339(filed).encode() + b'",' + body_of(event)[1:]
 
     def classify(self, answer: Answer) -> Verdict:
-        """Item by item."""
+        """Judges item by item."""
         if not is_success(answer):
             return verdict_of(answer, self._clock())
         try:
@@ -94,10 +94,10 @@ class ElasticsearchSink:
                 return TooLarge("the answer on its items is too long to read")  # a smaller request has a shorter one
             told = None
         if not isinstance(told, dict) or not isinstance(told.get("errors"), bool):
-            # From something in between; or from an engine that fails on one of these events, and does not say so.
+            # From something in between, or from an engine that fails on one of these events and does not say so.
             return Retry("the answer is not that of a bulk request", may_be_poison=True)
         items = [_only(item) for item in told["items"]] if isinstance(told.get("items"), list) else []
-        if not items:  # an engine may leave out those that went well
+        if not items:  # an engine may leave out the items that went well
             return Refused("the answer has errors, and names no item") if told["errors"] else Accepted()
         return self._verdict_on(items, answer)
 
@@ -119,7 +119,7 @@ class ElasticsearchSink:
                 return Halt(_reason(item), CHECK_INDEX if status == 404 else CHECK_ACCESS)
             else:
                 rejected[name] = _reason(item)
-        if len(items) < answer.events:  # what it is silent about may not be stored; the rest is known by its ids
+        if len(items) < answer.events:  # events it does not mention may not be stored; the rest is known by its ids
             return Retry(f"the answer tells of {len(items)} of {answer.events} events", may_be_poison=True)
         if later and not stored + duplicates + len(rejected):
             wait = retry_after(answer.headers, self._clock())
@@ -128,7 +128,7 @@ class ElasticsearchSink:
 
 
 def _only(item: Any) -> dict[str, Any]:
-    """What stands below `create`."""
+    """The part below `create`."""
     inner = next(iter(item.values()), None) if isinstance(item, dict) else None
     return inner if isinstance(inner, dict) else {}
 
@@ -136,12 +136,12 @@ def _only(item: Any) -> dict[str, Any]:
 def _reason(item: dict[str, Any]) -> str:
     error = item.get("error")
     said = f"{error.get('type')}: {error.get('reason')}" if isinstance(error, dict) else str(error or "no reason given")
-    # What follows this quotes the value that was not understood.
+    # The text after this quotes the value that was not understood.
     return f"status {item.get('status')}, {said.partition(' Preview of field')[0]}"
 
 
 def lookup(options: ElasticsearchOptions, event: Sealed, _: float) -> Request:
-    """Asks for a document, which can be found after the next refresh: a second, by default."""
+    """Asks for a document. It can be found after the next refresh: within a second, by default."""
     body = orjson.dumps({"query": {"ids": {"values": [event.id]}}, "_source": False})
     path = f"/{options.index}/_search"
     return Request(body, {"Content-Type": "application/json"}, path, {"filter_path": "hits.hits._id"})

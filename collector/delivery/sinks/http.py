@@ -1,9 +1,9 @@
 """The http sink: our own contract (docs/receiver.md), and any receiver that takes NDJSON, a JSON array or an object.
 
-In: events. Out: a request; and from its answer, a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
-"rejected": [{"id", "reason"}]} refines it, also where `rejected` is a list of ids or only a number: what it does not
-account for counts as rejected. Any other body changes nothing, because receivers answer 2xx with empty bodies, HTML and
-prose; only a whole web page is remarked on.
+In: events. Out: a request, and from its answer a verdict. Any 2xx acknowledges. A JSON body {"accepted", "duplicate",
+"rejected": [{"id", "reason"}]} refines that; `rejected` may also be a list of ids or just a number. Events that such a
+body does not account for count as rejected. Any other body changes nothing, because receivers answer 2xx with empty
+bodies, HTML and prose; only a whole web page gets a remark.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ADVICE = {
 
 
 def _are_failures(statuses: list[int]) -> list[int]:
-    """A sink that says 200 has taken the events, so trying again would never end."""
+    """Refuses 2xx: a sink that answers 200 has taken the events, so retrying would never end."""
     if wrong := [status for status in statuses if not 300 <= status <= 599]:
         raise ValueError(f"must be statuses from 300 to 599, which {wrong[0]} is not")
     return statuses
@@ -83,10 +83,10 @@ class HttpSink:
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """The events as they stand, with what goes around them."""
+        """The events unchanged, with what the format puts around and between them."""
         before, between, after = self._around
         bodies = [event.body for event in events] or [b""]
-        # Into the first and last rather than around them all: each `+` would copy a megabyte.
+        # Added to the first and last event rather than to the whole: each `+` would copy a megabyte.
         bodies[0] = before + bodies[0]
         bodies[-1] += after
         body = between.join(bodies)
@@ -115,7 +115,7 @@ def _read_receipt(answer: Answer) -> Accepted | TooLarge:
     missing, remark = 0, ""
     if accepted is not None:
         missing = max(0, answer.events - accepted - (duplicates or 0) - len(named) - unnamed)
-    if missing and duplicates is None:  # it may be one that counts only what it had not seen before
+    if missing and duplicates is None:  # it may count only events that it had not seen before
         missing, remark = 0, f"it says that it accepted {accepted} of {answer.events} events"
     return Accepted(named, duplicates or 0, unnamed=unnamed + missing, remark=remark)
 
@@ -125,7 +125,7 @@ def _count(said: Any) -> int | None:
 
 
 def _rejected(said: Any) -> tuple[dict[str, str], int]:
-    """The rejected events that are named, with the reasons, and how many are not: some receivers only count them."""
+    """The rejected events that are named, with reasons, and how many are not named: some receivers only count them."""
     if type(said) is int:
         return {}, max(0, said)
     named: dict[str, str] = {}

@@ -1,9 +1,10 @@
-"""The loki sink: an event a line, few labels, and what to search by as structured metadata.
+"""The loki sink: one event per line, few labels, and the fields to search by as structured metadata.
 
-In: events. Out: a push request in JSON; from its answer, a verdict. A 400 is about some lines only, and Loki has stored
-the others: they are sent again in smaller requests until the bad one is found, and Loki keeps equal lines of one time
-only once. Loki refuses lines that are older than a week, and lines an hour behind the newest of their stream, so
-history is filed under the time of arrival; its own time is in the line, and in the metadata as event_time.
+In: events. Out: a push request in JSON, and from its answer a verdict. A 400 is about some of the lines, and Loki has
+stored the others. All are sent again in smaller requests until the bad one is found, which is harmless: Loki keeps
+equal lines of the same time only once. Loki refuses lines older than a week, and lines an hour behind the newest of
+their stream, so history is filed under the time of arrival; its own time is in the line, and in the metadata as
+event_time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collector.settings.options import Labels, Names
 
 HOUR = 3600 * 10**9  # nanoseconds
 LARGEST_LINE = 256 * 1024  # max_line_size, in bytes
-LARGEST_BODY = 4_000_000  # what its distributors take by default over gRPC is 4 MiB, unpacked
+LARGEST_BODY = 4_000_000  # its distributors take 4 MiB over gRPC by default, uncompressed
 SERVICE = {"service_name": "claude-code"}
 LABELLED = {"host_name": ("host", "name"), "kind": ("kind",), "user": ("user",), "model": ("model",), "root": ("root",)}
 METADATA = {
@@ -74,7 +75,7 @@ class LokiSink:
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """Lines by stream, in their order."""
+        """Lines grouped by stream, in order."""
         del key
         now = self._clock()
         streams: dict[tuple[str, ...], list[Any]] = {}
@@ -97,7 +98,7 @@ class LokiSink:
         return {name: text for name, text in zip(self._labelled, texts, strict=True) if text}
 
     def classify(self, answer: Answer) -> Verdict:
-        """204 is all it says of success."""
+        """Success is a 204, or any other 2xx with an empty body."""
         if answer.status == 204 or (is_success(answer) and not answer.body.strip()):
             return Accepted()
         if is_success(answer):
@@ -108,7 +109,7 @@ class LokiSink:
 
 
 def lookup(options: LokiOptions, event: Sealed, now: float) -> Request:
-    """Asks for a line, by its id and around the time that it was filed under."""
+    """Asks for a line by its id, around the time that it was filed under."""
     filed, _ = filing_time(fields_of(event), options, now)
     asked = f'{{service_name="{SERVICE["service_name"]}"}} | event_id="{event.id}"'
     query = {"query": asked, "start": str(filed - HOUR), "end": str(filed + HOUR), "limit": "1"}

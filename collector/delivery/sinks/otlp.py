@@ -1,8 +1,9 @@
 """The otlp sink: OTLP/HTTP, to an OpenTelemetry Collector or any engine that takes OTLP. docs/otlp.md has the names.
 
-In: events. Out: log records, and with `traces` the spans they complete; and from an answer, a verdict. As OTLP asks,
-only 429, 502, 503 and 504 are tried again, and a partial success is not. It tells how many records were rejected, not
-which: `Accepted.unnamed`. Any other 2xx acknowledges, unless it is a page, which no OTLP receiver sends.
+In: events. Out: log records, and with `traces` also the spans that they complete; from an answer, a verdict. As OTLP
+requires, only 429, 502, 503 and 504 are retried, and a partial success is not. That says how many records were
+rejected, but not which: `Accepted.unnamed`. Any other 2xx acknowledges, unless it is a web page, which no OTLP receiver
+sends.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver do
 ADVICE = {**HALT_ADVICE, 404: CHECK_BASE, 405: CHECK_BASE, 410: CHECK_BASE, 406: CHECK_ENCODING, 415: CHECK_ENCODING}
 RETRIED = frozenset({429, 502, 503, 504})
 TOO_LARGE = b"request body too large"  # the words of the OpenTelemetry Collector
-GATEWAYS = frozenset({502, 504})  # something in between speaks: it may be about what was sent
+GATEWAYS = frozenset({502, 504})  # from something in between, and possibly about what was sent
 MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}  # OpenTelemetry's words
 
 
@@ -56,7 +57,7 @@ class OtlpOptions(ClockOptions):
 
 
 def machine() -> dict[str, str]:
-    """What OpenTelemetry wants to know of the machine, beside what every event says of it."""
+    """What OpenTelemetry wants to know about the machine, besides what every event says about it."""
     arch = platform.machine()
     return {
         "host.arch": MACHINES.get(arch, arch),
@@ -78,7 +79,7 @@ class OtlpSink:
         self._clock = clock
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """One request, with the events of one client and installation beneath one resource; and one with the spans."""
+        """One request with the events, grouped by client and installation into resources, and one with the spans."""
         said, url = (SCOPE, __version__), mapping.SCHEMA_URL
         headers = {"Content-Type": self._form.CONTENT_TYPE, "Idempotency-Key": key}
         requests = [Request(self._form.logs(_grouped(map(self._record, events)), said, url), headers, LOGS)]
@@ -98,7 +99,7 @@ class OtlpSink:
         return mapping.resource(event, self._machine), record
 
     def classify(self, answer: Answer) -> Verdict:
-        """By the status; the body of a 2xx may tell of records that were rejected."""
+        """Judges by the status; the body of a 2xx may report rejected records."""
         if is_success(answer):
             return _read_response(answer)
         if answer.path == TRACES and answer.status in (404, 405):
@@ -108,8 +109,8 @@ class OtlpSink:
         if answer.status == 400 and TOO_LARGE in answer.body:  # where others say 413
             return TooLarge("HTTP 400, the request is too large")
         verdict = verdict_of(answer, self._clock(), ADVICE)
-        # The specification: everything else is about what was sent. Searching it finds the event that is to blame,
-        # and halts if that is every event.
+        # By the specification, everything else is about what was sent. Searching that finds the event to blame, and
+        # halts if every event is.
         return Refused(_with_words(answer)) if isinstance(verdict, Retry | Refused) else verdict
 
 
@@ -125,7 +126,7 @@ def _grouped(made: Iterable[tuple[Attributes, Any]]) -> list[Group]:
 
 
 def _with_words(answer: Answer) -> str:
-    """The status, and what the receiver says to it: text, or a Status with a message."""
+    """The status, and what the receiver says about it: text, or a Status with a message."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     said = answer.body
     if kind == protobuf.CONTENT_TYPE:
@@ -135,7 +136,7 @@ def _with_words(answer: Answer) -> str:
 
 
 def _read_response(answer: Answer) -> Accepted | Halt:
-    """An empty body is full success. One that cannot be read is none of OTLP's, but its status acknowledges."""
+    """An empty body is a full success. One that cannot be read is not OTLP, but its status still acknowledges."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = answer.body.lstrip()
     if kind == "text/html" or body[:1] == b"<":

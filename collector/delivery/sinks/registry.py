@@ -1,4 +1,4 @@
-"""Which sinks there are: one module beside this one and one entry below make a sink; nothing else has to know it.
+"""The sinks that exist. A sink is one module beside this one and one entry below; nothing else has to know about it.
 
 Every module is imported when settings are loaded, because its options are part of the configuration. So anything heavy
 is imported where it is used.

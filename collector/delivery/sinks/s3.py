@@ -1,9 +1,9 @@
-"""The s3 sink: an object a batch, for Amazon S3 and whatever speaks its protocol.
+"""The s3 sink: one object per batch, for Amazon S3 and compatible stores.
 
-In: events. Out: a PUT of NDJSON whose key is made from its content; from its answer, a verdict. `If-None-Match: *`
-makes a repeat harmless: 412 says that the object is there already, and one of that name has that content. Events that
-travel in another batch after a crash lie in two objects: their ids tell, as everywhere. The requests are signed
-(aws_signature.py), and nothing in the answers is about single events.
+In: events. Out: a PUT of NDJSON whose key is made from its content, and from its answer a verdict. `If-None-Match: *`
+makes a repeat harmless: 412 means that the object exists already, and an object of that name has that content. Events
+that travel in a different batch after a crash end up in two objects: readers tell by their ids, as with every sink.
+Requests are signed (aws_signature.py), and answers say nothing about single events.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from collector.settings.options import SinkSettings
 from collector.settings.section import Section
 
 EXISTS, CONFLICT, NOT_IMPLEMENTED = 412, 409, 501
-LARGEST_OBJECT = 5_000_000_000  # of a single PUT
+LARGEST_OBJECT = 5_000_000_000  # bytes, with a single PUT
 _CODE = re.compile(rb"<Code>(\w{1,60})</Code>")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 CHECK_KEYS = (
@@ -72,7 +72,7 @@ class S3Options(Section):
 
 
 class S3Sink:
-    """An object a batch."""
+    """One object per batch."""
 
     limits = SinkLimits(body=LARGEST_OBJECT)
 
@@ -93,7 +93,7 @@ class S3Sink:
         return [Request(body, headers, "/" + quote(name), method="PUT", names_encoding=True)]
 
     def classify(self, answer: Answer) -> Verdict:
-        """By the status, and the code in the body where there is one."""
+        """Judges by the status, and by the code in the body if there is one."""
         found = _CODE.search(answer.body[:4000])
         code = found[1].decode() if found else ""
         if answer.status == EXISTS and code == "PreconditionFailed":
@@ -112,12 +112,12 @@ class S3Sink:
 
 
 def signer(options: S3Options) -> Signer:
-    """By the keys that every AWS tool finds."""
+    """Signs with the keys that every AWS tool finds."""
     return AwsSignature("s3", options.region, options.profile)
 
 
 def check(_: S3Options, __: SinkSettings) -> None:
-    """Whether the library is there. Only looked for: importing it takes longer than most commands."""
+    """Makes sure that botocore is installed, without importing it: that takes longer than most commands."""
     if find_spec("botocore") is None:
         raise ConfigurationError(NO_LIBRARY)
 

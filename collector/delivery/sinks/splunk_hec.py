@@ -1,8 +1,8 @@
-"""The splunk_hec sink: Splunk's HTTP Event Collector, with indexer acknowledgement where a token asks for it.
+"""The splunk_hec sink: Splunk's HTTP Event Collector, with indexer acknowledgement if the token has it enabled.
 
-In: events. Out: a request to /services/collector/event; from its answer, a verdict. The code in the body tells more
-than the status. An answer with an ackId says only that the request was received: what counts is that /ack says `true`
-of it, so that is asked before there is a receipt. Splunk keeps repeats: searches say `| dedup id`.
+In: events. Out: a request to /services/collector/event, and from its answer a verdict. The code in the body says more
+than the status. An answer with an ackId only means that the request was received: there is no receipt until /ack
+answers `true` for it. Splunk keeps repeats: searches say `| dedup id`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from collector.delivery.statuses import CHECK_ACCESS, is_success, retry_after, v
 from collector.flow.outcome import Sealed
 
 CHANNEL = "X-Splunk-Request-Channel"
-CHANNELS = uuid.UUID("5d1f3a0e-8f0c-4b7e-9a55-1f2f6a3f0c11")  # in which a machine's own channel is made from its id
+CHANNELS = uuid.UUID("5d1f3a0e-8f0c-4b7e-9a55-1f2f6a3f0c11")  # namespace for channels made from machines' ids
 SUCCESS = 0
 HALTS = {
     **dict.fromkeys((1, 2, 3, 4, 16), CHECK_ACCESS),
@@ -65,12 +65,12 @@ class SplunkSink:
         self._channel = ""
 
     def render(self, events: Sequence[Sealed], key: str) -> Sequence[Request]:
-        """Envelopes, one after another. The event itself goes in as it stands."""
+        """One envelope per event, with the event itself unchanged inside."""
         del key
         now, parts = self._clock(), []
         for event in events:
             fields = fields_of(event)
-            # A machine has one channel for good, because Splunk remembers each that it ever saw.
+            # A machine keeps one channel for good, because Splunk remembers every channel it ever saw.
             self._channel = self._channel or str(uuid.uuid5(CHANNELS, text_of(fields, "host", "id")))
             envelope = orjson.dumps(self._envelope(event, fields, now))
             parts.append(envelope[:-1] + b',"event":' + body_of(event) + b"}\n")
@@ -79,7 +79,7 @@ class SplunkSink:
     def _envelope(self, event: Sealed, fields: dict[str, Any], now: float) -> dict[str, Any]:
         filed, is_own = filing_time(fields, self._options, now)
         said = {
-            "time": filed / 10**9 if is_own else None,  # without one it is the time of arrival
+            "time": filed / 10**9 if is_own else None,  # without one, Splunk takes the time of arrival
             "host": text_of(fields, "host", "name"),
             "source": "collector",
             "sourcetype": self._options.sourcetype,
@@ -92,7 +92,7 @@ class SplunkSink:
         return {"Content-Type": "application/json", CHANNEL: self._channel}
 
     def classify(self, answer: Answer) -> Verdict | Pending:
-        """By the code in the body; else by the status."""
+        """Judges by the code in the body, or else by the status."""
         told = _read(answer.body)
         if is_success(answer) and isinstance(told.get("acks"), dict):
             return self._acknowledged(told["acks"])

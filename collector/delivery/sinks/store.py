@@ -1,7 +1,7 @@
 """The store sink: the embedded store, a receiver inside this process that speaks the contract of the http sink.
 
-All that is special about it is here: it needs no URL, and events end up in a file on this machine. `assembly.py` starts
-the receiver, which belongs to another room.
+Everything special about it is here: it needs no URL, and events end up in a file on this machine. The receiver belongs
+to another room, so `assembly.py` starts it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class StoreSink(HttpSink):
     """The http sink, for a receiver that says what is wrong with its file."""
 
     def classify(self, answer: Answer) -> Verdict:
-        """Has the person who waits hear why, such as that the disk is full, rather than a status."""
+        """Tells the person who waits the reason, such as a full disk, rather than a status."""
         verdict = super().classify(answer)
         try:
             said = orjson.loads(answer.body).get("error") if isinstance(verdict, Retry) else None

@@ -1,4 +1,4 @@
-"""What a view gets, and what it says when there is nothing to show."""
+"""What a view is given, and what it raises if there is nothing to show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NotUnderstood(Exception):
 
 
 class Site(NamedTuple):
-    """What all pages share. `local` tells what is known of this machine's own agent; None at a receiver."""
+    """What all pages share. `local` says what is known about this machine's own agent; None at a receiver."""
 
     database: Path
     prices: PriceTable | None = None

@@ -1,7 +1,7 @@
-"""Charts, worked out here and drawn by the templates as SVG.
+"""Charts: computed here, drawn as SVG by the templates.
 
-In: rows of figures. Out: shapes with their places. Widths are percentages and heights pixels, so that a chart fits any
-screen while its words keep their size. Invariant: every shape has a label that says what it shows, in words.
+In: rows of figures. Out: shapes with their positions. Widths are percentages and heights pixels, so that a chart fits
+any screen while its text keeps its size. Invariant: every shape has a label that says in words what it shows.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from datetime import date
 from typing import Any, NamedTuple
 
 HEIGHT = 220  # pixels of the plot
-SERIES = 7  # and the rest together
+SERIES = 7  # shown one by one; the rest are shown together
 OTHERS = "others"
-LABELS = 5  # names below a chart that a phone has room for
-STEPS, MOST_STEPS = (1, 2, 5, 10), 5  # between lines, and how many of these
+LABELS = 5  # names below a chart; a phone has no room for more
+STEPS, MOST_STEPS = (1, 2, 5, 10), 5  # distances between lines, and the most lines
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-GAP = 0.18  # of a bar's room
+GAP = 0.18  # share of a bar's room
 
 
 class Part(NamedTuple):
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """One bar: `x` and `width` in percent; `name` is there where it is written below."""
+    """One bar: `x` and `width` in percent; `name` is written below it, and empty for most bars."""
 
     x: float
     width: float
@@ -61,7 +61,7 @@ def stacked(
     order: Sequence[str] = (),
     height: int = HEIGHT,
 ) -> Chart:
-    """Bars of rows: `keys` names the fields of bucket, series and value. `order` fixes the series; else size does."""
+    """Rows as bars: `keys` names the fields of bucket, series and value. Without `order`, series are sorted by size."""
     at, of, value = keys
     sums: dict[str, float] = dict.fromkeys(order, 0)
     table: dict[str, dict[str, float]] = {}
@@ -140,7 +140,7 @@ LEVELS = 6
 
 
 def heatmap(values: dict[tuple[int, int], float], say: Callable[[float], str], minutes: int = 0) -> list[list[Cell]]:
-    """A row for each day of the week (0 is Monday), a cell for each hour, which begins so many minutes after it."""
+    """A row for each day of the week (0 is Monday), with a cell for each hour, which begins `minutes` past the hour."""
     most = max(values.values(), default=0)
     return [
         [

@@ -1,7 +1,7 @@
-"""What a page is about: the period and the filters, which stand in its address.
+"""What a page is about: the period and the filters, as its address gives them.
 
 In: a query string. Out: a Selection, the period before it, and addresses of the same page with something changed.
-Invariant: whatever an address says gives a page; what makes no sense is as if it were not there.
+Invariant: every address gives a page; parameters that make no sense are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "al
 USUAL_PERIOD = "30"
 DIMENSIONS = {"model": "model", "project": "project", "host": "host", "user": "user", "agent": "agent"}
 METRICS = {"cost": "cost", "output": "output tokens", "tokens": "all tokens"}
-KEPT = (*FILTERS, "days", "since", "until")  # what goes along to the next page
+KEPT = (*FILTERS, "days", "since", "until")  # parameters that go along to the next page
 MANY_DAYS, VERY_MANY_DAYS = 120, 750
 LONGEST, LARGEST = 512, 10**9
 
@@ -33,7 +33,7 @@ class Chosen(NamedTuple):
 
     @property
     def days(self) -> str:
-        """The name of the period; empty where days are named."""
+        """The name of the period; empty if days are given instead."""
         if self._day("since") or self._day("until"):
             return ""
         return self.given.get("days", "") if self.given.get("days") in PERIODS else USUAL_PERIOD
@@ -59,26 +59,26 @@ class Chosen(NamedTuple):
 
     @property
     def metric(self) -> str:
-        """What is drawn."""
+        """The figure that the chart shows."""
         return self._one_of("metric", METRICS, "cost")
 
     @property
     def bucket(self) -> str:
-        """What one bar is: a day, a week or a month."""
+        """What one bar stands for: a day, a week or a month."""
         days = (self.until - self.since).days + 1
         return "day" if days <= MANY_DAYS else "week" if days <= VERY_MANY_DAYS else "month"
 
     @property
     def selection(self) -> Selection:
-        """For the questions of the store."""
+        """The choice as the store's queries take it."""
         named = {name: value for name in FILTERS if (value := self.filter(name)) is not None}
         if self.days == "all":
-            return Selection(**named)  # and what has no time
+            return Selection(**named)  # events without a time as well
         return Selection(self.since.isoformat(), self.until.isoformat(), **named)
 
     @property
     def before(self) -> Selection | None:
-        """The same for the period of the same length that ends where this one begins; None where all is chosen."""
+        """The same for the period of equal length just before this one; None if everything is chosen."""
         if self.days == "all":
             return None
         length = self.until - self.since + timedelta(days=1)
@@ -86,7 +86,7 @@ class Chosen(NamedTuple):
         return self.selection._replace(since=first.isoformat(), until=last.isoformat())
 
     def filter(self, name: str) -> str | None:
-        """The value of a filter; None where it is not set."""
+        """The value of a filter; None if it is not set."""
         value = self.given.get(name)
         return value[:LONGEST] if value else None
 
@@ -95,12 +95,12 @@ class Chosen(NamedTuple):
         return self.given.get(name, "")[:most]
 
     def number(self, name: str) -> int:
-        """A parameter that counts."""
+        """A parameter that is a number; 0 if it is not one."""
         value = self.given.get(name, "")
         return min(int(value), LARGEST) if value.isascii() and value.isdigit() and len(value) < 20 else 0
 
     def link(self, path: str = "", **changes: str | int | None) -> str:
-        """The address of this page with parameters changed, or of another one with the same filters."""
+        """The address of this page with some parameters changed, or of another page with the same filters."""
         kept = {name: self.given[name] for name in (KEPT if path else self.given) if self.given.get(name)}
         if "days" in changes:
             kept.pop("since", None)
@@ -121,7 +121,7 @@ class Chosen(NamedTuple):
 
 
 def every_bucket(since: date, until: date, bucket: str) -> list[str]:
-    """The names of all bars from the first day to the last, those without anything in them too."""
+    """The names of all bars from the first day to the last, including empty ones."""
     names: dict[str, None] = {}
     for number in range((until - since).days + 1):
         day = since + timedelta(days=number)
@@ -132,5 +132,5 @@ def every_bucket(since: date, until: date, bucket: str) -> list[str]:
 
 
 def today() -> date:
-    """The day in UTC, as the store counts days."""
+    """Today in UTC, as the store counts days."""
     return datetime.now(UTC).date()

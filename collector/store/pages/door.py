@@ -1,12 +1,13 @@
-"""Who may see the pages: whoever has the token, from a browser that came here by this machine's own name.
+"""Who may see the pages: whoever has the token, in a browser that calls this machine by its own name.
 
-In: a request. Out: the page behind, a sign-in, or a refusal; and on every answer the headers that bind the browser.
-Invariant: nothing behind is asked before Host, Origin and the token were found to be right.
+In: a request. Out: the page behind, a sign-in, or a refusal; every answer carries the headers that restrict the
+browser. Invariant: nothing behind is asked before Host, Origin and the token have been checked (the token not for style
+and script, which are the same for everybody).
 
-The token comes once in the address (or from the sign-in) and goes into a cookie that no script can read and no other
-site can send. A foreign page that points its own name at this machine (DNS rebinding) comes with that name as Host, so
-only addresses, and names that were given, are answered. A cookie that another user of this machine got hold of does not
-open: it is good for whoever brought the token.
+The token comes once, in the address or from the sign-in, and is exchanged for a cookie that no script can read and no
+other site can send. A foreign page that points its own name at this machine (DNS rebinding) comes with that name as
+Host, so only IP addresses and the given names are answered. A cookie that another user of this machine gets hold of is
+of no use: it is only good for the user who brought the token.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SignIn = Callable[[str], Response]
 
 
 class Door:
-    """An ASGI application in front of another one; `names` are host names that it answers to besides addresses."""
+    """An ASGI application in front of another one; `names` are host names that it answers to besides IP addresses."""
 
     def __init__(self, behind: ASGIApp, sign_in: SignIn, token: str, names: frozenset[str] = frozenset()) -> None:
         self._behind = behind
@@ -50,7 +51,7 @@ class Door:
         self._ticket = b""
 
     def ticket(self) -> str:
-        """A token that opens once: the command line that starts a browser can be seen by everybody on the machine."""
+        """A token that works once: everybody on the machine can see the command line that starts a browser."""
         made = secrets.token_urlsafe(32)
         self._ticket = made.encode()
         return made
@@ -71,7 +72,7 @@ class Door:
         await (answer or self._behind)(scope, receive, with_headers)
 
     async def _answer(self, request: Request) -> Response | None:
-        """What is said at the door; None lets the request in."""
+        """The answer at the door; None lets the request in."""
         headers, path = request.headers, request.url.path
         if not self._is_known(headers.get("host", "")):
             return PlainTextResponse("This name is not one of this server's. Use the address it printed.", 421)
@@ -122,8 +123,8 @@ class Door:
         return hmac.compare_digest(given.encode(), self._cookie_for(request).encode())
 
     def _cookie_for(self, request: Request) -> str:
-        """Good for the user of this machine who brought the token: a browser gives its cookies to whatever listens on
-        another port of the same address, which may be somebody else's."""
+        """A cookie for the user of this machine who brought the token: a browser gives its cookies to whatever listens
+        on any port of the same address, and another port may be somebody else's."""
         user = user_at(request.client, request.scope.get("server"))
         return hmac.new(self._token, b"collector pages " + user.encode(), hashlib.sha256).hexdigest()
 
@@ -146,5 +147,5 @@ def _is_same_origin(scheme: str, headers: Headers) -> bool:
 
 
 def _name(request: Request) -> str:
-    """Cookies do not know ports, so the name says it: two stores on one machine would sign each other out."""
+    """The name contains the port, because cookies ignore ports: two stores on one machine would sign each other out."""
     return f"collector-{request.url.port or 'web'}"

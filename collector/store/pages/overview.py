@@ -1,4 +1,4 @@
-"""The overview: what was spent, by day, beside the period before, and on what."""
+"""The overview: what was spent by day, on what, and compared with the period before."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _value(row: dict[str, Any], metric: str) -> int:
 
 
 def _tiles(asked: Asked, whole: dict[str, Any]) -> list[dict[str, Any]]:
-    """The figures at the top, each with how it was in the period before."""
+    """The figures at the top, each with its value in the period before."""
     connection, chosen = asked.connection, asked.chosen
     did = queries.activity(connection, chosen.selection)
     before = chosen.before

@@ -1,7 +1,7 @@
-"""What only pages ask of the store, beside queries.py.
+"""Queries that only the pages need, besides those in queries.py.
 
-In: a connection inside of a read transaction, a Selection. Out: plain rows. Invariant: what a person chose is only ever
-a parameter of a statement, and a list is never longer than a page can show.
+In: a connection inside a read transaction, a Selection. Out: plain rows. Invariant: a person's input is only ever a
+parameter of a statement, and a list is never longer than a page can show.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_VALUES = 300  # of a filter
 PAGE_OF_SESSIONS = 50
 MOST_SPANS = 50_000
 ACTIVE = "events > mentions"
-# What a list of sessions can be sorted by.
+# The orders that the list of sessions can be sorted in.
 ORDERS = {
     "newest": "last_time DESC",
     "longest": "julianday(last_time) - julianday(time) DESC",
@@ -45,7 +45,7 @@ def days_of(connection: sqlite3.Connection) -> tuple[date | None, date | None]:
 
 
 def values_of_filters(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """What each filter can be set to."""
+    """The values that each filter can be set to."""
     found: dict[str, list[str]] = {}
     for name in ("project", "host", "user", "agent"):
         text = f"SELECT DISTINCT {DIMENSIONS[name]} AS value FROM places ORDER BY 1 LIMIT {MOST_VALUES}"  # noqa: S608
@@ -58,7 +58,7 @@ def values_of_filters(connection: sqlite3.Connection) -> dict[str, list[str]]:
 def session_ids(
     connection: sqlite3.Connection, chosen: Selection, order: str, words: str = "", offset: int = 0
 ) -> list[str]:
-    """Sessions with activity in the period, one more than a page has. `words` is looked for in titles and ids."""
+    """Sessions with activity in the period, one more than fits on a page. `words` is part of a title, or a whole id."""
     has_usage, has_calls = order in {"cost", "output"}, order in {"tools", "failures"}
     text = f"""
 WITH active AS (
@@ -100,7 +100,7 @@ ORDER BY {ORDERS[order]}, session_id LIMIT {PAGE_OF_SESSIONS + 1} OFFSET :offset
 
 
 def sessions_of(connection: sqlite3.Connection, sessions: list[str]) -> Rows:
-    """These sessions, whole and in this order: title, times, figures, calls, cost, pull request."""
+    """These sessions, whole and in this order: title, times, figures, calls, cost."""
     given = json.dumps(sessions)
     rows = {
         row["session_id"]: row
@@ -170,7 +170,7 @@ FROM happened GROUP BY 1, 2 HAVING strftime('%w', happened.hour || ':00') IS NOT
 
 
 def spans(connection: sqlite3.Connection, chosen: Selection) -> Rows:
-    """From when to when each session and subagent was at work in each hour, the newest hours first."""
+    """When each session and subagent was first and last at work in each hour, newest hours first."""
     text = f"""
 SELECT hour, session_id, session_id || ' ' || coalesce(agent_id, '') AS context, first_time, last_time
 FROM activity_totals JOIN contexts ON contexts.number = activity_totals.context
@@ -181,7 +181,7 @@ ORDER BY hour DESC LIMIT {MOST_SPANS}
 
 
 def heartbeats(connection: sqlite3.Connection) -> Rows:
-    """The newest heartbeat of each agent that sends here, whoever was silent for longest first."""
+    """The newest heartbeat of each agent that sends here, the longest silent first."""
     text = f"""
 SELECT coalesce(host_name, host_id, '') AS host, host_id, user, row.time AS time, unpacked(body) AS body
 FROM contexts
@@ -200,7 +200,7 @@ WHERE session_id IS NULL AND project IS NULL AND cwd IS NULL ORDER BY row.time D
 
 
 def writers(connection: sqlite3.Connection, chosen: Selection) -> Rows:
-    """The versions that wrote, the newest first, and how many of their messages lack the final output count."""
+    """The versions that wrote, the latest at work first, and how many of their messages lack the final output count."""
     text = f"""
 WITH wrote AS (
     SELECT coalesce(client_version, '') AS version, sum(events - mentions) AS events, max(last_time) AS last_time,

@@ -1,4 +1,4 @@
-"""The templates of the package, filled in. They escape whatever they print."""
+"""Fills in the package's templates, which escape whatever they print."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def macros(template: str) -> Any:
 
 
 def weighed(template: str, macro: str, values: Iterable[Any], most_bytes: int) -> tuple[list[Markup], bool]:
-    """What a macro makes of each value, until a page is full; and whether that left something out."""
+    """Each value rendered by a macro, until the page is full; and whether that left something out."""
     made: list[Markup] = []
     size = 0
     for value in values:

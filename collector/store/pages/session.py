@@ -1,7 +1,7 @@
-"""One session: what was asked, answered and done, in its order; its subagents as a tree; one event in full.
+"""One session: what was asked, answered and done, in order; its subagents as a tree; one event in full.
 
 In: the id of a session, perhaps a subagent of it, and how far down to begin. Out: as many events as a page can hold.
-Only these are unpacked, so that the page of a session of any size takes the same time.
+Only these are unpacked, so a page takes the same time however large its session is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_EVENTS, MOST_BYTES = 150, 200_000  # of one page
 MOST_AGENTS, DEEPEST = 200, 6
 MOST_OF_AN_EVENT = 120_000
 THESE = "IN (SELECT value FROM json_each(:calls))"
-# A result is told with its call, unless that is not in the store.
+# A result is shown with its call, unless the call is not in the store.
 NOT_TOLD = """NOT (kind = 'tool_result' AND NOT EXISTS (
     SELECT 1 FROM tool_rows AS result WHERE result.number = row.number AND result.is_result AND NOT EXISTS (
         SELECT 1 FROM tool_rows AS call WHERE call.call_id = result.call_id AND NOT call.is_result
@@ -41,7 +41,7 @@ NOT_TOLD = """NOT (kind = 'tool_result' AND NOT EXISTS (
 
 
 class Agent(NamedTuple):
-    """A subagent; those that it started follow it, one deeper."""
+    """A subagent; those that it started follow it, one level deeper."""
 
     id: str
     type: str
@@ -111,7 +111,7 @@ WHERE row.id = :id AND context.session_id = :session
 
 
 def _numbers(asked: Asked, session: str, agent: str, *, is_all: bool) -> list[int]:
-    """The events of the page and those before and after it, in their order."""
+    """The numbers of the events on this page and on those before and after it, in order."""
     kinds = ", ".join(f"'{kind}'" for kind in sorted(CONVERSATION))
     origins = ", ".join(f"'{origin}'" for origin in sorted(SAID_BY_OTHERS))
     shown = (
@@ -127,7 +127,7 @@ ORDER BY coalesce(row.time, ''), row.number
 
 
 def _items(asked: Asked, numbers: list[int], start: int, agents: frozenset[str]) -> tuple[list[Markup], int]:
-    """As many rows of the timeline as a page can hold, and where the next one begins."""
+    """As many rows of the timeline as a page can hold, and where the next page begins."""
     row, session = macros("items.html").row, asked.chosen.text("id")
     rows: list[Markup] = []
     before: Item | None = None
@@ -152,7 +152,7 @@ def _event(asked: Asked, number: int) -> dict[str, Any]:
 
 
 def _answers(asked: Asked, calls: list[str]) -> dict[str, Answer]:
-    """What came of these calls, as far as it is in the store."""
+    """The answers to these calls, as far as they are in the store."""
     if not calls:
         return {}
     given = json.dumps(calls)
@@ -202,7 +202,7 @@ WHERE session_id = :session AND agent_id IS NOT NULL GROUP BY 1
 
 
 def _tree(agents: list[Agent], asked: Asked, session: str) -> list[Agent]:
-    """The subagents that the session started, with those that these started below them."""
+    """The subagents that the session started, each followed by those that it started itself."""
     text = """
 SELECT unpacked(body) AS body FROM packed_bodies WHERE number = (
     SELECT min(row.number) FROM contexts JOIN event_rows AS row ON row.context = contexts.number
@@ -228,7 +228,7 @@ SELECT unpacked(body) AS body FROM packed_bodies WHERE number = (
 
 
 def _is_above(name: str, other: str, parents: dict[str, str]) -> bool:
-    """Whether a subagent is said to be above another one: then they go round in a circle."""
+    """Whether a subagent is recorded as being above another one: then they form a circle."""
     seen: set[str] = set()
     while other and other not in seen:
         if other == name:

@@ -1,4 +1,4 @@
-"""The list of sessions: found by words, sorted, fifty at a time."""
+"""The list of sessions: searched by words, sorted, fifty at a time."""
 
 from __future__ import annotations
 

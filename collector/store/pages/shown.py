@@ -1,7 +1,7 @@
 """How values look on a page: numbers, money, durations, and above all text.
 
 In: values from the store. Out: what a template prints. Invariant: text is only ever text. It is escaped, its direction
-is kept to itself (bdi), what cannot be seen is shown as a mark, and a redaction as a chip that names its rule.
+is isolated (bdi), an invisible character is shown as a mark, and a redaction as a chip that names its rule.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from markupsafe import Markup, escape
 
 from collector.log import counted, in_words
 
-MOST = 4000  # characters of one text on a page of many
+MOST = 4000  # characters of one text on a page with many
 GROWN = 5
 NOTHING = "–"
-# Redaction markers; control characters but tab and newline; what turns the direction of text around, or hides in it.
+# Redaction markers; control characters except tab and newline; characters that change the direction of text or hide.
 SPECIAL = re.compile(
     r"\[REDACTED:([a-z0-9][a-z0-9_.-]{0,63}):[0-9a-f]{12}\]"
     "|([\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f])"
 )
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]{0,10}Z")
-PICTURES = 0x2400  # U+2400 and on show the control characters by their names
+PICTURES = 0x2400  # from U+2400 on, pictures of the control characters
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 CENT = 10_000  # micro-dollars
 
 
 def text(value: Any, most: int = MOST) -> Markup:
-    """Somebody's text, with its line breaks where the style keeps them."""
+    """Somebody's text, with its line breaks if the style keeps them."""
     given = str(value if value is not None else "").replace("\r\n", "\n")
     parts, at, end, length = [], 0, min(most, len(given)), 0
     for found in SPECIAL.finditer(given, 0, end):
         parts += [escape(given[at : found.start()]), _special(found)]
         at, length = found.end(), length + len(parts[-2]) + len(parts[-1])
-        if length > GROWN * most:  # marks take much more room than what they stand for
+        if length > GROWN * most:  # marks take much more room than the characters they stand for
             end = at
             break
     parts.append(escape(given[at:end]))
@@ -55,14 +55,14 @@ def line(value: Any, most: int = 160) -> Markup:
 
 
 def advice(value: Any) -> Markup:
-    """A line of our own, with what stands between backticks as code."""
+    """A line of our own, with text between backticks as code."""
     parts = [line(part, 400) for part in str(value).split("`")]
     code = Markup("<code>{}</code>")
     return Markup("").join(code.format(part) if number % 2 else part for number, part in enumerate(parts))
 
 
 def bare(value: Any, most: int = 120) -> str:
-    """Somebody's text where only text can be, such as a page's title: what cannot be seen is left out."""
+    """Somebody's text where no markup is possible, such as a page's title: invisible characters are left out."""
     return " ".join(SPECIAL.sub(lambda found: found[1] or " ", str(value)[:most]).split())
 
 
@@ -92,7 +92,7 @@ def short(value: float | None) -> str:
 
 
 def dollars(micros: int | None) -> str:
-    """Micro-dollars as dollars: with cents, and below a cent with what there is."""
+    """Micro-dollars as dollars: with cents, and below a cent with four decimals."""
     if micros is None:
         return NOTHING
     sign, amount = ("−" if micros < 0 else ""), abs(micros)
@@ -147,7 +147,7 @@ def _time(time: Any, part: slice) -> Markup:
 
 
 def project(name: str | None) -> str:
-    """A project as a person would call it: the end of its directory's name, which says where it lay with hyphens."""
+    """A project as a person would call it: the end of its directory's name, which is a path written with hyphens."""
     parts = [part for part in (name or "").split("-") if part]
     return "-".join(parts[-2:]) if len(parts) > 2 else "-".join(parts) or "(none)"
 

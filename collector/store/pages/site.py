@@ -1,7 +1,8 @@
-"""The pages as one ASGI application: addresses, templates, and what happens when something is wrong.
+"""The pages as one ASGI application: addresses, templates, and what happens when something goes wrong.
 
-In: a request that the door let in. Out: a page. Each page is made in a thread, on a connection of its own that only
-reads and sees one moment, and is stopped when it takes too long. Invariant: what goes wrong is a page that says so.
+In: a request that the door let in. Out: a page. Each page is made in a thread, on its own read-only connection that
+sees a single moment, and is stopped if it takes too long. Invariant: whatever goes wrong, the answer is a page that
+says so.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ STATIC = {
     "icon.svg": "image/svg+xml",
 }
 FIRST_DAY = date(2000, 1, 1)
-SECONDS = 20.0  # that a page may take
+SECONDS = 20.0  # for one page
 STEPS = 50_000
 NOT_FOUND = "There is no such page."
 View = Callable[[Any], dict[str, Any] | Response]
@@ -106,7 +107,7 @@ def _endpoint(site: Site, template: str, view: View) -> Callable[[Request], Resp
 
 
 def choice(connection: sqlite3.Connection, request: Request) -> Chosen:
-    """What the address chooses."""
+    """The period and filters that the address chooses."""
     first, last = days_of(connection)
     newest = min(last or today(), today() + timedelta(days=1))
     oldest = min(max(first or newest, FIRST_DAY), newest)

@@ -1,4 +1,4 @@
-"""Questions in SQL: one statement that reads, limited in time and rows; as a table, as CSV and as JSON."""
+"""Questions in SQL: one read-only statement, limited in time and rows; answered as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collector.store.database import StoreError
 from collector.store.pages.asked import Asked, NotUnderstood
 from collector.store.pages.rendering import weighed
 
-SECONDS, ROWS = 5.0, 500  # of a page
+SECONDS, ROWS = 5.0, 500  # for a page
 FILE_SECONDS, FILE_ROWS = 20.0, 100_000
 LONGEST = 8000  # characters of a statement
 MOST_BYTES = 200_000
@@ -73,7 +73,7 @@ def json_file(asked: Asked) -> Response:
 
 
 def _numbers(answer: Answer | None) -> list[bool]:
-    """Which columns hold numbers alone."""
+    """Which columns hold nothing but numbers."""
     rows = answer.rows if answer else []
     return [all(isinstance(value, int | float) for value in column) for column in zip(*rows, strict=True)]
 

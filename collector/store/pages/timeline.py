@@ -1,8 +1,8 @@
-"""One event as a part of a session that a person can read.
+"""Turns one event into a part of a session that a person can read.
 
-In: events as they were sent, and what is known of the tool calls in them. Out: items with pieces: text, thinking, calls
-with their outcome, notes. Invariant: any JSON gives an item. A receiver takes events from anybody who has the token, so
-no field is taken to have the shape that it should have.
+In: events as they were sent, and what is known about the tool calls in them. Out: items with pieces: text, thinking,
+calls with their outcome, notes. Invariant: any JSON gives an item. A receiver takes events from anybody who has the
+token, so no field is assumed to have the shape that it should.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import orjson
 
 from collector.store.pages.shown import weight
 
-MOST_TEXT, MOST_SIDE = 4000, 2000  # characters of one text on the page, and of what a tool was given or said
+MOST_TEXT, MOST_SIDE = 4000, 2000  # characters of one text on the page, and of a tool's input or answer
 MOST_OF_AN_ITEM = 60_000  # bytes
 MOST_BLOCKS = 50
-# What a session is to a person. Everything else is bookkeeping, shown when it is asked for.
+# The kinds that make up a session to a person. Everything else is bookkeeping, shown on request.
 CONVERSATION = frozenset(
     {
         *("user_prompt", "assistant_response", "tool_call", "tool_result", "api_error", "compaction", "summary"),
@@ -35,7 +35,7 @@ NAMES = {
     "link": "Link",
     "user_context": "Context",
 }
-# The field of a tool's input that says most about it, in the order in which they are looked for.
+# The fields of a tool's input that say most about it, in the order in which they are tried.
 TELLING = (
     *("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "skill", "subagent_type"),
     *("description", "prompt", "task_id", "title"),
@@ -43,7 +43,7 @@ TELLING = (
 
 
 class Answer(NamedTuple):
-    """What came of a call: how it ended, how long it took, what it said, which subagent it started."""
+    """What came of a call: how it ended, how long it took, what it returned, which subagent it started."""
 
     ok: bool | None = None
     duration_ms: int | None = None
@@ -124,7 +124,7 @@ def calls_in(event: dict[str, Any], kind: str) -> list[str]:
 
 
 def answer_in(event: dict[str, Any], call_id: str, known: dict[str, Any]) -> Answer:
-    """What an event says came of a call; `known` is the row of the call."""
+    """The answer to a call, from the event that holds its result; `known` is the row of the call."""
     tool = event.get("tool")
     facts: dict[str, Any] = tool if isinstance(tool, dict) and tool.get("call_id") in {call_id, None} else {}
     said = ""
@@ -160,7 +160,7 @@ def _piece(block: dict[str, Any], answers: dict[str, Answer]) -> Piece:
 
 
 def _telling(given: Any) -> str:
-    """The part of a tool's input by which a person knows what it was for."""
+    """The part of a tool's input that tells a person what it was for."""
     if isinstance(given, dict):
         for name in TELLING:
             if isinstance(given.get(name), str) and given[name].strip():
@@ -170,14 +170,14 @@ def _telling(given: Any) -> str:
 
 
 def plain(value: Any) -> str:
-    """A value as text; empty where there is none."""
+    """A value as text; empty if there is none."""
     if value is None:
         return ""
     return value if isinstance(value, str) else compact(value)
 
 
 def blocks_of(event: dict[str, Any]) -> list[dict[str, Any]]:
-    """The blocks of an event that are any."""
+    """The blocks of an event, without any that are malformed."""
     blocks = event.get("blocks")
     return [block for block in blocks[:MOST_BLOCKS] if isinstance(block, dict)] if isinstance(blocks, list) else []
 
@@ -193,6 +193,6 @@ def compact(value: Any) -> str:
 
 
 def _weight(piece: Piece) -> int:
-    """About how many bytes it takes on the page."""
+    """About how many bytes a piece takes on the page."""
     text = weight(piece.text, MOST_TEXT) + weight(piece.more, MOST_SIDE)
     return 700 + text + (weight(piece.answer.text, MOST_SIDE) if piece.answer else 0)

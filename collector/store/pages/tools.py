@@ -1,4 +1,4 @@
-"""Tools: how often each was called, how often it failed, how long it took; by MCP server, skill and subagent, too."""
+"""Tools: how often each was called, how often it failed, how long it took; also by MCP server, skill and subagent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def view(asked: Asked) -> dict[str, Any]:
 
 
 def _outcomes(row: dict[str, Any]) -> tuple[int, int, int]:
-    """How many calls went well, failed, and have no result yet or never had one."""
+    """How many calls succeeded, how many failed, and how many have no result, yet or for good."""
     failed = row["failed"] or 0
     return row["answered"] - failed, failed, row["calls"] - row["answered"]
 
@@ -72,7 +72,7 @@ GROUPS: dict[str, Key] = {
 
 
 def _added_up(tools: list[dict[str, Any]], key: Key) -> list[dict[str, Any]]:
-    """The figures of each value that a key gives, most calls first; those for which it gives none are left out."""
+    """The figures of each value that a key gives, most calls first; rows for which it gives none are left out."""
     found: dict[str, dict[str, Any]] = {}
     taken: dict[str, list[int]] = {}
     for row in tools:

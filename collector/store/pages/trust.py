@@ -1,7 +1,7 @@
-"""Trust: whether the sums are right, what was taken out or kept back, who is silent, and what only this store has.
+"""Trust: whether the sums are right, what was taken out or held back, who is silent, and what only this store has.
 
-From heartbeats (every agent that sends here), from the events themselves, and, on a person's own machine, from the
-agent there and the transcripts that are still on the disk.
+It draws on heartbeats (of every agent that sends here), on the events themselves, and, on a person's own machine, on
+the agent there and the transcripts that are still on the disk.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _zone() -> str:
 
 
 def _minutes() -> int:
-    """How long after the full hour an hour of UTC begins here: 30 in India. The store counts by hours of UTC."""
+    """How many minutes past the local hour a UTC hour begins: 30 in India. The store counts by UTC hours."""
     return time.localtime().tm_gmtoff % 3600 // 60
 
 
@@ -74,14 +74,14 @@ def _by_hour(found: Iterable[dict[str, Any]], key: str) -> dict[str, int]:
 
 
 def _points(sessions: dict[str, int], agents: dict[str, int]) -> list[list[int]]:
-    """Seconds, sessions, agents: for hours with anything in them, and those beside them, where lines come down to 0."""
+    """Seconds, sessions, agents: for hours with any activity, and their neighbours, where the lines come down to 0."""
     known = {_seconds(hour) or 0: (sessions[hour], agents[hour]) for hour in sorted(sessions)[-MOST_POINTS:]}
     times = sorted({moment + step for moment in known for step in (-3600, 0, 3600)})
     return [times, *([known.get(moment, (0, 0))[part] for moment in times] for part in (0, 1))]
 
 
 def _seconds(hour: str) -> int | None:
-    """Since 1970; None for what a sender called an hour and is none, such as one of month 13."""
+    """An hour in seconds since 1970; None if what a sender gave is not an hour, such as one in month 13."""
     try:
         return int(datetime.fromisoformat(f"{hour}:00:00").replace(tzinfo=UTC).timestamp())
     except ValueError:
@@ -89,7 +89,7 @@ def _seconds(hour: str) -> int | None:
 
 
 def _peaks(found: Iterable[dict[str, Any]]) -> dict[str, tuple[int, int]]:
-    """The most sessions, and the most agents (sessions and subagents), at work in one moment of each day."""
+    """The most sessions, and the most agents (sessions and subagents), at work at the same moment, for each day."""
     peaks: dict[str, list[int]] = {}
     for place, key in enumerate(("session_id", "context")):
         edges = sorted(

@@ -1,8 +1,8 @@
--- Version 2 of the store: what version 1 said in each row about who and where is said once, ids are stored as the 16
--- bytes they are, bodies are packed, and what reports ask for is kept ready. `events`, `messages`, `tool_calls` and
--- `sessions` are views (views.sql); read those. schema.py moves what version 1 held.
+-- Version 2 of the store: who and where, which version 1 repeated in each row, is stored once, ids are stored as their
+-- 16 bytes, bodies are packed, and totals for reports are kept ready. `events`, `messages`, `tool_calls` and `sessions`
+-- are views (views.sql); read those. schema.py converts a database of version 1.
 
--- Where work is done, as reports group it: a few rows for each project, machine, account and kind of agent.
+-- Where work is done, as reports group it: a few rows for each project, machine, user and kind of agent.
 CREATE TABLE places (
     number INTEGER PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
@@ -14,7 +14,7 @@ CREATE TABLE places (
     labels TEXT
 );
 
--- Who and where: host, user, project, session, agent. Hundreds of events share one.
+-- Who and where: host, user, project, session, agent. Hundreds of events share one row.
 CREATE TABLE contexts (
     number INTEGER PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
@@ -37,10 +37,10 @@ CREATE TABLE contexts (
 );
 CREATE INDEX contexts_of_session ON contexts (session_id);
 
--- One narrow row an event, with what reports ask for. `message` names the API message (`#` and the event's id where it
--- has no message id); `counts` marks the rows that carry its usage; `is_final` those written with the final count;
--- `calls` is there where one message is billed as several calls;
--- `reported_cost` is Claude Code's own figure: of a message in old versions, of a session in a `session_cost`.
+-- One narrow row per event, with what reports ask for. `message` names the API message (`#` and the event's id if it
+-- has no message id); `counts` marks the rows that carry its usage, `is_final` those written with the final count;
+-- `calls` is set if one message is billed as several calls; `reported_cost` is Claude Code's own figure: for a message
+-- in old versions, for a session in a `session_cost`.
 CREATE TABLE event_rows (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE,
@@ -93,7 +93,7 @@ CREATE TABLE dictionaries (
     content BLOB NOT NULL
 );
 
--- The calls and results in an event. One call stands in several events: its row, copies of it, its result.
+-- The calls and results in an event. One call is in several events: its own, copies of that, and its result's.
 CREATE TABLE tool_rows (
     number INTEGER NOT NULL REFERENCES event_rows (number),
     place INTEGER NOT NULL,
@@ -107,18 +107,18 @@ CREATE TABLE tool_rows (
 ) WITHOUT ROWID;
 CREATE INDEX tool_rows_of_call ON tool_rows (call_id);
 
--- Which session was forked from which. Said by the copied records alone, which otherwise give way to the originals.
+-- Which session was forked from which. Only the copied records say so, and they give way to the originals otherwise.
 CREATE TABLE forks (
     session_id TEXT NOT NULL,
     parent_session_id TEXT NOT NULL,
     PRIMARY KEY (session_id, parent_session_id)
 ) WITHOUT ROWID;
 
--- What follows is made from the tables above, and is kept in step in the transaction that changes them: totals.py takes
--- out what the touched messages, calls and events amounted to before, and puts in what they amount to now.
+-- The tables below are made from those above, and kept in step in the transaction that changes them: totals.py takes
+-- out what the touched messages, calls and events added up to before, and puts in what they add up to now.
 
--- Tokens by hour (UTC), context and model, and by what decides the price besides the model. Every message is in it
--- once, with its row of most output, at its earliest time and place (promise 4).
+-- Tokens by hour (UTC), context and model, and by whatever else decides the price. Every message is counted once, with
+-- its row of most output, at its earliest time and place (promise 4).
 CREATE TABLE usage_totals (
     hour TEXT NOT NULL,
     context INTEGER NOT NULL REFERENCES contexts (number),
@@ -161,8 +161,8 @@ CREATE TABLE activity_totals (
     PRIMARY KEY (context, hour)
 ) WITHOUT ROWID;
 
--- The same by day and place, for the questions that are asked most. They follow from usage_totals and activity_totals:
--- the triggers add what changed there, which counts every message and event once already.
+-- The same by day and place, for the most frequent queries. They follow from usage_totals and activity_totals: the
+-- triggers add what changed there, where every message and event is already counted once.
 CREATE TABLE usage_days (
     day TEXT NOT NULL,
     place INTEGER NOT NULL REFERENCES places (number),
@@ -409,8 +409,8 @@ CREATE TABLE call_totals (
 
 CREATE INDEX call_totals_of_context ON call_totals (context, ok);
 
--- Prices in billionths of a dollar a token (prices.py), made anew whenever the table in the package or the one of the
--- configuration changes. `prices` holds a row for each size of prompt, so that it is joined by equality alone.
+-- Prices in billionths of a dollar per token (prices.py), replaced whenever the package's table or the configured one
+-- changes. `prices` has a row for each size of prompt, so that the size is joined by equality.
 CREATE TABLE price_names (
     name TEXT PRIMARY KEY,
     model TEXT NOT NULL

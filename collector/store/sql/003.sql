@@ -1,8 +1,8 @@
--- Version 3 of the store: which session was at work on which day, and what tool calls and models come to by day, are kept
--- ready too.
+-- Version 3 of the store: which session was at work on which day, and the totals of tool calls and models by day, are
+-- kept ready too.
 
--- Sessions by place and day, so that they can be counted: how many rows of activity_totals say that it did something,
--- and how many rows of usage_totals it has. They follow from these: the triggers note which of them come and go.
+-- Sessions by place and day, so that they can be counted: how many rows of activity_totals say that a session did
+-- something, and how many rows of usage_totals it has. The triggers keep both in step as those rows come and go.
 CREATE TABLE session_days (
     session_id TEXT NOT NULL,
     place INTEGER NOT NULL REFERENCES places (number),
@@ -47,8 +47,8 @@ CREATE TRIGGER session_used_no_more AFTER DELETE ON usage_totals BEGIN
         AND day = substr(old.hour, 1, 10) AND active = 0 AND used = 0;
 END;
 
--- Tool calls by day and place; every call is in it once, as it is in call_totals. `durations` are those of its calls in
--- milliseconds, in order, with commas between them: so the median of any period is exact.
+-- Tool calls by day and place; every call is counted once, as it is in call_totals. `durations` are those of the calls
+-- in milliseconds, sorted and separated by commas, so that the median of any period is exact.
 CREATE TABLE call_days (
     day TEXT NOT NULL,
     place INTEGER NOT NULL REFERENCES places (number),
@@ -67,7 +67,8 @@ CREATE INDEX call_days_used_up ON call_days (calls) WHERE calls = 0;
 -- How often each tool was called, for the overview.
 CREATE INDEX call_days_by_name ON call_days (name, day, calls);
 
--- Tokens by day and model, wherever: what the overview asks first, of a tenth of the rows. They follow from usage_days.
+-- Tokens by day and model, for all places: what the overview asks first, from a tenth of the rows. They follow from
+-- usage_days.
 CREATE TABLE model_days (
     day TEXT NOT NULL,
     model TEXT NOT NULL,

@@ -1,12 +1,12 @@
--- One row for each call that a message is billed as: the message itself, and each call of the advisor, which has a model
--- of its own. One API message is written as several rows, and copies of a transcript repeat them. Input and cache figures
--- are the same on all of them; output grows, and the largest is right. So the row with the most output speaks for the
--- message, and the earliest row says when and where it happened. Whether the output count is final follows from all
--- rows: where every one says that it was written before the count was known, the count is unknown.
+-- One row for each call that a message is billed as: the message itself, and each call of the advisor, which has a
+-- model of its own. One API message is written as several rows, and copies of a transcript repeat them. Input and cache
+-- figures are the same on all of them; output grows, and the largest is right. So the row with the most output speaks
+-- for the message, and the earliest row says when and where it happened. Whether the output count is final depends on
+-- all rows: if every one says that it was written before the count was known, the count is unknown.
 --
--- Two passes joined, each with one min() or max(): SQLite then takes the other columns from the row that has it. The
--- same with window functions takes twenty times as long. It is the view `billed`, and totals.py runs it for single
--- messages: there, the comment after `counts` is replaced by a condition.
+-- Two passes joined, each with one min() or max(): SQLite then takes the other columns from the row that has it. Window
+-- functions would take twenty times as long. This is the view `billed`, and totals.py runs it for single messages, with
+-- a condition in place of the comment after `counts`.
 SELECT
     most.message AS message, coalesce(call.key, 0) AS call, lower(hex(earliest.id)) AS event_id, earliest.time AS time,
     coalesce(substr(earliest.time, 1, 13), '') AS hour, earliest.context AS context,
@@ -48,7 +48,8 @@ SELECT
             ELSE json_extract(call.value, '$.web_fetch_requests') END, 0
     ) AS web_fetch_requests
 FROM (
-    -- of rows with equal output, the one that says how the cache was written says the most; then any, but always the same
+    -- of rows with equal output, one with several calls, then one that says how the cache was written; else always the
+    -- same
     SELECT
         max(
             printf('%016d', coalesce(output_tokens, -1) * 4 + 4 + (calls IS NOT NULL) * 2

@@ -1,6 +1,6 @@
 -- One row for each tool call, however many rows and copies repeat it: at its earliest place, with its earliest result.
--- Where the result holds no duration, it is computed from the times of call and result, and `duration_from` says so.
--- totals.py runs this for single calls: there, the comments are replaced by a condition.
+-- If the result holds no duration, it is computed from the times of call and result, and `duration_from` says so.
+-- totals.py runs this for single calls, with a condition in place of the comments.
 SELECT
     call.call_id AS call_id, call.context AS context, call.time AS time, coalesce(call.name, result.name) AS name,
     call.target AS target, result.time AS result_time, result.ok AS ok,

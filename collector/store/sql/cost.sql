@@ -1,5 +1,5 @@
 -- What usage costs, in hundred-thousandths of a micro-dollar: `usage` is a row of figures, `price` a row of prices in
--- billionths of a dollar a token. It is the one formula, put in place of the comment `cost` in every view.
+-- billionths of a dollar per token. The only formula: it takes the place of the comment `cost` in every view and query.
 (
     usage.input_tokens * price.input
     + usage.output_tokens * price.output

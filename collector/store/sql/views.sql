@@ -1,4 +1,4 @@
--- What the store knows, ready to be asked. Created anew by every migration, together with `billed` (billed.sql).
+-- What the store knows, ready to be queried. Recreated whenever a view changes, together with `billed` (billed.sql).
 
 CREATE VIEW events AS
 SELECT
@@ -27,7 +27,7 @@ SELECT
     row.bytes AS bytes
 FROM event_rows AS row JOIN contexts AS context ON context.number = row.context;
 
--- The event as it was sent. `unpacked` is a function that collector gives its own connections.
+-- Each event as it was sent. `unpacked` is a function that collector adds to its own connections.
 CREATE VIEW bodies AS
 SELECT number, unpacked(body) AS body FROM packed_bodies;
 
@@ -66,7 +66,7 @@ FROM (
 ) AS priced
 JOIN contexts AS context ON context.number = priced.context;
 
--- The same, added up by hour (UTC), context and what decides the price. Every report of tokens and cost adds this up.
+-- The same, added up by hour (UTC), context and everything that decides the price.
 CREATE VIEW usage_costs AS
 SELECT
     usage.*,
@@ -80,8 +80,8 @@ LEFT JOIN prices AS price
     AND price.starts <= substr(usage.hour, 1, 10) AND substr(usage.hour, 1, 10) < price.ends;
 
 -- One row for each tool call, however many rows and copies repeat it. `duration_from` says whether the record held the
--- duration (reported) or it was computed from the times of call and result (computed): that includes what the person
--- took to allow the call.
+-- duration (reported) or it was computed from the times of call and result (computed), which includes the time that the
+-- person took to allow the call.
 CREATE VIEW tool_calls AS
 SELECT
     call.call_id AS call_id, call.name AS name, call.target AS target, call.time AS time,
@@ -119,7 +119,7 @@ GROUP BY context.session_id
 HAVING sum(activity.events - activity.mentions) > 0;
 
 -- Bookkeeping that Claude Code writes again whenever a session is opened or quit, each once: the newest of its kind in
--- its session (or in its subagent).
+-- its session (or subagent).
 CREATE VIEW bookkeeping AS
 SELECT
     number, id, kind, record_type, time, session_id, agent_id, project, host_name, user, title, times_written
@@ -132,10 +132,10 @@ FROM (
     GROUP BY session_id, agent_id, kind, record_type
 );
 
--- What each session cost, so that the column `cost_exact` may be added up over all of them. `computed` are its messages,
--- each counted in the session that it was first written in. `reported` is Claude Code's own total, of which a fork's
--- contains what its parent had come to (`inherited`). What remains over the messages is `uncounted`: calls that stand
--- in no row, such as the one that /compact makes.
+-- What each session cost, so that the column `cost_exact` may be added up over all of them. `computed` is the cost of
+-- its messages, each counted in the session that it was first written in. `reported` is Claude Code's own total; a
+-- fork's includes what its parent had cost until then (`inherited`). What that leaves beyond the messages is
+-- `uncounted`: calls that are in no row, such as the one that /compact makes.
 CREATE VIEW session_costs AS
 WITH computed AS (
     SELECT
@@ -189,7 +189,7 @@ SELECT
     (computed + max(0, coalesce(reported - inherited - computed, 0)) + 50000) / 100000 AS cost_micros
 FROM joined;
 
--- What agents say of themselves, a row for each heartbeat. Canaries, which `collector doctor` sends, are of another kind.
+-- What agents say about themselves, one row per heartbeat. Canaries, which `collector doctor` sends, have another kind.
 CREATE VIEW heartbeats AS
 SELECT
     id, time, substr(time, 1, 10) AS day, CAST(strftime('%s', time) AS integer) AS sent_at, host_id, host_name,
@@ -219,7 +219,7 @@ FROM (
     WHERE row.kind = 'heartbeat'
 );
 
--- The last that was heard of each installation, and what that means: `stopped` by somebody (or a scan that has ended),
+-- The latest heartbeat of each installation, and what it means: `stopped` by somebody (or a scan that has ended),
 -- `silent` for more than three of its intervals, or `running`.
 CREATE VIEW agents AS
 SELECT

@@ -1,4 +1,4 @@
-// The only script of the pages: charts that can be zoomed (uPlot). All else works without it.
+// The only script of the pages: charts that can be zoomed (uPlot). Everything else works without it.
 "use strict";
 (function () {
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
