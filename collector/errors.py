@@ -28,17 +28,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 EXIT_CODES: Mapping[int, str] = {
-    0: "all went well; of `scan`: everything was acknowledged",
-    1: "of `doctor`: something fails; of other commands: what is said on stderr, and has no code of its own",
+    0: "success; for `scan`: everything was acknowledged",
+    1: "for `doctor`: a check failed; for other commands: an error without a code of its own; stderr says which",
     2: "the command line is wrong",
     3: "some lines were quarantined, some files or directories could not be read, or the scan was stopped early",
-    65: "a directory was named as a root, and no coding agent keeps its files in it",
+    65: "a directory named as a root holds no files of a coding agent",
     66: "there is nothing to read: no root exists",
     70: "a fault in collector; the message says where",
     71: "there was not enough memory, or no room for another process",
     73: "another agent is working on the same state",
     74: "the state, the quarantine or standard output cannot be read or written",
-    75: "the sink was unreachable, or takes nothing until a person acts; all offsets are kept",
+    75: "the sink was unreachable, or accepts nothing until a person acts; all offsets are kept",
     77: "permission denied; the message names the path",
     78: "the configuration is wrong, or a flag would change what an administrator has locked",
     130: "interrupted with Ctrl-C; what was acknowledged is remembered",

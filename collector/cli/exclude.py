@@ -20,9 +20,9 @@ from collector.log import counted, in_words, printable
 
 SPECIAL = re.compile(r"([\\*?\[])")
 TOLD = {
-    "run": "The running agent was told, and takes it over now.",
-    "scan": "A scan was under way, and is stopped: it would have gone on as before. Start it again.",
-    "resend": "A resend was under way, and is stopped: it would have gone on as before. Start it again.",
+    "run": "The running agent has been told and applies this now.",
+    "scan": "A scan was under way and would not have noticed, so it was stopped. Start it again.",
+    "resend": "A resend was under way and would not have noticed, so it was stopped. Start it again.",
 }
 Target = Annotated[
     str,
@@ -39,20 +39,21 @@ class Left(NamedTuple):
 
 
 def exclude(path: Target, config: Config = None, state: StatePath = None) -> None:
-    """Says no to a project.
+    """Exclude a project: stop reading and sending it.
 
-    Nothing of it is read or sent from now on, in any stream. What is held of it for a failing sink is dropped. What was
-    sent stays where it is.
+    From now on nothing of it is read or sent, in any stream, and anything held for a failing sink is dropped. What was
+    already sent stays where it is.
 
     Example: collector exclude ~/work/private
     """
     from collector.settings.editing import list_in, put_list
 
     if not path.strip():
-        raise typer.BadParameter("it is empty. Name the project's directory, or give a glob.", param_hint="PATH")
+        raise typer.BadParameter("must not be empty. Name the project's directory, or give a glob.", param_hint="PATH")
     if path.startswith("!"):
         raise typer.BadParameter(
-            "what begins with ! takes a no back: use `collector include`. A name that begins so is written \\!...",
+            "a leading ! undoes an exclude: use `collector include` for that. For a name that really starts with !, "
+            "write \\!...",
             param_hint="PATH",
         )
     chosen, file = chosen_here(config, state), settings.users_file(config)
@@ -71,7 +72,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
             put_list(place, "projects", "exclude", [*told, *more])
             changed.append(place)
     if not changed:
-        typer.echo(printable(f"{glob} is excluded already, in {file}."))
+        typer.echo(printable(f"{glob} is already excluded in {file}."))
         return
     now = chosen_here(config, state)
     typer.echo(printable(f"Excluded {' and '.join(globs)}, in {' and in '.join(map(str, changed))}."))
@@ -79,14 +80,14 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
     _tell_agents(now, services, is_no=True)
     typer.echo(_change(_left(chosen), _left(now)))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
-        typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
-    typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
+        typer.echo(f"Dropped {counted(dropped, 'file')} held for a failing sink.")
+    typer.echo("What was already sent stays there; `collector forget --project` removes it from the embedded store.")
 
 
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
-    """Takes back a no to a project.
+    """Undo an exclude: collect a project again.
 
-    What of it was not sent yet, and is still there, is sent from now on, but for what was left out with --from-now.
+    Whatever has not been sent yet and still exists is sent from now on, except what was left out with --from-now.
 
     Example: collector include ~/work/private
     """
@@ -114,12 +115,12 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
         put_list(file, "projects", "include", [*wanted, glob])
     now = chosen_here(config, state)
     if not _takes(now, directory):
-        raise ConfigurationError(f"{glob} is still left out: {_why(now)}.")
+        raise ConfigurationError(f"{glob} is still excluded {_why(now)}. Change it there.")
     after = _left(now)
     typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
     if moment := max(map(_left_out_at, now.each())):
-        typer.echo(f"What was written before {moment} is left out all the same, as asked; `collector reset` sends it.")
+        typer.echo(f"What was written before {moment} stays left out, as you asked; `collector reset` sends it.")
     _tell_agents(now, services)
 
 
@@ -165,8 +166,8 @@ def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
 def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
     if locked := chosen.origins.locked_by(key):
         raise ConfigurationError(
-            f"{key} cannot be changed: an administrator has locked it in {locked}. Nothing was changed; "
-            "`collector pause` stops what leaves, unless that is locked as well."
+            f"{key} cannot be changed: an administrator locked it in {locked}. Nothing was changed. "
+            "`collector pause` stops all sending, unless that is locked too."
         )
 
 
@@ -239,13 +240,10 @@ def _why(chosen: settings.Settings) -> str:
 def _change(before: Left, after: Left) -> str:
     files = after.sources - before.sources
     more = "more" if files > 0 else "fewer"
-    said = (
-        counted(abs(files), f"source {more} is read", f"sources {more} are read")
-        if files
-        else "The same sources are read"
-    )
+    are = counted(abs(files), f"{more} source is", f"{more} sources are")
+    said = f"{are} read" if files else "The same sources are read"
     was = f" (before: {in_words(before.bytes)})" if before.bytes != after.bytes else ""
-    return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} wait to be sent{was}."
+    return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} to send{was}."
 
 
 def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: bool = False) -> None:
@@ -262,6 +260,6 @@ def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: 
         try:
             os.kill(int(process), signal.SIGHUP if what == "run" else signal.SIGTERM)
         except OSError as error:
-            typer.echo(f"The running {what} could not be told ({error.strerror}): it goes on as before until it ends.")
+            typer.echo(f"Could not tell the running {what} ({error.strerror}): it carries on as before until it ends.")
         else:
             typer.echo(TOLD[what])

@@ -51,9 +51,9 @@ def scan(
     from_now: FromNow = False,
     json: LedgerAsJson = False,
 ) -> None:
-    """Sends everything new once, and prints the ledger.
+    """Send everything new once, then print the ledger.
 
-    With --quiet, it prints nothing if all goes well; --json always prints.
+    With --quiet, nothing is printed if all goes well; --json always prints.
 
     Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 65 not a root, 66 no root, 73 another
     agent holds the state, 74 state not writable, 75 sink unreachable, 77 no permission, 78 bad configuration, 2 usage,
@@ -166,8 +166,8 @@ def _check_roots(roots: Sequence[Root]) -> None:
         ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
         do, them = ("does", "it") if len(missing) == 1 else ("do", "them")
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} {do} not exist. {makers} creates {them} when it first "
-            f"starts; if the files are elsewhere, name the directory with {ways}."
+            f"There is nothing to read: {', '.join(missing)} {do} not exist. {makers} creates {them} when it "
+            f"first starts. If the files are elsewhere, name the directory with {ways}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)

@@ -67,7 +67,7 @@ def shown(
     needed = sum(widths[column] for column in kept) + (BAR_WIDTH + BETWEEN if has_chart else 0)
     Console(file=console.file, width=max(console.width, needed), highlight=False).print(table, soft_wrap=False)
     console.print()
-    return [f"Not shown, for want of width: {', '.join(reversed(left_out))}."] if left_out else []
+    return [f"Not shown, too narrow a terminal: {', '.join(reversed(left_out))}."] if left_out else []
 
 
 def bars(values: list[int]) -> list[str]:

@@ -19,8 +19,8 @@ from typer.models import OptionInfo
 
 from collector import log
 
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr: log.level = debug.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more on stderr (log.level = debug).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
 VERBOSE, QUIET = "debug", "error"
 FLAGS = {"verbose": Verbose, "quiet": Quiet}
 TAKES = {Path: "PATH", int: "NUMBER", float: "NUMBER", str: "TEXT"}
@@ -41,7 +41,7 @@ def ask(*, verbose: bool, quiet: bool) -> None:
     """Remembers what the flags say, for as long as this command line runs."""
     asked = {_asked.get(), VERBOSE if verbose else "", QUIET if quiet else ""} - {""}
     if len(asked) > 1:
-        raise typer.BadParameter("--verbose and --quiet exclude each other.", param_hint="--quiet")
+        raise typer.BadParameter("cannot be used together with --verbose.", param_hint="--quiet")
     for level in asked:
         _asked.set(level)
         log.configure(level)

@@ -39,7 +39,7 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
         if isinstance(cause, ssl.SSLCertVerificationError):
             said = cause.verify_message.rstrip(".")
             behind = f"; {proxy}" if proxy else ""
-            return Halt(f"the certificate was not accepted ({said}){behind}", about_certificate(said))
+            return Halt(f"the certificate was rejected ({said}){behind}", about_certificate(said))
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             return _tls_failure(str(cause.reason or cause), settings, proxy)
         cause = cause.__cause__ or cause.__context__

@@ -85,7 +85,7 @@ def read_secret(path: Path, setting: str) -> str:
             f"{setting}: cannot read {path}: {error.strerror}. Name a file that this user can read."
         ) from None
     if not text or "\n" in text or not text.isprintable() or not text.isascii():
-        raise ConfigurationError(f"{setting}: {path} must hold one line of printable ASCII text: the secret itself.")
+        raise ConfigurationError(f"{setting}: {path} must hold the secret itself, as one line of printable ASCII text.")
     return text
 
 

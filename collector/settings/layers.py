@@ -116,7 +116,7 @@ class Merged:
         if layer.rank is Rank.FLAG:
             raise ConfigurationError(
                 f"{found.key} (in {found.place}) cannot be changed: {found.locked_in} locks {found.lock}. "
-                "Leave the flag out, or ask whoever administers this machine."
+                "Leave out the flag, or ask whoever administers this machine."
             )
         self.overruled.append(found)
 

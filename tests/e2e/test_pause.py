@@ -45,7 +45,7 @@ def test_nothing_leaves_a_paused_machine_on_any_way(home: Home, sink: Sink, agen
     assert sink.requests == []
     assert "Resumed." in command(agent, "resume")
     assert agent.scan().ledger["delivered"] == 1
-    assert "It was not paused." in command(agent, "resume")
+    assert "Was not paused." in command(agent, "resume")
 
 
 def test_a_pause_needs_no_configuration_that_is_right(home: Home, sink: Sink, agent: Agent) -> None:

@@ -245,7 +245,7 @@ def test_the_embedded_store_is_looked_at_without_being_made(home: Home) -> None:
     checks, result = examine(agent, COLLECTOR_ENABLED="false")
     assert (result.code, levels(checks, "sink"), levels(checks, "sending")) == (0, ["ok"], ["warn"])
     assert "enabled = false" in checks["sending"][0]["finding"]
-    assert "created by the first run" in checks["sink"][0]["finding"]
+    assert "the first run creates it" in checks["sink"][0]["finding"]
     assert not list(home.path.rglob("events.db"))
 
 

@@ -61,10 +61,10 @@ RETRIES = frozenset({159, 201, 202, 203, 209, 210, 225, 236, 241, 242, 243, 252,
 class ClickHouseOptions(Section):
     """Where rows go, and how they are inserted."""
 
-    database: str = Field(default="default", pattern=NAME, description="the database of the table")
-    table: str = Field(default="event_rows", pattern=NAME, description="the table of config/clickhouse.sql")
+    database: str = Field(default="default", pattern=NAME, description="the database that holds the table")
+    table: str = Field(default="event_rows", pattern=NAME, description="the table that config/clickhouse.sql creates")
     asynchronous: bool = Field(
-        default=False, description="let the server gather the inserts of many agents; it answers when they are written"
+        default=False, description="let the server collect inserts from many agents; it answers once they are written"
     )
     wait: float = Field(
         default=20.0, gt=0, description="seconds the server may take for that; sink.timeout must be longer"

@@ -47,10 +47,13 @@ class ElasticsearchOptions(ClockOptions):
         description="the index or data stream",
     )
     max_event: int | None = Field(
-        default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
+        default=None,
+        ge=1_000,
+        examples=[250_000],
+        description="the largest event the sink accepts; larger ones are cut",
     )
     pipeline: str | None = Field(
-        default=None, pattern=r"^[A-Za-z0-9_.-]+$", examples=["enrich"], description="an ingest pipeline to go through"
+        default=None, pattern=r"^[A-Za-z0-9_.-]+$", examples=["enrich"], description="an ingest pipeline to use"
     )
 
 

@@ -41,12 +41,12 @@ def _are_failures(statuses: list[int]) -> list[int]:
 
 
 class HttpOptions(Section):
-    """What can be set for the http sink."""
+    """Options of the http sink."""
 
     format: Literal["ndjson", "json", "object"] = Field(
         default="ndjson", description="one event a line, one JSON array, or an object that holds the array (sink.field)"
     )
-    field: str = Field(default="events", min_length=1, description="the field of the array, for object only")
+    field: str = Field(default="events", min_length=1, description="the field that holds the array; only for object")
     content_type: str | None = Field(
         default=None, examples=["application/json"], description="overrides the Content-Type that the format implies"
     )
@@ -54,15 +54,18 @@ class HttpOptions(Section):
         default=None,
         ge=1_000,
         examples=[1_000_000],
-        description="the largest body that the receiver takes, uncompressed",
+        description="the largest body the receiver accepts, uncompressed",
     )
     max_event: int | None = Field(
-        default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
+        default=None,
+        ge=1_000,
+        examples=[250_000],
+        description="the largest event the sink accepts; larger ones are cut",
     )
     retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed), AfterValidator(_are_failures)] = Field(
         default=[],
         examples=[[409, 423]],
-        description="statuses that mean `try again`, besides 408, 425, 429 and all from 500 on",
+        description="more statuses that mean `try again`, besides 408, 425, 429 and everything from 500 up",
     )
 
 

@@ -54,12 +54,12 @@ class LokiOptions(ClockOptions):
     event_time_days: float = Field(
         default=0.02,
         ge=0,
-        description="file events under their own time up to this age; older ones under the time they are sent at",
+        description="file events under their own time up to this age in days; older ones under the time of sending",
     )
-    labels: Labels = Field(default={}, description="labels of every line, besides service_name = claude-code")
+    labels: Labels = Field(default={}, description="labels for every line, besides service_name = claude-code")
     labelled: Annotated[Names, AfterValidator(_are_labelled)] = Field(
         default=["host_name"],
-        description="fields that become labels, each combination a stream: " + ", ".join(LABELLED),
+        description="fields that become labels; each combination makes a stream: " + ", ".join(LABELLED),
     )
 
 

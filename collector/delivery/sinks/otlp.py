@@ -49,9 +49,9 @@ MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}  # OpenTele
 
 
 class OtlpOptions(ClockOptions):
-    """What can be set for the otlp sink."""
+    """Options of the otlp sink."""
 
-    encoding: Literal["protobuf", "json"] = Field(default="protobuf", description="of requests")
+    encoding: Literal["protobuf", "json"] = Field(default="protobuf", description="encoding of requests")
     traces: bool = Field(default=False, description="send turns, requests and tool calls as spans too")
 
 

@@ -59,14 +59,14 @@ LATER = frozenset(
 
 
 class S3Options(Section):
-    """How objects are named, and who puts them there."""
+    """How objects are named, and which keys write them."""
 
     prefix: str = Field(
-        default="claude-code/", pattern=r"^([A-Za-z0-9._=-]+/)*$", description="what keys begin with; ends in /"
+        default="claude-code/", pattern=r"^([A-Za-z0-9._=-]+/)*$", description="prefix of keys; must end in /"
     )
-    region: str = Field(default="", examples=["eu-central-1"], description="default: that of the AWS configuration")
+    region: str = Field(default="", examples=["eu-central-1"], description="default: the one in the AWS configuration")
     profile: str | None = Field(
-        default=None, examples=["collector"], description="the profile in the AWS files that holds the keys"
+        default=None, examples=["collector"], description="the profile that holds the keys, in the AWS files"
     )
     conditional: bool = Field(default=True, description="send If-None-Match, so that no object is written twice")
 

@@ -50,8 +50,8 @@ class SplunkOptions(ClockOptions):
     """How events are filed."""
 
     index: str | None = Field(default=None, examples=["claude_code"], description="the index; default: the token's own")
-    sourcetype: str = Field(default="claude_code:event", description="the sourcetype, by which props.conf finds them")
-    ack_timeout: float = Field(default=120.0, gt=0, description="seconds to wait until an indexer has acknowledged")
+    sourcetype: str = Field(default="claude_code:event", description="the sourcetype, which props.conf refers to")
+    ack_timeout: float = Field(default=120.0, gt=0, description="seconds to wait for an indexer to acknowledge")
 
 
 class SplunkSink:
