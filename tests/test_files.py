@@ -50,7 +50,7 @@ def test_a_link_beside_the_state_costs_its_target_nothing(tmp_path: Path, name: 
 def test_a_state_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(StateError, match="is not a file"):
+    with pytest.raises(StateError, match="is not a regular file"):
         State(path, FORM.name).load()
     assert path.is_fifo()
 

@@ -37,8 +37,8 @@ MOST_SAID = 500  # of what a sink says
 MOST_HEARD = 20_000  # of that is looked at: an answer may have a megabyte, and be made to hurt
 ASKS_WHO = frozenset({401, 403})
 NONE_IS_SET = (
-    "No token is set. Put the one that the sink expects into a file that only this user can read, and name that file "
-    "in sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token does as well. "
+    "No token is set. Put the one the sink expects into a file that only this user can read, and name that file in "
+    "sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token works too. "
 )
 
 
@@ -84,11 +84,11 @@ class Channel:
         except Exception as error:  # noqa: BLE001 - the event to blame is searched for, and costs exactly itself
             if len(events) == 1:
                 log.error("event not written", id=events[0].id, error=type(error).__name__, place=place_of(error))
-            return Posted(Refused(f"it cannot be written for this sink: {type(error).__name__}"), was_asked=False)
+            return Posted(Refused(f"it cannot be encoded for this sink: {type(error).__name__}"), was_asked=False)
         most = self.sink.limits.body
         # A limit that is known need not be hit: this is what a 413 would say, without the upload.
         if most is not None and any(len(request.body) > most for request in requests):
-            return Posted(TooLarge(f"the sink takes at most {most} bytes"), was_asked=False)
+            return Posted(TooLarge(f"the sink accepts at most {most} bytes"), was_asked=False)
         accepted, all_sent, answer = Accepted(), 0, None
         for request in requests:
             verdict, sent, answer, _ = self._post_one(request, waiting)
@@ -142,7 +142,9 @@ class Channel:
 
     def _sent(self, request: Request, waiting: Waiting) -> tuple[Answer | Retry | Halt, int]:
         if waiting.is_over:
-            raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
+            raise Stopped(
+                "Stopped before everything was sent; the next run sends the rest, and what was in flight again."
+            )
         # The last thing before the socket, so that off is off on every way here: passes, retries, heartbeats, tests.
         if reason := self._standstill():
             raise Paused(f"Nothing is sent: {reason}. All offsets are kept.")
@@ -175,7 +177,7 @@ class Channel:
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it was: it is not repeated, and delivery goes on
-            return f"withheld, it could not be redacted: {type(error).__name__}"
+            return f"withheld, because it could not be redacted: {type(error).__name__}"
         if len(heard) > MOST_HEARD:  # the last word may be half a secret
             cleaned = cleaned.rpartition(" ")[0]
         return shortened(cleaned, MOST_SAID) if len(cleaned) > MOST_SAID else cleaned
@@ -189,7 +191,11 @@ def _about(events: Sequence[Sealed], said: Accepted) -> Accepted | Retry:
     ids = {event.id for event in events}
     if not said.later < ids:
         # All of them, or nobody knows which: sent again, what it did store of them has the same ids.
-        return Retry("it takes none of these events for now" if said.later == ids else "it puts off events, unnamed")
+        return Retry(
+            "it accepts none of these events for now"
+            if said.later == ids
+            else "it defers some events without naming them"
+        )
     strange = said.rejected.keys() - ids
     if strange and len(events) == 1:
         return replace(said, rejected={events[0].id: said.rejected[min(strange)]})

@@ -49,8 +49,8 @@ def drop_left_behind(base: Path, states: Sequence[Path], is_meant: Callable[[Ite
                 dropped += 1
         except OSError as error:
             raise StateError(
-                f"Cannot look through {path}: {error.strerror}. It is a transcript that was held for a sink; nothing "
-                "sends it now, but it may be of what you said no to. Remove it."
+                f"Cannot read {path}: {error.strerror}. It is a transcript that was held for a sink. Nothing sends it "
+                "any more, but it may be from a project you have excluded: remove it."
             ) from None
     return dropped
 

@@ -42,8 +42,8 @@ def spans_left_out(state_path: Path) -> list[Span]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is damaged"
         raise StateError(
-            f"Cannot read {path}: {reason}. It says which pauses are left out for good, so nothing is sent. "
-            "Make it readable; if you remove it, what was written in these pauses is sent to sinks that lack it."
+            f"Cannot read {path}: {reason}. It records which pauses to leave out for good, so nothing is sent until it "
+            "can be read. Make it readable. If you remove it, what was written during those pauses may be sent."
         ) from None
 
 

@@ -36,9 +36,9 @@ class Held(NamedTuple):
             # Not by its inode, for which some file systems make up another number each time.
             if is_replaced or read_plain(lock_path(self.path)) != os.pread(self.descriptor, 1_000, 0):
                 raise StateReplaced(
-                    f"Something else has taken the place of {self.path.parent}, such as a home that was mounted later. "
-                    "Nothing more is read, sent or written there. A new start works with what is there now; the "
-                    "service manager does that."
+                    f"Something else is now in the place of {self.path.parent}, such as a home mounted later. Nothing "
+                    "more is read, sent or written there. Restart the agent to work with what is there now; a service "
+                    "manager does so by itself."
                 )
 
 
@@ -84,7 +84,7 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
         descriptor = opened_plain(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     except OSError as error:
         raise StateError(
-            f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "
+            f"Cannot write next to the state {path}: {error.strerror}. Nothing was sent. "
             "Make the directory writable to this user, or name another file with --state."
         ) from None
     try:
@@ -92,7 +92,7 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
             _try_to_lock(descriptor)
         except OSError:
             raise StateLocked(
-                f"The state {path} is in use by {_named_in(descriptor)}. One agent works on a state at a time: "
+                f"The state {path} is in use by {_named_in(descriptor)}. Only one agent can use a state at a time: "
                 "stop that one first, or name another file with --state."
             ) from None
         since = time.strftime("%Y-%m-%d %H:%M:%S")

@@ -34,12 +34,9 @@ class Standstill(NamedTuple):
         if self.by == "configuration":
             return f"switched off by enabled = false (in {self.place})"
         if self.by == "request":
-            return "what is unsent by now is to be left out, as asked; the next pass begins with that"
+            return "what is unsent is to be left out, as you asked; the next pass starts with that"
         if self.by == "disclosure":
-            return (
-                f"nobody has acknowledged what would be sent, which {self.place} asks for; `collector agree` "
-                "shows it and does"
-            )
+            return f"nobody has acknowledged what would be sent, as {self.place} requires; `collector agree` does that"
         since, until = self.since and f" since {self.since}", self.until and f" until {self.until}"
         return f"paused{since}{until}; `collector resume` ends it"
 
@@ -113,7 +110,9 @@ def resume(state_path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise StateError(f"Cannot remove {path}: {error.strerror}. The pause goes on; remove the file.") from None
+        raise StateError(
+            f"Cannot remove {path}: {error.strerror}. The pause continues; remove the file yourself to end it."
+        ) from None
     return True
 
 
@@ -139,8 +138,8 @@ def done_leaving_out(state_path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise StateError(
-            f"Cannot remove {path}: {error.strerror}. What was unsent is left out, as it asks for, and nothing is sent "
-            "while it is there: remove it."
+            f"Cannot remove {path}: {error.strerror}. What was unsent has been left out, as you asked, but nothing is "
+            "sent while this file is there: remove it."
         ) from None
 
 
@@ -153,5 +152,5 @@ def write_whole(path: Path, content: dict[str, object]) -> None:
             file.write(orjson.dumps(content))
     except OSError as error:
         raise StateError(
-            f"Cannot write {path}: {error.strerror}. Nothing was changed; stop the service if it must not send."
+            f"Cannot write {path}: {error.strerror}. Nothing was changed. If nothing may be sent, stop the service."
         ) from None

@@ -194,7 +194,7 @@ class HeldFiles:
         # Before a new index is written, which would make the files strays: a person may still find out what they are.
         os.replace(self.directory, aside)
         log.error(
-            "index of held files damaged, files moved aside; originals that still exist are sent from where they are",
+            "index of held files damaged, files moved aside; originals that still exist are sent as usual",
             path=str(aside),
             reason=damage,
         )

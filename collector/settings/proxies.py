@@ -28,7 +28,7 @@ class Proxy:
 
     def __str__(self) -> str:
         scheme, _, rest = self.url.partition("://")
-        return f"{self.named_by} names {scheme}://{rest.rpartition('@')[2].partition('/')[0]}"
+        return f"proxy {scheme}://{rest.rpartition('@')[2].partition('/')[0]} (from {self.named_by})"
 
 
 def proxy_of(url: str) -> Proxy | None:

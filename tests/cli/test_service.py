@@ -95,7 +95,7 @@ def test_an_edited_file_needs_force(
     path.parent.mkdir(parents=True)
     path.write_text("# mine\n")
     assert run(["service", "install", *PROGRAM, *SYSTEMD]) == 1
-    assert "has been edited" in capsys.readouterr().err
+    assert "was edited" in capsys.readouterr().err
     assert run(["service", "install", "--force", *PROGRAM, *SYSTEMD]) == 0
     assert path.with_name("collector.service.bak").read_text() == "# mine\n"
 

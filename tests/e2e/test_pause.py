@@ -38,7 +38,7 @@ def test_nothing_leaves_a_paused_machine_on_any_way(home: Home, sink: Sink, agen
     checks = {
         each["name"]: each for each in json.loads(agent.run("doctor", "--json", *agent.places()).stdout)["checks"]
     }
-    assert "not asked, because nothing may leave" in checks["sink"]["finding"]
+    assert "not contacted, because nothing may leave" in checks["sink"]["finding"]
     status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
     assert status["paused"]["by"] == "pause"
     assert "nothing is sent: paused since" in agent.run("status", *agent.places()).stdout
@@ -57,7 +57,7 @@ def test_a_pause_needs_no_configuration_that_is_right(home: Home, sink: Sink, ag
     broken = home.path / "broken.toml"
     broken.write_text("[sink\n")
     said = agent.run("pause", "--config", str(broken), "--state", str(agent.state))
-    assert (said.code, f"Paused all the same: whatever keeps its state in {agent.directory}" in said.stderr) == (
+    assert (said.code, f"Paused anyway: every agent that keeps its state in {agent.directory}" in said.stderr) == (
         78,
         True,
     )
@@ -215,7 +215,7 @@ def test_what_the_pause_was_for_reaches_no_sink_that_comes_later(home: Home, sin
         agent.sink = last
         left_out.write_text("{")
         refused = agent.scan()
-        assert (refused.code, "which pauses are left out for good" in refused.stderr) == (74, True)
+        assert (refused.code, "which pauses to leave out for good" in refused.stderr) == (74, True)
         assert last.requests == []
 
 

@@ -134,7 +134,7 @@ def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.
         ),
         (
             "[sink]\nretry_statuses = [200]",
-            "sink.retry_statuses (in {}): must be statuses from 300 to 599, which 200 is",
+            "sink.retry_statuses (in {}): must be statuses from 300 to 599, and 200 is not",
         ),
         ("[sink]\ntoken_file = 5", "sink.token_file (in {}): must be text: a file with the secret"),
         ('[sinks]\nname = "a"', "sinks (in {}): must be a list: "),

@@ -25,18 +25,18 @@ from collector.settings.section import Section
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PAGE_BEGINS = re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE)
-PAGE = "it answers with a web page; if that is a portal or a filter on the way, the events are not stored"
+PAGE = "it answers with a web page; if a portal or filter in between sent that, the events are not stored"
 ADVICE = {
     **HALT_ADVICE,
-    406: "Check sink.format and sink.content_type: the sink does not take this content type.",
-    415: "Check sink.format, sink.content_type and sink.compression: the sink does not take this content.",
+    406: "Check sink.format and sink.content_type: the sink does not accept this content type.",
+    415: "Check sink.format, sink.content_type and sink.compression: the sink does not accept this content.",
 }
 
 
 def _are_failures(statuses: list[int]) -> list[int]:
     """A sink that says 200 has taken the events, so trying again would never end."""
     if wrong := [status for status in statuses if not 300 <= status <= 599]:
-        raise ValueError(f"must be statuses from 300 to 599, which {wrong[0]} is not")
+        raise ValueError(f"must be statuses from 300 to 599, and {wrong[0]} is not")
     return statuses
 
 

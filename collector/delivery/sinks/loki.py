@@ -44,7 +44,7 @@ METADATA = {
 def _are_labelled(names: list[str]) -> list[str]:
     for name in names:
         if name not in LABELLED:
-            raise ValueError(f"no label is made of {name!r}; it may name {', '.join(LABELLED)}")
+            raise ValueError(f"{name!r} cannot be a label; these can: {', '.join(LABELLED)}")
     return names
 
 
@@ -101,7 +101,7 @@ class LokiSink:
         if answer.status == 204 or (is_success(answer) and not answer.body.strip()):
             return Accepted()
         if is_success(answer):
-            return Retry("the answer is not Loki's", may_be_poison=True)  # a page of something in between
+            return Retry("the answer does not come from Loki", may_be_poison=True)  # a page of something in between
         if answer.status == 400:
             return Refused(f"HTTP 400: {answer.body.decode(errors='replace').strip()}")
         return verdict_of(answer, self._clock())

@@ -42,15 +42,15 @@ LARGEST_OBJECT = 5_000_000_000  # of a single PUT
 _CODE = re.compile(rb"<Code>(\w{1,60})</Code>")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 CHECK_KEYS = (
-    "Check the keys (docs/sinks.md says where they are looked for), and that they grant s3:PutObject below this prefix."
+    "Check the keys (docs/sinks.md says where they are looked up), and that they grant s3:PutObject for this prefix."
 )
-NOT_ITS_OWN = "the answer is not that of an object store"
-CHECK_CONDITIONAL = "This store does not know If-None-Match: set sink.s3.conditional = false."
+NOT_ITS_OWN = "the answer does not come from an object store"
+CHECK_CONDITIONAL = "This store does not support If-None-Match: set sink.s3.conditional = false."
 ADVICE = {
     "NoSuchBucket": CHECK_URL,
     "PermanentRedirect": "Check sink.url and sink.s3.region: the bucket is in another region.",
-    "AuthorizationHeaderMalformed": "Check sink.s3.region: the bucket is in another one.",
-    "RequestTimeTooSkewed": "Set this machine's clock: requests that are signed minutes off are not taken.",
+    "AuthorizationHeaderMalformed": "Check sink.s3.region: the bucket is in another region.",
+    "RequestTimeTooSkewed": "Correct this machine's clock: requests signed minutes off are rejected.",
     "NotImplemented": CHECK_CONDITIONAL,
 }
 LATER = frozenset(
