@@ -91,7 +91,7 @@ def test_a_pipe_that_has_the_name_of_our_file_keeps_nobody_waiting(tmp_path: Pat
     assert all("Traceback" not in each.stderr for each in said)
     if code:
         assert sink.posts == []
-        assert name in scan.stderr or "beside the state" in scan.stderr or "state.held" in scan.stderr
+        assert name in scan.stderr or "next to the state" in scan.stderr or "state.held" in scan.stderr
 
 
 def test_a_request_that_cannot_be_taken_back_is_named(tmp_path: Path) -> None:
