@@ -75,7 +75,7 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
         typer.echo(printable(f"{glob} is already excluded in {file}."))
         return
     now = chosen_here(config, state)
-    typer.echo(printable(f"Excluded {' and '.join(globs)}, in {' and in '.join(map(str, changed))}."))
+    typer.echo(printable(f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."))
     # At once: looking at what is left takes seconds where there is much, and for ever on a mount that hangs.
     _tell_agents(now, services, is_no=True)
     typer.echo(_change(_left(chosen), _left(now)))
@@ -241,9 +241,9 @@ def _change(before: Left, after: Left) -> str:
     files = after.sources - before.sources
     more = "more" if files > 0 else "fewer"
     are = counted(abs(files), f"{more} source is", f"{more} sources are")
-    said = f"{are} read" if files else "The same sources are read"
+    said = f"{are} read" if files else "No sources are affected"
     was = f" (before: {in_words(before.bytes)})" if before.bytes != after.bytes else ""
-    return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} to send{was}."
+    return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} left to send{was}."
 
 
 def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: bool = False) -> None:

@@ -108,7 +108,7 @@ def _list(chosen: settings.Settings, *, as_json: bool) -> None:
     typer.echo(
         "`collector preview ID` shows what would be sent of a session. Times are UTC."
         if rows
-        else "There is nothing to read.",
+        else "There is nothing to read; `collector doctor` says why.",
         err=True,
     )
 

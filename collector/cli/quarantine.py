@@ -209,8 +209,8 @@ def reset(
         known |= {file.original.key for each in every for file in held_of(each).held.files}
     if unknown := [key for key in keys or () if key not in known]:
         raise NotFound(
-            f"Not in the state {loaded.state_path}: {', '.join(unknown)}. Nothing was changed. The keys of the sources "
-            "it knows are in that file; --all means every one."
+            f"Not in the state {loaded.state_path}: {', '.join(unknown)}. Nothing was changed. "
+            "Look up the keys of sources in that file, or use --all."
         )
     told = [_reset(each, keys, forget=forget) for each in every]
     forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)

@@ -55,7 +55,7 @@ def resend(
     Example: collector resend --from-store --since 30d
     """
     if not from_store:
-        raise typer.BadParameter("is required: it says where to send from.", param_hint="--from-store")
+        raise typer.BadParameter("required: it says where to send from.", param_hint="--from-store")
     given = flags(None, sink_url, sink_type, state, max_wait)
     chosen = settings.load(config, given, sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)

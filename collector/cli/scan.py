@@ -239,7 +239,7 @@ def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = Fa
         f"{data['bytes']} bytes"
         f"{_listed(data['redactions'], ', redacted: ')}"
     )
-    typer.echo(f"lag      {data['lag']} bytes{' would be left' if is_dry_run else ''}")
+    typer.echo(f"lag      {data['lag']} bytes{' would remain' if is_dry_run else ''}")
     meanings = {reason.name: f"{reason.name}. {reason.meaning}" for reason in reasons.SKIPPED_FILES}
     for path, reason in data["not_read"].items():
         typer.echo(f"left     {log.printable(path)}: {meanings.get(reason, reason)}")

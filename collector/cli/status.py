@@ -141,7 +141,7 @@ def _offsets(told: dict[str, Any]) -> list[str]:
     """What the offsets say about their sink: offsets are kept for each sink."""
     said = []
     if told.get("is_new"):
-        said.append("never sent anything: all history is waiting, unless the first pass gets --from-now")
+        said.append("nothing sent to it yet: the first pass sends all history, unless run with --from-now")
     if told.get("formerly"):
         said.append(f"the same sink as {', '.join(told['formerly'])}")
     left_out = told.get("left_out")

@@ -55,9 +55,9 @@ def info(database: Database = None, json: AsJson = False, config: Config = None)
         ("database", f"{path}, version {found['version']}"),
         ("size", f"{in_words(found['bytes'])}, {in_words(found['free_bytes'])} of it free"),
         ("events", f"{found['events']:,} in {counted(found['sessions'], 'session')}"),
-        ("from, to", f"{found['first_time'] or '-'}, {found['last_time'] or '-'}"),
+        ("period", f"{found['first_time'] or '-'} to {found['last_time'] or '-'}"),
         ("as sent", f"{in_words(found['bytes_sent'])}; compressed: {in_words(found['bytes_of_bodies'])}"),
-        ("an event", f"{counted(found['bytes_an_event'] or 0, 'byte')} in all"),
+        ("per event", f"{counted(found['bytes_an_event'] or 0, 'byte')} in all"),
         (
             "kept",
             f"{counted(days, 'day')} (store.retention_days)" if days else "forever (store.retention_days is not set)",

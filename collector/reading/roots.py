@@ -28,7 +28,7 @@ def doubt(root: Root, form: AgentFormat) -> str:
     inside = [os.path.join(root.path, os.path.basename(usual)) for usual in form.usual_roots]
     meant = next((path for path in (os.path.dirname(root.path), *inside) if _has_marks(path, form)), "")
     advice = f"Did you mean {meant}?" if meant else f"{form.title} creates its own when it first starts: name that one."
-    return f"{root.path} is not a directory of {form.title}: nothing in it was written by {form.title}. {advice}"
+    return f"{root.path} is not a directory of {form.title}: it holds none of its files. {advice}"
 
 
 def _has_marks(path: str, form: AgentFormat) -> bool:

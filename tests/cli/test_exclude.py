@@ -59,7 +59,7 @@ def test_no_and_yes_again(agent: Inside) -> None:
     session_in(agent, "/work/secret", "of the secret one")
     said = agent.run("exclude", "/work/secret", *agent.places()[2:4])
     assert said.code == 0, said.stderr
-    assert f"Excluded /work/secret, in {file}." in said.stdout
+    assert f"Excluded /work/secret in {file}." in said.stdout
     assert file.read_text() == MINE.replace('["~/diary"]', '["~/diary", "/work/secret"]')
     assert agent.scan().code == 0
     assert agent.sink is not None
@@ -117,7 +117,7 @@ def test_what_was_left_out_stays_so_where_a_project_is_included_later(agent: Ins
         os.utime(path, (home.pen.now.timestamp(),) * 2)
     said = agent.run("include", "/work/secret", *state, env={"COLLECTOR_SINK__URL": sink.url}).stdout
     assert "stays left out, as you asked; `collector reset` sends it." in said
-    assert f"{in_words(sum(path.stat().st_size for path in fresh))} in 4 sources to send" in said
+    assert f"{in_words(sum(path.stat().st_size for path in fresh))} in 4 sources left to send" in said
     assert agent.scan().assert_balanced().ledger["skipped"] == {"left_out": 7}
     texts = [event["text"] for event in sink.events if "text" in event]
     assert sorted(text.split()[0] for text in texts) == ["Found", "new,", "newer"]
@@ -139,7 +139,7 @@ def test_a_link_that_leads_elsewhere_later_lets_nothing_through(agent: Inside) -
         session_in(agent, str(home / name), f"of {name}")
     link.symlink_to(home / "spring")
     said = agent.run("exclude", str(link))
-    assert f"Excluded ~/current and ~/spring, in {file}." in said.stdout, said.stderr
+    assert f"Excluded ~/current and ~/spring in {file}." in said.stdout, said.stderr
     link.unlink()
     link.symlink_to(home / "autumn")
     assert agent.scan().ledger["delivered"] == 0
@@ -191,7 +191,7 @@ def test_it_says_what_changes(agent: Inside) -> None:
     session_in(agent, "/work/secret", "x")
     agent.environment["CLAUDE_CONFIG_DIR"] = str(agent.home.root)
     said = agent.run("exclude", "/work/secret", "--state", str(agent.state)).stdout
-    assert "1 fewer source is read; 0 bytes in 0 sources to send (before: " in said
+    assert "1 fewer source is read; 0 bytes in 0 sources left to send (before: " in said
     assert "collector forget --project" in said
     assert "was not excluded" in agent.run("include", "/work/open", "--state", str(agent.state)).stdout
 

@@ -169,7 +169,7 @@ def test_trust_and_doctor_say_what_is_about_to_go(tmp_path: Path, monkeypatch: p
     told = agent.run("doctor", "--root", str(home.root), "--state", str(agent.state)).stdout
     assert "deletes transcripts after 10 days (cleanupPeriodDays in " in told
     assert "the oldest will be deleted on 2026-03-11" in " ".join(told.split())
-    assert "1 session whose transcript is gone is still in the store, for ever" in " ".join(told.split())
+    assert "1 session whose transcript is gone is still in the store, forever" in " ".join(told.split())
     assert "only-in-settings" not in told
     with started("web", "--no-open") as (_, address), httpx.Client(follow_redirects=True) as client:
         client.get(address)
