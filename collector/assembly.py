@@ -175,7 +175,7 @@ def retry_events(settings: Settings, entries: list[dict[str, Any]]) -> Iterator[
 
 
 def form_of(event: Mapping[str, Any]) -> AgentFormat:
-    """How the agent writes whose event this is; of one that is not known, the first of the registry."""
+    """The format of the agent this event came from; for an unknown agent, the first in the registry."""
     client = event.get("client")
     name = str(client.get("name")) if isinstance(client, dict) else ""
     return AGENTS.get(name, next(iter(AGENTS.values())))
@@ -222,7 +222,7 @@ def capture_of(settings: Settings, installation: Installation) -> Capture:
 
 
 def installation_of(settings: Settings, *, may_write: bool = False) -> Installation:
-    """What the installation calls itself whose state this is."""
+    """The id and marker key of the installation that owns this state."""
     return load_installation(settings.state_path.with_name("installation.json"), may_write=may_write)
 
 

@@ -3,19 +3,19 @@
     CollectorError                  1
       ConfigurationError           78   a person must edit something
       RootNotFound                 66   there is nothing to read: no root exists
-        NotARoot                   65   what was named is there, but no coding agent keeps its files in it
-      RootDeleted                   1   a sandbox shows a root that is gone; a new start sees what took its place
-      SourceError                   1   reading a source failed part of the way
+        NotARoot                   65   what was named exists, but holds no files of a coding agent
+      RootDeleted                   1   a sandbox shows a root that is gone; a restart sees what took its place
+      SourceError                   1   reading a source failed partway
       SkipSource                    1   a source is not read in this pass, for a reason that is counted
       StateError                   74   the state cannot be read or written
         StateLocked                73   another agent holds it
-        StateReplaced              74   another directory has its name by now; a new start works with that
+        StateReplaced              74   another directory now has its name; a restart works with that one
       OutputError                  74   standard output cannot be written
       SinkError                    75
         SinkUnavailable            75   it was still failing when the time to wait was over
         SinkHalted                 75   it answers, but a person must act: token, URL, certificate
       Stopped                       3   a stop was requested while something was in flight
-        Paused                      3   a person, or the configuration, has said that nothing may leave
+        Paused                      3   a person or the configuration says that nothing may leave
 
 Numbers above 63 are those of sysexits.h, where one fits. 70, 71 and 77 come from Python's own exceptions (cli).
 EXIT_CODES says all of them to people.
@@ -65,7 +65,7 @@ class RootNotFound(CollectorError):
 
 
 class NotARoot(RootNotFound):
-    """What was named as a root is there, and is none."""
+    """The directory named as a root exists, but is not one."""
 
     exit_code = 65
 
@@ -99,7 +99,7 @@ class StateLocked(StateError):
 
 
 class StateReplaced(StateError):
-    """Another directory has taken the place of the state's, and the lock is not held there."""
+    """The state's directory was replaced by another one, in which the lock is not held."""
 
 
 class OutputError(CollectorError):

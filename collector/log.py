@@ -2,8 +2,8 @@
 
 In: a constant phrase plus keys. Out: one line. Invariants: values may come from file names and servers, so control
 characters are escaped, and no text can forge a log line; a log that cannot be written (a full disk, a closed pipe)
-stops nothing, because losing its lines loses no event. How numbers and texts are said to people stands here too,
-because every room says some.
+stops nothing, because losing its lines loses no event. How numbers and texts are shown to people is here too,
+because every room shows some.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def printable(text: str) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 session`, `2 sessions`; what has another plural names it: `1 entry`, `2 entries`."""
+    """`1 session`, `2 sessions`; an irregular plural is passed in: `1 entry`, `2 entries`."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 

@@ -89,9 +89,9 @@ class Flow:
 
 
 def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
-    """Says how much waits for a sink that was never sent anything; leaves that out if `from_now`.
+    """Says how much history is waiting for a sink that was never sent anything; leaves it out if `from_now`.
 
-    One that is known is left as it is: the flag may stand in a unit file, and a restart must leave nothing out.
+    A known sink is unaffected: the flag may be in a unit file, and a restart must leave nothing out.
     """
     if not flow.committer.is_dry_run and is_asked_to_leave_out(flow.state.path):
         leave_out_unsent(flow)
@@ -121,7 +121,7 @@ def meet_sink(flow: Flow, *, from_now: bool = False) -> None:
 
 
 def leave_out_unsent(flow: Flow) -> None:
-    """Takes what is unsent as sent, because a person has asked for that, and takes the request back."""
+    """Counts what is unsent as sent, because a person asked for that, and clears the request."""
     there = _there(flow)
     sources = [source for source in there if flow.state.lag_of(source)]
     unsent = sum(map(flow.state.lag_of, sources))
@@ -132,7 +132,7 @@ def leave_out_unsent(flow: Flow) -> None:
 
 
 def drop_refused(held: HeldFiles, scope: Scope) -> int:
-    """Drops what is held of projects that are excluded by now, as each pass does; returns how many files that was."""
+    """Drops what is held of projects that are now excluded, as each pass does; returns how many files that was."""
     if not held.held.files:
         return 0
     discover(scope)  # what names no directory itself goes with the others of its session

@@ -160,11 +160,11 @@ def _prepare_streams() -> None:
 
 
 class ReaderGone(Exception):
-    """Nobody reads standard output any more, as after `| head`. No OSError: libraries would end the process for it."""
+    """Nobody reads standard output any more, as after `| head`. Not an OSError, which libraries end the process on."""
 
 
 class _Output(io.FileIO):
-    """Standard output that reports a full disk as what it is, and not as an internal error."""
+    """Standard output that reports a full disk for what it is, not as an internal error."""
 
     def write(self, data: Any) -> int:
         """Writes, as any file does."""
@@ -217,7 +217,7 @@ def _forbidden(error: PermissionError) -> str:
 
 
 def _unexpected(error: Exception) -> str:
-    """Where it broke, but not with which message: that may hold somebody's text."""
+    """Where it broke, but not the message: that may hold somebody's text."""
     reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
     return (
         f"Internal error {type(error).__name__}{reason} at {log.place_of(error)}. Nothing that was acknowledged is "

@@ -148,7 +148,7 @@ def show(
 
 
 def _usual_place(key: str) -> str:
-    """Where a value is from that no layer sets: roots may be named by a variable of their agent."""
+    """Where a value comes from if no layer sets it: an agent's own variable may name its roots."""
     from collector.agents.registry import AGENTS
 
     variables = (form.root_variable for form in AGENTS.values() if key == "roots" and form.root_variable)

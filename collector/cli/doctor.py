@@ -1,4 +1,4 @@
-"""`collector doctor`: prints what is wrong with what the agent needs, and what to do about it."""
+"""`collector doctor`: checks everything the agent needs, and prints what is wrong and what to do about it."""
 
 from __future__ import annotations
 

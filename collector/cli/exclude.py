@@ -1,4 +1,4 @@
-"""`collector exclude` and `collector include`: no to a project, and yes again, in the user's own configuration file."""
+"""`collector exclude` and `collector include`: opt a project out, and in again, in the user's configuration file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Target = Annotated[
 
 
 class Left(NamedTuple):
-    """What is still to be sent: sources, how many of them have something unsent, and how much."""
+    """What is left to send: all sources, how many of them have unsent bytes, and how many bytes."""
 
     sources: int
     behind: int
@@ -125,7 +125,7 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
 
 
 def glob_of(path: str) -> str:
-    """What stands in the configuration for a path: a directory with ~ for the home, or a glob as it was given."""
+    """How the configuration spells a path: a directory with ~ for the home, or a glob as given."""
     absolute = os.path.abspath(os.path.expanduser(path))
     if not os.path.isdir(absolute) and SPECIAL.search(path):
         return path
@@ -137,8 +137,8 @@ def glob_of(path: str) -> str:
 
 
 def _services(chosen: settings.Settings, file: Path) -> list[Path]:
-    """The states of agents that work for this person and do not read their file: a system service, which sees nothing
-    of a home but the root, and one that was started with a file of its own."""
+    """The states of agents that work for this person without reading their file: a system service, which sees only the
+    root in their home, and an agent started with another file."""
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
@@ -151,14 +151,15 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
 
 
 def _as_it_may_lead_later(path: str, glob: str) -> list[str]:
-    """What says no however a link in a home is changed later: the glob, and where it leads now."""
+    """The globs that exclude it even if a link in the home changes later: the glob, and where it leads now."""
     absolute, home = os.path.abspath(os.path.expanduser(path)), settings.home()
     is_plain = os.path.realpath(absolute) == os.path.realpath(home) + absolute.removeprefix(home)
     return [glob] if absolute.startswith(home + "/") and is_plain else _as_seen_elsewhere(path, glob)
 
 
 def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
-    """What says no where links in a home cannot be followed: the glob, and for a directory where it really is."""
+    """The globs that exclude it for an agent that cannot follow links in a home: the glob and, for a directory, its
+    real path."""
     directory = os.path.realpath(os.path.expanduser(path))
     return list(dict.fromkeys([glob, glob_of(directory)])) if os.path.isdir(directory) else [glob]
 
@@ -174,8 +175,8 @@ def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
 def _refuse_if_not_understood(
     chosen: settings.Settings, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
 ) -> None:
-    """Raises ConfigurationError where one of these globs is none. Written into the file, it would stop every command
-    and, at its next start, the service."""
+    """Raises ConfigurationError if one of these globs is invalid. In the file, it would stop every command and, at its
+    next start, the service."""
     from collector.assembly import scope_of
 
     try:
@@ -195,7 +196,7 @@ def _left(chosen: settings.Settings) -> Left:
 
 
 def _drop_held(chosen: settings.Settings) -> int:
-    """Drops what is held of projects that are excluded by now; a running agent does that itself."""
+    """Drops what is held of projects that are now excluded; a running agent does that itself."""
     from collector.assembly import held_of, scope_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
@@ -209,7 +210,7 @@ def _drop_held(chosen: settings.Settings) -> int:
 
 
 def _drop_left_behind(chosen: settings.Settings) -> int:
-    """Drops what is held of them and belongs to no agent any more."""
+    """Drops what is held of them on behalf of agents that no longer exist."""
     from collector.assembly import scope_of
     from collector.keeping.left_behind import drop_left_behind
 
@@ -247,8 +248,8 @@ def _change(before: Left, after: Left) -> str:
 
 
 def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: bool = False) -> None:
-    """Has a service of this user's take the change over, and ends a scan, which cannot, where the change is a no; says
-    what to do about one that is somebody else's."""
+    """Makes this user's running service apply the change. A scan cannot, so after an exclude it is stopped. Says so if
+    an agent could not be told, such as one of another user."""
     from collector.keeping.lock import holder
 
     mine = [each.state_path for each in chosen.each()]

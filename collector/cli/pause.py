@@ -93,19 +93,19 @@ def resume(
 
 
 def chosen_here(config: Path | None, state: Path | None) -> settings.Settings:
-    """The settings of an agent that may be named by its flags alone, and so need not send anywhere."""
+    """The settings of an agent identified by its flags alone, so they need not name a working sink."""
     return settings.load(config, flags(state=state), sinks=SINKS, sends=False)
 
 
 def _states(chosen: settings.Settings) -> Iterator[Path]:
-    """The state here, and that of a system service which works for this person, where it lets them."""
+    """The state here, and those of system services that work for this person, if they are let in."""
     yield chosen.state_path
     yield from states_of_services(chosen)
 
 
 def states_of_services(chosen: settings.Settings, *, only_own: bool = False) -> Iterator[Path]:
-    """The states of the system services that work for this person; where there are none, of those that work for others,
-    unless `only_own`. Raises StateError where one lets nobody but its user in."""
+    """The states of system services that work for this person or, unless `only_own`, if there are none, for others.
+    Raises StateError if only the service's user may enter one."""
     if chosen.state.path is not None:
         return
     own = f"collector@{settings.account()}.service"

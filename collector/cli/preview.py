@@ -29,9 +29,7 @@ MARKED = "\x1b[7m", "\x1b[0m"  # reverse video
 def preview(
     session: Annotated[
         str | None,
-        typer.Argument(
-            help="A session's id, or the start of one: show all that would be sent of it.", show_default=False
-        ),
+        typer.Argument(help="A session's id, or its first characters: show all of it.", show_default=False),
     ] = None,
     config: Config = None,
     root: Roots = None,
@@ -44,19 +42,13 @@ def preview(
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(
-            help="Only events since then: a date such as 2026-03-01, or 3d, 12h, 30m ago.", show_default=False
-        ),
+        typer.Option(help="Only events since a date (2026-03-01), or since 3d, 12h or 30m ago.", show_default=False),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(
-            min=0, help="At most this many events; 0 for all. Default: 20, or all of one session.", show_default=False
-        ),
+        typer.Option(min=0, help="At most this many events; 0 for all. 20 if no session is given.", show_default=False),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="From the start, including what has already been sent.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="From the start, including what was already sent.")] = False,
     raw: Annotated[bool, typer.Option("--raw", help="Print the exact bytes, before compression.")] = False,
     json: Annotated[bool, typer.Option("--json", help="List sessions as JSON, one per line.")] = False,
     sink: SinkName = None,

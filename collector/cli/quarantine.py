@@ -27,7 +27,7 @@ All = Annotated[bool, typer.Option("--all", help="All of them.")]
 
 
 class NotFound(CollectorError):
-    """Nothing goes by the name or the id that was given."""
+    """There is nothing with the given name or id."""
 
 
 class Kept(NamedTuple):
@@ -153,7 +153,7 @@ def _say_fates(fates: Counter[str], *, as_json: bool) -> None:
 
 
 def _retried(kept: Kept, fates: Counter[str]) -> None:
-    """Counts what becomes of each; whatever ends this, what was taken is no longer in quarantine."""
+    """Counts what becomes of each. However this ends, events the sink took are no longer in quarantine."""
     from collector.assembly import retry_events
 
     taken: list[dict[str, Any]] = []
@@ -166,7 +166,7 @@ def _retried(kept: Kept, fates: Counter[str]) -> None:
 
 
 def _meant(every: list[Kept], ids: list[str], *, everything: bool) -> list[Kept]:
-    """Those entries that have these ids, of whichever sink."""
+    """The entries with these ids, whichever sink they belong to."""
     if everything:
         return every
     if not ids:
@@ -225,7 +225,7 @@ def reset(
 
 
 def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[set[str], int]:
-    """What the state of this sink knew of these sources (or of all), and how many held files were dropped."""
+    """Forgets these sources, or all, in one sink's state; returns their keys and how many held files were dropped."""
     from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock
 

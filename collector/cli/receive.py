@@ -71,7 +71,7 @@ def receive(
         url = _url(listener, is_tls=certificate is not None)
         typer.echo(f"Receiving on {url}/v1/events into {path}", err=True)
         if web:
-            typer.echo(f"Pages on {url}/" + ("" if token else f"?token={page_token}"), err=True)
+            typer.echo(f"Pages at {url}/" + ("" if token else f"?token={page_token}"), err=True)
         if certificate is None and not _is_loopback(host):
             typer.echo("Without --certificate, the token and the events travel in the clear.", err=True)
         run_until_signal(server, listener)
@@ -79,7 +79,7 @@ def receive(
 
 
 def _pages(database: Path, keeping: Keeping, token: str, names: list[str]) -> Callable[[], Door]:
-    """What makes the pages once the database is there."""
+    """A function that makes the pages once the database exists."""
 
     def made() -> Door:
         from collector.store import prices
@@ -98,7 +98,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
-    """The addresses of a host name. An address stands for itself, and no name server is asked about it."""
+    """The addresses of a host name. An address stands for itself; no name server is asked."""
     try:
         version = ipaddress.ip_address(host).version
         return [(socket.AF_INET if version == IPV4 else socket.AF_INET6, host)]

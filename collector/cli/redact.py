@@ -1,4 +1,4 @@
-"""`collector redact`: a text or JSON values in, the same without secrets out; and which rule found what, and why."""
+"""`collector redact`: text or JSON values in, the same without secrets out; and which rule found what, and why."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _explain(text: str, redactor: Redactor) -> None:
 
 
 def _print(text: bytes) -> None:
-    """Prints a text as it is; on a terminal, without what would move its cursor."""
+    """Prints text as it is; on a terminal, without control characters that would move the cursor."""
     if sys.stdout.isatty():
         parts = re.split(r"([\t\n])", text.decode("utf-8", "surrogateescape"))
         text = "".join(part if part in "\t\n" else printable(part) for part in parts).encode("utf-8", "surrogateescape")

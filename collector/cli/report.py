@@ -125,7 +125,7 @@ def report(
 
 
 def _reach(by: By | None, chosen: Selection) -> str:
-    """What the filters do not choose, where somebody might take it for chosen."""
+    """What the filters do not apply to, where somebody might think they do."""
     if by is By.session and chosen != EVERYTHING:
         return "A session is listed if any part of it matches; its figures are for the whole session."
     if chosen.model is not None and by in {None, By.tool}:
@@ -200,7 +200,7 @@ def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost:
 
 
 def _doubts(rows: list[dict[str, Any]], *, is_cost: bool) -> list[str]:
-    """What the figures do not say."""
+    """Where the figures fall short."""
     notes = []
     unknown = sum(row.get("unknown_output", 0) for row in rows)
     if unknown:

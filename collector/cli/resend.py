@@ -1,4 +1,4 @@
-"""`collector resend`: sends to a sink what the embedded store has, also of transcripts that were swept since."""
+"""`collector resend`: sends events from the embedded store to a sink, including those of transcripts since swept."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ def resend(
     from_store: Annotated[bool, typer.Option("--from-store", help="Send what is in the embedded store.")] = False,
     since: Annotated[
         str | None,
-        typer.Option(
-            help="Only events since then: a date such as 2026-03-01, or 3d, 12h, 30m ago.", show_default=False
-        ),
+        typer.Option(help="Only events since a date (2026-03-01), or since 3d, 12h or 30m ago.", show_default=False),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Start over instead of continuing where the last run ended.")

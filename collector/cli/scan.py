@@ -93,7 +93,7 @@ def scan(
 
 
 def may_send(chosen: settings.Settings) -> bool:
-    """Whether anything may leave to any of the sinks; says why not, and before the first time what would."""
+    """Whether anything may be sent to any sink. Says why not and, before the first time, what would be sent."""
     from collector.keeping.pause import standstill
 
     found = [(each, standstill(each)) for each in chosen.each()]
@@ -107,7 +107,7 @@ def may_send(chosen: settings.Settings) -> bool:
 
 
 def disclose(chosen: settings.Settings) -> None:
-    """Says once what goes where, before the first of it does."""
+    """Says once what goes where, before any of it does."""
     from collector.keeping.disclosed import is_to_be_said, note_said
     from collector.settings.disclosure import statement
 
@@ -126,7 +126,7 @@ class OnePass:
         self.has_begun = False
 
     def run(self, interrupt: Interrupt, observer: Observer = UNOBSERVED) -> None:
-        """Sends everything new; raises if the sink or the state stands in the way."""
+        """Sends everything new; raises if the sink or the state prevents it."""
         from collector.assembly import assembled
         from collector.pipeline import meet_sink, run_pass
 
@@ -152,7 +152,7 @@ class OnePass:
 
 
 def _check_roots(roots: Sequence[Root]) -> None:
-    """Raises if there is nothing to read. What is wrong with some of several roots is a warning in the log."""
+    """Raises if there is nothing to read. If only some of several roots are wrong, that is a warning in the log."""
     from collector.agents.registry import AGENTS
     from collector.reading.roots import doubt
 
@@ -177,7 +177,7 @@ def _check_roots(roots: Sequence[Root]) -> None:
 def stopping_on_signals(interrupt: Interrupt, has_begun: Callable[[], bool]) -> Iterator[None]:
     """The first SIGTERM or SIGINT lets what is in flight finish; the second one ends the process at once.
 
-    So does a SIGINT before anything has begun. After a SIGINT it ends with KeyboardInterrupt, however far it came.
+    So does a SIGINT before anything has begun. After a SIGINT it ends with KeyboardInterrupt, however far it got.
     """
     is_by_hand = False
 

@@ -39,7 +39,7 @@ def shown(
     title: str | None = None,
     totals: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Prints a table; gives what has to be said about what it does not show."""
+    """Prints a table; returns notes on what it does not show."""
     cells = {column: [cell(row.get(column.key), column.kind) for row in rows] for column in columns}
     footers = {column: cell(totals.get(column.key), column.kind) for column in columns} if totals else {}
     widths = {
@@ -97,7 +97,7 @@ def cell(value: Any, kind: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """A long title, ended after a word."""
+    """A long title, cut after a word."""
     return text[: LONGEST_TITLE + 1].rpartition(" ")[0] + " ..."
 
 

@@ -1,4 +1,4 @@
-"""What every command takes beside its own options: `-v` and `-q`, for how much it says on stderr.
+"""What every command takes besides its own options: `-v` and `-q`, for how much it says on stderr.
 
 In: the flags, before or after the command. Out: the `log.level` that they stand for, which counts like any other flag:
 `config show` names it, and what an administrator has locked stays locked.
@@ -28,12 +28,12 @@ _asked: ContextVar[str] = ContextVar("asked", default="")
 
 
 def asked_level() -> str:
-    """The level that was asked for with a flag; empty if none was."""
+    """The level asked for with a flag; empty if none was."""
     return _asked.get()
 
 
 def is_quiet() -> bool:
-    """Whether a person wants to hear of nothing but trouble."""
+    """Whether only trouble should be reported."""
     return _asked.get() == QUIET
 
 

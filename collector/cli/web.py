@@ -54,7 +54,7 @@ def web(
 
 
 def _this_machine(chosen: Settings) -> dict[str, Any]:
-    """What the page on trust says about the agent of this machine and its transcripts."""
+    """What the Trust page says about this machine's agent and its transcripts."""
     from collector.inspection.trust import facts
 
     return {"facts": [fact._asdict() for fact in facts(chosen)]}

@@ -129,7 +129,7 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _open_to_others(settings: Settings) -> Iterator[Check]:
-    """What others may read or replace: files restored from a backup, a directory that somebody else created."""
+    """What others may read or replace, such as files restored from a backup or a directory somebody else created."""
     state = settings.state_path
     if state.parent.exists() and state.parent.stat().st_mode & WRITABLE:
         yield Check("state", "warn", f"others can write to {state.parent}", f"chmod 700 {state.parent}")
@@ -250,7 +250,7 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
 
 
 def of_services(services: Sequence[Mapping[str, str]], *, is_agent_running: bool) -> Iterator[Check]:
-    """Installed is not running, and running is not well: each service is judged by what its manager says of it."""
+    """Installed is not running, and running is not healthy: each service is judged by what its manager says."""
     for facts in services:
         unit, state, says = facts["unit"], facts["state"], facts.get("says", "")
         if state == "running":

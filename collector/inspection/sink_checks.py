@@ -209,11 +209,11 @@ def clock(answer: Answer, now: float) -> Iterator[Check]:
         finding = f"this machine's clock and the sink's differ by {abs(skew):.0f} seconds"
         yield Check("clock", "warn", finding, "Correct this machine's clock, for example with NTP.")
     else:
-        yield Check("clock", "ok", f"within {abs(skew) + 1:.0f} seconds of the sink's")
+        yield Check("clock", "ok", f"within {counted(round(abs(skew) + 1), 'second')} of the sink's")
 
 
 def _old(settings: Settings, chosen: SinkType[Any], verdict: Verdict) -> Check:
-    """Whether history arrives: engines drop what is too old for them, each in its own way."""
+    """Whether history arrives: engines drop events that are too old, each in its own way."""
     options = settings.own_options(chosen)
     what = f"an event from {OLD_DAYS} days ago"
     is_dated = isinstance(options, ClockOptions)

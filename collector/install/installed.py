@@ -26,8 +26,8 @@ PROPERTIES = (
 def services_of(person: Person, platform: str, machine: Machine = THIS_MACHINE) -> list[dict[str, str]]:
     """Every service that is installed for this person, with what its manager says; `platform` as in sys.platform.
 
-    Anybody may ask systemd about system services, also about those whose state is not theirs to read. Who has no
-    service is told of those of others on this machine, as root would want to know.
+    Anybody may ask systemd about system services, also about those whose state is not theirs to read. Somebody
+    without a service is told about those of others on this machine, as root would want to know.
     """
     if platform == "darwin":
         return [launchd_facts(person)] if plans.launch_agent_path(person).exists() else []

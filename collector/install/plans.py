@@ -54,7 +54,7 @@ Step = Write | Remove | Run | AwaitGone
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, the command that takes them back, and what a person should know."""
+    """Steps in order, the command that undoes them, and what a person should know."""
 
     steps: tuple[Step, ...]
     undo: str = ""
@@ -247,7 +247,7 @@ def user_unit_path(person: Person) -> Path:
 
 
 def namespaces_drop_in(person: Person) -> Path:
-    """The drop-in of the user unit for a kernel that gives users no namespaces."""
+    """The user unit's drop-in for a kernel that does not let users create namespaces."""
     return user_unit_path(person).with_name(f"{templates.UNIT}.d") / "without-namespaces.conf"
 
 

@@ -72,12 +72,12 @@ def system_unit(service: ServiceFile) -> str:
 
 
 def waiting_unit() -> str:
-    """collector-wait@.service, which the template starts with itself."""
+    """collector-wait@.service, which the template pulls in."""
     return signed(template(WAITING), "# ", "")
 
 
 def home_drop_in(home: str) -> str:
-    """For a user whose home is not below /home: the paths that the template lets in, with the real home in them."""
+    """For a user whose home is not below /home: the paths the template exposes, with the real home in them."""
     setting = "BindReadOnlyPaths="
     shipped = next(line for line in template(TEMPLATE).splitlines() if line.startswith(setting))
     paths = [quoted(_replaced(path, "/home/%i", home)) for path in shipped.removeprefix(setting).split()]
@@ -86,7 +86,7 @@ def home_drop_in(home: str) -> str:
 
 
 def without_namespaces() -> str:
-    """For a kernel that gives users no namespaces: takes back the lines of the user unit that need them."""
+    """For a kernel that does not let users create namespaces: undoes the lines of the user unit that need them."""
     text = (
         "[Service]\n# This kernel does not let users create namespaces. What is left of the sandbox: no new\n"
         "# privileges, the system call filter, the limits. collector@.service, which root installs, has all of it.\n"

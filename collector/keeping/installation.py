@@ -102,7 +102,7 @@ def _write_installation(path: Path, made: Installation, damage: str) -> Installa
 
 
 def _move_damaged(path: Path, damage: str) -> None:
-    """A person may still find the key in it, with which marks of before and of later can be joined."""
+    """Keeps the file: a person may still find the key in it, which links earlier markers to later ones."""
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
     # A crash after this leaves no installation, and the next start makes a new one, as this one is about to.
     os.replace(path, aside)

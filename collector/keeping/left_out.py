@@ -1,4 +1,4 @@
-"""What a person has said is never sent: history, to one sink; what was written in some pauses, to no sink at all.
+"""What a person wants never sent: history, to one sink; what was written during some pauses, to any sink.
 
 In: a state's path. Out: from when to when these pauses lasted. Offsets keep the sinks of today from what was written
 then; a sink that is sent its history later goes by the times in it. Invariant: in doubt nothing is sent, so a file that

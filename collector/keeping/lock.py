@@ -1,8 +1,8 @@
-"""The lock: one agent works on a state at a time, and a second one is told at once which that is.
+"""The lock: only one agent works on a state at a time; a second one is told at once who holds it.
 
 In: the path of a state. Out: a `with` block during which no other agent writes beside it, or StateLocked. The system
-releases the lock when the process ends, however it ends, so no crash leaves it locked. Where another directory takes
-the place of the state's, the lock says nothing of that one, so whoever holds it has to start anew.
+releases the lock when the process ends, however it ends, so no crash leaves it locked. If another directory takes
+the place of the state's, the lock does not cover it, so whoever holds the lock has to restart.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ LOOK_SECONDS = 0.05
 
 
 class Held(NamedTuple):
-    """A lock that is held: that of which state, on which device that lies, and the open lock file."""
+    """A lock that is held: which state it is for, the device that state is on, and the open lock file."""
 
     path: Path
     device: int
     descriptor: int
 
     def refuse_replaced(self) -> None:
-        """Raises if there is another directory by now, as where a home is mounted after the agent has started: then
-        the configuration, the marker key and the offsets are others, too. One that was deleted is made again."""
+        """Raises if the directory was replaced, as when a home is mounted after the agent has started: then the
+        configuration, the marker key and the offsets differ too. A deleted directory is made again."""
         with contextlib.suppress(OSError):
             is_replaced = os.stat(self.path.parent).st_dev != self.device
             # Not by its inode, for which some file systems make up another number each time.

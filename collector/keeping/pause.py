@@ -1,6 +1,6 @@
-"""Off is off: whether anything may be sent, by the configuration (`enabled`) and by the pause file beside the state.
+"""Off means off: whether anything may be sent, going by the configuration (`enabled`) and the pause file.
 
-In: the settings. Out: why everything stands still, or None. Invariant: in doubt it stands still: a pause file that
+In: the settings. Out: why nothing is sent, or None. Invariant: in doubt nothing is sent: a pause file that
 cannot be read or understood counts as a pause without an end. The file is written whole, so a restart finds it, and
 every agent with a state in the same directory goes by it.
 """
@@ -51,7 +51,7 @@ def standstill(settings: Settings, now: float | None = None) -> Standstill | Non
 
 
 def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
-    """The same question, asked again and again: what only a reload can change is looked up once."""
+    """A cheap form of `standstill` to ask before each request: what only a reload can change is looked up once."""
     if not settings.enabled or settings.disclosure.require_ack:
         return lambda: standstill(settings)
     state_path = settings.state_path
@@ -59,8 +59,7 @@ def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
 
 
 def before_each_request_of_a_pass(settings: Settings) -> Callable[[], Standstill | None]:
-    """The same for what is read from transcripts: a pass that is under way when a person asks to leave out what is
-    unsent would go on sending it."""
+    """The same for a pass: one under way when a person asks to leave out what is unsent must not go on sending it."""
     usual, asked = before_each_request(settings), request_path(settings.state_path)
     return lambda: usual() or (Standstill("request", str(asked)) if asked.exists() else None)
 
@@ -86,13 +85,13 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
 
 
 def pause(state_path: Path, now: float, until: float | None) -> None:
-    """Pauses, or changes until when."""
+    """Pauses, or changes when the pause ends."""
     path = pause_path(state_path)
     write_whole(path, {"since": int(now), "until": None if until is None else int(until)})
 
 
 def paused_since(state_path: Path, now: float) -> float | None:
-    """When the pause in force began; None where there is none, or nobody knows."""
+    """When the pause in force began; None if there is none, or nobody knows."""
     if read_pause(state_path, now) is None:
         return None
     try:
@@ -102,7 +101,7 @@ def paused_since(state_path: Path, now: float) -> float | None:
 
 
 def resume(state_path: Path) -> bool:
-    """Ends the pause; whether there was a file."""
+    """Ends the pause; returns whether there was one."""
     path = pause_path(state_path)
     try:
         path.unlink()
@@ -132,7 +131,7 @@ def is_asked_to_leave_out(state_path: Path) -> bool:
 
 
 def done_leaving_out(state_path: Path) -> None:
-    """Takes the request back. A crash before this leaves out once more: what was written meanwhile, too."""
+    """Clears the request. After a crash before this, the next pass leaves out what was written since, too."""
     path = request_path(state_path)
     try:
         path.unlink(missing_ok=True)

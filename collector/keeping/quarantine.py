@@ -178,7 +178,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _wait_for(descriptor: int, seconds: float) -> None:
-    """Takes the lock, but gives up in the end: a holder that never lets go must not stop the agent for ever."""
+    """Takes the lock, but gives up in the end: a holder that never lets go must not stop the agent forever."""
     deadline = time.monotonic() + seconds
     while True:
         try:

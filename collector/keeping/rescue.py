@@ -139,8 +139,8 @@ class HeldFiles:
             log.info("held files let go", files=len(plan.let_go), still_held=len(files))
 
     def drop_refused(self, is_refused: Callable[[Source], bool]) -> int:
-        """Drops what a person has said no to since it was held: it is a whole transcript, maybe the last copy of one
-        that was deleted. Returns how many files that was."""
+        """Drops what a person has excluded since it was held: a whole transcript, maybe the last copy of one that was
+        deleted. Returns how many files that was."""
         held = self.held
         asked = [(file, held.as_source(file, file.original)) for file in held.files if file.number not in self._read_as]
         gone = tuple(file for file, source in asked if source is not None and is_refused(source))

@@ -281,9 +281,7 @@ class Service:
         try:
             settings = self._reread()
             if settings.state_path != self.settings.state_path:
-                raise ConfigurationError(
-                    "state.path cannot change while the agent is running. Restart it to use another."
-                )
+                raise ConfigurationError("state.path cannot change while the agent runs. Restart it to use another.")
             state = self._state_for(settings)
             self.watcher.close()
             parts.push(self.open_flow(state, settings))

@@ -1,7 +1,7 @@
 """What leaves, where to, and how to change that: the one statement that people are shown.
 
-In: the settings of one sink. Out: a few plain sentences, and a short name for them: another destination, another level
-or other words of the organisation make another statement, which is shown (and, where that is asked, agreed to) anew.
+In: the settings of one sink. Out: a few plain sentences, and a short name for them: if the destination, the
+level or the organisation's words change, so does the statement, and it is shown (and, where required, agreed to) again.
 """
 
 from __future__ import annotations

@@ -56,8 +56,10 @@ def load(
     system: Path | None = None,
     sends: bool = True,
 ) -> Settings:
-    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong. Who
-    does not send needs no sink: that of the agent may be named by its flags alone."""
+    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong.
+
+    A command that does not send needs no sink: the agent's own may be named only by its flags.
+    """
     model = with_sinks(sinks)
     names = [".".join(keys) for keys in keys_of(model)]
     _refuse_unknown_variables(model)
@@ -91,7 +93,7 @@ def load(
 
 
 def _model_of_values(model: type[Settings]) -> type[Settings]:
-    """The model, filled from what it is given alone: the environment has been read by then."""
+    """The model, filled only from what it is given: the environment has already been read."""
 
     class Given(model):  # type: ignore[misc, valid-type]
         @classmethod
@@ -132,7 +134,7 @@ def set_here(also: Collection[str] = ()) -> list[str]:
 
 
 def users_file(given: Path | None) -> Path:
-    """The user's file, also if there is none yet: the one to edit."""
+    """The user's file, even if it does not exist yet: the one to edit."""
     return _users_file(given) or user_config()
 
 
@@ -148,8 +150,8 @@ def _users_file(given: Path | None) -> Path | None:
 
 
 def _is_there(path: Path) -> bool:
-    """Raises if that cannot be found out, or if something else has its name. It is not passed over, because the file
-    may say what must not be collected."""
+    """Whether there is a file. Raises if that cannot be determined, or if it is not a regular file: ignoring it is not
+    an option, because it may say what must not be collected."""
     try:
         is_plain = stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -170,7 +172,7 @@ def _closed(path: Path) -> Path:
 
 
 def _refuse_broken_links(path: Path) -> None:
-    """What is not there because a link leads nowhere, its own or that of a directory above, may say no as well."""
+    """A file that is missing because of a broken link, its own or a parent's, might say what not to collect, too."""
     for each in (path, *path.parents):
         if each.is_symlink() and not os.path.exists(each):
             raise ConfigurationError(f"{each} is a broken link. Restore its target, or remove it.")
@@ -237,7 +239,7 @@ def _variables(model: type[Settings]) -> dict[str, Any]:
 
 
 def _refuse_unknown_variables(model: type[Settings]) -> None:
-    """Pydantic looks only for variables that it knows, and a misspelt one must not go unnoticed."""
+    """Pydantic looks only for variables it knows, but a misspelt one must not go unnoticed."""
     known = {ENV_PREFIX + "__".join(keys).upper() for keys in keys_of(model)} | {CONFIG_VARIABLE}
     ours = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
     unknown = [name for name in ours if not name.startswith(LABEL_PREFIX)]
@@ -289,7 +291,7 @@ def _meant(name: str, known: Sequence[str], mark: str = "`") -> str:
 
 
 def _wrong_kind(problem: str, loc: Sequence[str | int]) -> str:
-    """What a value must be that is of another kind, and what it means: where seconds are meant, `2s` is no number."""
+    """What a value of the wrong kind must be, and what the option means: `2s` is not a number of seconds."""
     kind, _, what = problem.partition("_")
     if kind not in KINDS or what not in {"type", "parsing", "from_float", "attributes_type"}:
         return ""
@@ -308,7 +310,7 @@ def _check(settings: Settings) -> None:
 
 
 def _refuse_relative(settings: Settings, origins: Origins) -> None:
-    """A service and a person stand in different directories, and would have a state each: all would be sent twice."""
+    """A service and a person start in different directories: with a state each, everything would be sent twice."""
     for key, path in _paths_in(settings):
         place = origins.place(key)
         if place in origins.files and not path.startswith(("/", "~")):

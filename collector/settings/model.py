@@ -94,7 +94,7 @@ class Settings(BaseSettings):
         return self._origins
 
     def with_origins(self, origins: Origins) -> Self:
-        """The same settings, which know where they come from."""
+        """The same settings, knowing where they come from."""
         self._origins = origins
         return self
 

@@ -137,7 +137,7 @@ class SinkSettings(Section):
     )
     auth: Literal["bearer", "basic", "header"] = Field(
         default="bearer",
-        description="how to send it: as a bearer token, auth_user's password (basic), or auth_header's value (header)",
+        description="how the secret is sent: as a bearer token, auth_user's password (basic), or auth_header's value",
     )
     auth_user: str | None = Field(default=None, examples=["collector"], description="only for basic")
     auth_header: str | None = Field(default=None, examples=["X-Api-Key"], description="only for header")
@@ -245,9 +245,7 @@ class RunSettings(Section):
     """How `collector run` behaves."""
 
     rescan_interval: Seconds = Field(default=60.0, gt=0, description="seconds between full rescans, with jitter")
-    shutdown_timeout: Seconds = Field(
-        default=10.0, ge=0, description="seconds to finish what is in flight when stopped"
-    )
+    shutdown_timeout: Seconds = Field(default=10.0, ge=0, description="seconds to finish what is in flight on stop")
     watch: bool = Field(default=True, description="use file change notifications to notice new lines sooner")
     nice: int = Field(default=10, ge=0, le=19, description="CPU niceness")
 
@@ -291,9 +289,7 @@ class DisclosureSettings(Section):
     text: str = Field(
         default="", max_length=2000, description="your organisation's own words, shown with what is sent and where"
     )
-    require_ack: bool = Field(
-        default=False, description="send nothing to a sink until `collector agree` has been run here"
-    )
+    require_ack: bool = Field(default=False, description="send nothing to a sink until `collector agree` was run here")
 
 
 class HeartbeatSettings(Section):
@@ -313,9 +309,7 @@ class SweptSettings(Section):
 class QuarantineSettings(Section):
     """Lines and events that could not be read or delivered, kept for a person to look at."""
 
-    max_bytes: int = Field(
-        default=50_000_000, ge=10_000, description="bytes kept; the oldest entries are dropped first"
-    )
+    max_bytes: int = Field(default=50_000_000, ge=10_000, description="bytes kept; oldest entries are dropped first")
 
 
 class UserRule(Section):

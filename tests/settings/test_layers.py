@@ -114,7 +114,7 @@ def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.
         ('[sink]\ntimeout = "30s"', "sink.timeout (in {}): must be a number: seconds to wait for an answer."),
         (
             '[quarantine]\nmax_bytes = "1MB"',
-            "quarantine.max_bytes (in {}): must be a whole number: bytes kept; the old",
+            "quarantine.max_bytes (in {}): must be a whole number: bytes kept; oldest",
         ),
         ("[swept]\nmax_files = 1.5", "swept.max_files (in {}): must be a whole number: files held at once."),
         (
