@@ -15,7 +15,7 @@
         SinkUnavailable            75   it was still failing when the time to wait ran out
         SinkHalted                 75   it answers, but a person must act: token, URL, certificate
       Stopped                       3   a stop was requested while something was in flight
-        Paused                      3   a person, or the configuration, has said that nothing may leave
+        Paused                      3   a person or the configuration says that nothing may leave
 
 Codes above 63 follow sysexits.h where one fits. 70, 71 and 77 come from Python's own exceptions (see cli). EXIT_CODES
 explains every code to people.
@@ -28,11 +28,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 EXIT_CODES: Mapping[int, str] = {
-    0: "success; for `scan`, everything was acknowledged",
-    1: "for `doctor`, a check failed; for other commands, a failure without a code of its own, described on stderr",
+    0: "success; for `scan`: everything was acknowledged",
+    1: "for `doctor`: a check failed; for other commands: an error without a code of its own; stderr says which",
     2: "the command line is wrong",
     3: "some lines were quarantined, some files or directories could not be read, or the scan was stopped early",
-    65: "a directory was named as a root, but no coding agent keeps its files in it",
+    65: "a directory named as a root holds no files of a coding agent",
     66: "there is nothing to read: no root exists",
     70: "a fault in collector; the message says where",
     71: "not enough memory, or no room for another process",

@@ -50,7 +50,7 @@ def test_a_symlink_beside_the_state_leaves_its_target_untouched(tmp_path: Path, 
 def test_a_state_that_is_not_a_regular_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(StateError, match="is not a file"):
+    with pytest.raises(StateError, match="is not a regular file"):
         State(path, FORM.name).load()
     assert path.is_fifo()
 
@@ -91,7 +91,7 @@ def test_a_pipe_in_place_of_one_of_our_files_blocks_no_command(tmp_path: Path, n
     assert all("Traceback" not in each.stderr for each in said)
     if code:
         assert sink.posts == []
-        assert name in scan.stderr or "beside the state" in scan.stderr or "state.held" in scan.stderr
+        assert name in scan.stderr or "next to the state" in scan.stderr or "state.held" in scan.stderr
 
 
 def test_a_leave_out_request_that_cannot_be_withdrawn_is_named(tmp_path: Path) -> None:

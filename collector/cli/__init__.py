@@ -53,12 +53,12 @@ def application(*names: str) -> typer.Typer:
     """The command line with these commands, or with all of them."""
     app = typer.Typer(
         name="collector",
-        help="""Ships what Claude Code writes under ~/.claude to an HTTP sink, without secrets.
+        help="""Ship what Claude Code writes under ~/.claude to an HTTP sink, with secrets removed.
 
-        A saved offset moves only after the sink has acknowledged what lies before it. With no sink configured, events
-        go to a local database, the embedded store.
+        A saved offset moves only after the sink has acknowledged everything before it. With no sink configured,
+        events go to the embedded store, a local database.
 
-        To begin with: collector demo, then collector scan, then collector report.
+        New here? Start with: collector demo, then collector scan, then collector report.
         """,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -160,11 +160,11 @@ def _prepare_streams() -> None:
 
 
 class ReaderGone(Exception):
-    """Nobody reads standard output any more, as after `| head`. No OSError: libraries would end the process for it."""
+    """Nobody reads standard output any more, as after `| head`. Not an OSError, which libraries end the process on."""
 
 
 class _Output(io.FileIO):
-    """Standard output that reports a full disk as what it is, and not as an internal error."""
+    """Standard output that reports a full disk for what it is, not as an internal error."""
 
     def write(self, data: Any) -> int:
         """Writes, as any file does."""
@@ -181,17 +181,17 @@ class _Output(io.FileIO):
 FAULT, NO_MEMORY, NO_PERMISSION = 70, 71, 77  # of sysexits.h, like those of errors.py
 INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
 CANNOT_PRINT = (
-    "Cannot write to standard output: {}. The output ends there; what was acknowledged before is remembered. "
-    "Make room, or send the output elsewhere."
+    "Cannot write to standard output: {}. The output is incomplete; what was acknowledged before is remembered. "
+    "Free some space, or send the output elsewhere."
 )
 NO_THREAD = "can't start new thread"  # Python's words
 OUT_OF_THREADS = (
-    "The system gave no further thread. Nothing is lost: what was not acknowledged is read again at the next start. "
-    "This user or container has as many processes as it may (ulimit -u, pids.max), or no memory left for one."
+    "The system would not start another thread. Nothing is lost: what was not acknowledged is read again at the next "
+    "start. Raise the limit on processes for this user or container (ulimit -u, pids.max), or free some memory."
 )
 OUT_OF_MEMORY = (
     "Out of memory. Nothing is lost: what was not acknowledged is read again at the next start. "
-    "A line needs about ten times its size; give this process more memory, or find what else is using it."
+    "A line needs about ten times its size. Give this process more memory, or find out what else is using it."
 )
 
 
@@ -212,14 +212,14 @@ def _fail(message: str, code: int) -> int:
 def _forbidden(error: PermissionError) -> str:
     return (
         f"Cannot reach {os.fsdecode(error.filename)}: {error.strerror}. Nothing that was acknowledged is lost. "
-        "Make it, and the directories above it, accessible to this user, or name another place."
+        "Make it and the directories above it accessible to this user, or name another place."
     )
 
 
 def _unexpected(error: Exception) -> str:
-    """Where it broke, but not with which message: that may hold somebody's text."""
+    """Where it broke, but not the message: that may hold somebody's text."""
     reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
     return (
         f"Internal error {type(error).__name__}{reason} at {log.place_of(error)}. Nothing that was acknowledged is "
-        f"lost. Please report it with this line and the version ({__version__})."
+        f"lost. Please report it, with this line and the version ({__version__})."
     )

@@ -11,10 +11,10 @@ from collector.log import printable
 
 
 def agree(config: Config = None, sink_url: SinkUrl = None, sink_type: SinkType = None, state: StatePath = None) -> None:
-    """Says that you know what is sent.
+    """Confirm that you know what is sent.
 
-    Where an organisation asks for it (disclosure.require_ack), nothing leaves before. Another destination, level or
-    text has to be acknowledged anew.
+    Where your organisation requires this (disclosure.require_ack), nothing leaves until you do. If the destination,
+    the level or the text changes, you have to confirm again.
 
     Example: collector agree
     """

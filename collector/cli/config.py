@@ -23,13 +23,18 @@ app = typer.Typer(help="Write, check and show the configuration.", no_args_is_he
 @app.command()
 def init(
     path: Annotated[
-        Path | None, typer.Argument(metavar="PATH", help="Where to; default: the user's place.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="PATH",
+            help="The file to write; - for stdout. Default: your configuration file.",
+            show_default=False,
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file; it is kept as .bak.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file, keeping it as .bak.")] = False,
 ) -> None:
-    """Writes a commented configuration file.
+    """Write a commented configuration file.
 
-    It changes nothing until a line in it is uncommented.
+    The file changes nothing until a line in it is uncommented.
 
     Example: collector config init
     """
@@ -46,8 +51,8 @@ def init(
         kept = target.with_name(f"{target.name}.bak") if target.exists() else None
         if kept and not force:
             raise ConfigurationError(
-                f"{target} already exists. `collector config init -` prints a file to copy from; with --force this one "
-                f"is replaced, and kept as {kept.name}."
+                f"{target} already exists. `collector config init -` prints one to copy from; --force replaces "
+                f"this one and keeps it as {kept.name}."
             )
         if kept:
             shutil.copy2(target, kept)  # it may hold a no to a project
@@ -55,10 +60,12 @@ def init(
         # A crash leaves the beginning of the file. Every option in it is a comment, so nothing can come into force.
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ConfigurationError(f"Cannot write {target}: {error.strerror}. Give another path.") from None
+        raise ConfigurationError(f"Cannot write {target}: {error.strerror}. Name another path.") from None
     typer.echo(printable(f"Wrote {target}"))
     if kept:
-        typer.echo(printable(f"What it said before no longer holds, projects.exclude included; it is in {kept}."))
+        typer.echo(
+            printable(f"The old settings, including projects.exclude, are no longer in force; they are in {kept}.")
+        )
 
 
 @app.command()
@@ -70,7 +77,7 @@ def check(
     state: StatePath = None,
     json: AsJson = False,
 ) -> None:
-    """Says whether the configuration is valid; exits 78 when it is not.
+    """Check that the configuration is valid; exit 78 if it is not.
 
     Example: collector config check --config collector.toml
     """
@@ -105,7 +112,7 @@ def show(
     state: StatePath = None,
     json: AsJson = False,
 ) -> None:
-    """Shows every value in force, where it comes from, if it is locked.
+    """Show every value in force, where it comes from, and any lock.
 
     Secrets are masked.
 
@@ -141,7 +148,7 @@ def show(
 
 
 def _usual_place(key: str) -> str:
-    """Where a value is from that no layer sets: roots may be named by a variable of their agent."""
+    """Where a value comes from if no layer sets it: an agent's own variable may name its roots."""
     from collector.agents.registry import AGENTS
 
     variables = (form.root_variable for form in AGENTS.values() if key == "roots" and form.root_variable)

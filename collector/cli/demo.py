@@ -26,12 +26,12 @@ from collector.flow.ledger import Ledger
 
 
 def demo(
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder, and say where it is.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the scratch folder and print its path.")] = False,
 ) -> None:
-    """Shows the whole thing at work, on made-up transcripts.
+    """Show the whole thing at work on made-up transcripts.
 
-    In a scratch folder, it ships a small, realistic root with a planted key to an embedded store, twice, and shows the
-    report. Nothing of yours is read, and nothing stays behind.
+    In a scratch folder, ships a small, realistic root with a planted key to an embedded store, twice, then shows the
+    report. Nothing of yours is read, and nothing is left behind.
 
     Example: collector demo
     """
@@ -65,7 +65,7 @@ def demo(
                 run_pass(flow, ledger)
             print_ledger(ledger)
         leaked = secret.encode() in b"".join(path.read_bytes() for path in folder.glob("events.db*"))
-        typer.echo(f"\nThe planted key in the store: {'FOUND' if leaked else 'not there, redacted'}\n")
+        typer.echo(f"\nIs the planted key in the store? {'YES, it leaked' if leaked else 'No, it was redacted'}.\n")
         report(database=folder / "events.db")
         if leaked:
             raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`collector doctor`: prints what is wrong with what the agent needs, and what to do about it."""
+"""`collector doctor`: checks everything the agent needs, and prints what is wrong and what to do about it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ def doctor(
     sink_type: SinkType = None,
     state: StatePath = None,
     canary: Annotated[
-        bool, typer.Option("--canary/--no-canary", help="Send test events to the sink, to see if it takes them.")
+        bool, typer.Option("--canary/--no-canary", help="Send test events to see whether the sink accepts them.")
     ] = True,
     json: AsJson = False,
 ) -> None:
-    """Checks all that the agent needs; exits 1 when something fails.
+    """Check everything the agent needs; exit 1 if anything fails.
 
-    Configuration, roots, state, disk, redaction, secrets, sink, watching, service: a line each, and what to do. Of
-    a sink: proxy, DNS, connection, certificate, token, clock, whether it takes events, old ones too, and has them then.
-    Changes nothing on this machine. A sink gets two synthetic events of kind `canary`, one of them dated 40 days back.
+    One line each for configuration, roots, state, disk, redaction, secrets, sink, watching and service, with what to do
+    about it. For a sink: proxy, DNS, connection, certificate, token, clock, and whether it accepts events, old ones
+    too, and then has them. Nothing on this machine is changed. Each sink gets two synthetic events of kind `canary`,
+    one of them dated 40 days back.
 
     Example: collector doctor
     """

@@ -1,4 +1,4 @@
-"""`collector exclude` and `collector include`: no to a project, and yes again, in the user's own configuration file."""
+"""`collector exclude` and `collector include`: opt a project out, and in again, in the user's configuration file."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from collector.log import counted, in_words, printable
 
 SPECIAL = re.compile(r"([\\*?\[])")
 TOLD = {
-    "run": "The running agent was told, and takes it over now.",
-    "scan": "A scan was under way, and is stopped: it would have gone on as before. Start it again.",
-    "resend": "A resend was under way, and is stopped: it would have gone on as before. Start it again.",
+    "run": "The running agent has been told and applies this now.",
+    "scan": "A scan was under way and would not have noticed, so it was stopped. Start it again.",
+    "resend": "A resend was under way and would not have noticed, so it was stopped. Start it again.",
 }
 Target = Annotated[
     str,
@@ -31,7 +31,7 @@ Target = Annotated[
 
 
 class Left(NamedTuple):
-    """What is still to be sent: sources, how many of them have something unsent, and how much."""
+    """What is left to send: all sources, how many of them have unsent bytes, and how many bytes."""
 
     sources: int
     behind: int
@@ -39,20 +39,21 @@ class Left(NamedTuple):
 
 
 def exclude(path: Target, config: Config = None, state: StatePath = None) -> None:
-    """Says no to a project.
+    """Exclude a project: stop reading and sending it.
 
-    Nothing of it is read or sent from now on, in any stream. What is held of it for a failing sink is dropped. What was
-    sent stays where it is.
+    From now on nothing of it is read or sent, in any stream, and anything held for a failing sink is dropped. What was
+    already sent stays where it is.
 
     Example: collector exclude ~/work/private
     """
     from collector.settings.editing import list_in, put_list
 
     if not path.strip():
-        raise typer.BadParameter("it is empty. Name the project's directory, or give a glob.", param_hint="PATH")
+        raise typer.BadParameter("must not be empty. Name the project's directory, or give a glob.", param_hint="PATH")
     if path.startswith("!"):
         raise typer.BadParameter(
-            "what begins with ! takes a no back: use `collector include`. A name that begins so is written \\!...",
+            "a leading ! undoes an exclude: use `collector include` for that. For a name that really starts with !, "
+            "write \\!...",
             param_hint="PATH",
         )
     chosen, file = chosen_here(config, state), settings.users_file(config)
@@ -71,22 +72,22 @@ def exclude(path: Target, config: Config = None, state: StatePath = None) -> Non
             put_list(place, "projects", "exclude", [*told, *more])
             changed.append(place)
     if not changed:
-        typer.echo(printable(f"{glob} is excluded already, in {file}."))
+        typer.echo(printable(f"{glob} is already excluded in {file}."))
         return
     now = chosen_here(config, state)
-    typer.echo(printable(f"Excluded {' and '.join(globs)}, in {' and in '.join(map(str, changed))}."))
+    typer.echo(printable(f"Excluded {' and '.join(globs)} in {' and in '.join(map(str, changed))}."))
     # At once: looking at what is left takes seconds where there is much, and for ever on a mount that hangs.
     _tell_agents(now, services, is_no=True)
     typer.echo(_change(_left(chosen), _left(now)))
     if dropped := _drop_left_behind(now) + sum(map(_drop_held, now.each())):
-        typer.echo(f"{counted(dropped, 'file of it was', 'files of it were')} held for a failing sink, and dropped.")
-    typer.echo("What was sent already stays there; `collector forget --project` takes it out of the embedded store.")
+        typer.echo(f"Dropped {counted(dropped, 'file')} held for a failing sink.")
+    typer.echo("What was already sent stays there; `collector forget --project` removes it from the embedded store.")
 
 
 def include(path: Target, config: Config = None, state: StatePath = None) -> None:
-    """Takes back a no to a project.
+    """Undo an exclude: collect a project again.
 
-    What of it was not sent yet, and is still there, is sent from now on, but for what was left out with --from-now.
+    Whatever has not been sent yet and still exists is sent from now on, except what was left out with --from-now.
 
     Example: collector include ~/work/private
     """
@@ -114,17 +115,17 @@ def include(path: Target, config: Config = None, state: StatePath = None) -> Non
         put_list(file, "projects", "include", [*wanted, glob])
     now = chosen_here(config, state)
     if not _takes(now, directory):
-        raise ConfigurationError(f"{glob} is still left out: {_why(now)}.")
+        raise ConfigurationError(f"{glob} is still excluded {_why(now)}. Change it there.")
     after = _left(now)
     typer.echo(printable(f"Included {glob}." if after != before or glob in mine else f"{glob} was not excluded."))
     typer.echo(_change(before, after))
     if moment := max(map(_left_out_at, now.each())):
-        typer.echo(f"What was written before {moment} is left out all the same, as asked; `collector reset` sends it.")
+        typer.echo(f"What was written before {moment} stays left out, as you asked; `collector reset` sends it.")
     _tell_agents(now, services)
 
 
 def glob_of(path: str) -> str:
-    """What stands in the configuration for a path: a directory with ~ for the home, or a glob as it was given."""
+    """How the configuration spells a path: a directory with ~ for the home, or a glob as given."""
     absolute = os.path.abspath(os.path.expanduser(path))
     if not os.path.isdir(absolute) and SPECIAL.search(path):
         return path
@@ -136,8 +137,8 @@ def glob_of(path: str) -> str:
 
 
 def _services(chosen: settings.Settings, file: Path) -> list[Path]:
-    """The states of agents that work for this person and do not read their file: a system service, which sees nothing
-    of a home but the root, and one that was started with a file of its own."""
+    """The states of agents that work for this person without reading their file: a system service, which sees only the
+    root in their home, and an agent started with another file."""
     from collector.keeping.lock import holder
     from collector.service.status_file import read_status
 
@@ -150,14 +151,15 @@ def _services(chosen: settings.Settings, file: Path) -> list[Path]:
 
 
 def _as_it_may_lead_later(path: str, glob: str) -> list[str]:
-    """What says no however a link in a home is changed later: the glob, and where it leads now."""
+    """The globs that exclude it even if a link in the home changes later: the glob, and where it leads now."""
     absolute, home = os.path.abspath(os.path.expanduser(path)), settings.home()
     is_plain = os.path.realpath(absolute) == os.path.realpath(home) + absolute.removeprefix(home)
     return [glob] if absolute.startswith(home + "/") and is_plain else _as_seen_elsewhere(path, glob)
 
 
 def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
-    """What says no where links in a home cannot be followed: the glob, and for a directory where it really is."""
+    """The globs that exclude it for an agent that cannot follow links in a home: the glob and, for a directory, its
+    real path."""
     directory = os.path.realpath(os.path.expanduser(path))
     return list(dict.fromkeys([glob, glob_of(directory)])) if os.path.isdir(directory) else [glob]
 
@@ -165,16 +167,16 @@ def _as_seen_elsewhere(path: str, glob: str) -> list[str]:
 def _refuse_if_locked(chosen: settings.Settings, key: str) -> None:
     if locked := chosen.origins.locked_by(key):
         raise ConfigurationError(
-            f"{key} cannot be changed: an administrator has locked it in {locked}. Nothing was changed; "
-            "`collector pause` stops what leaves, unless that is locked as well."
+            f"{key} cannot be changed: an administrator locked it in {locked}. Nothing was changed. "
+            "`collector pause` stops all sending, unless that is locked too."
         )
 
 
 def _refuse_if_not_understood(
     chosen: settings.Settings, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
 ) -> None:
-    """Raises ConfigurationError where one of these globs is none. Written into the file, it would stop every command
-    and, at its next start, the service."""
+    """Raises ConfigurationError if one of these globs is invalid. In the file, it would stop every command and, at its
+    next start, the service."""
     from collector.assembly import scope_of
 
     try:
@@ -194,7 +196,7 @@ def _left(chosen: settings.Settings) -> Left:
 
 
 def _drop_held(chosen: settings.Settings) -> int:
-    """Drops what is held of projects that are excluded by now; a running agent does that itself."""
+    """Drops what is held of projects that are now excluded; a running agent does that itself."""
     from collector.assembly import held_of, scope_of
     from collector.errors import StateLocked
     from collector.keeping.lock import lock
@@ -208,7 +210,7 @@ def _drop_held(chosen: settings.Settings) -> int:
 
 
 def _drop_left_behind(chosen: settings.Settings) -> int:
-    """Drops what is held of them and belongs to no agent any more."""
+    """Drops what is held of them on behalf of agents that no longer exist."""
     from collector.assembly import scope_of
     from collector.keeping.left_behind import drop_left_behind
 
@@ -239,18 +241,15 @@ def _why(chosen: settings.Settings) -> str:
 def _change(before: Left, after: Left) -> str:
     files = after.sources - before.sources
     more = "more" if files > 0 else "fewer"
-    said = (
-        counted(abs(files), f"source {more} is read", f"sources {more} are read")
-        if files
-        else "The same sources are read"
-    )
+    are = counted(abs(files), f"{more} source is", f"{more} sources are")
+    said = f"{are} read" if files else "No sources are affected"
     was = f" (before: {in_words(before.bytes)})" if before.bytes != after.bytes else ""
-    return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} wait to be sent{was}."
+    return f"{said}; {in_words(after.bytes)} in {counted(after.behind, 'source')} left to send{was}."
 
 
 def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: bool = False) -> None:
-    """Has a service of this user's take the change over, and ends a scan, which cannot, where the change is a no; says
-    what to do about one that is somebody else's."""
+    """Makes this user's running service apply the change. A scan cannot, so after an exclude it is stopped. Says so if
+    an agent could not be told, such as one of another user."""
     from collector.keeping.lock import holder
 
     mine = [each.state_path for each in chosen.each()]
@@ -262,6 +261,6 @@ def _tell_agents(chosen: settings.Settings, services: Sequence[Path], *, is_no: 
         try:
             os.kill(int(process), signal.SIGHUP if what == "run" else signal.SIGTERM)
         except OSError as error:
-            typer.echo(f"The running {what} could not be told ({error.strerror}): it goes on as before until it ends.")
+            typer.echo(f"Could not tell the running {what} ({error.strerror}): it carries on as before until it ends.")
         else:
             typer.echo(TOLD[what])

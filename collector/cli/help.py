@@ -12,7 +12,7 @@ def help_(
         list[str] | None, typer.Argument(metavar="COMMAND", help="The command.", show_default=False)
     ] = None,
 ) -> None:
-    """Shows the help of a command.
+    """Show help for a command.
 
     Example: collector help service install
     """

@@ -19,13 +19,16 @@ SOME_LEFT = 3  # the exit code where some lines were quarantined, or something w
 Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", metavar="PATH", help="Your configuration file, in place of the usual one.", show_default=False
+        "--config", metavar="PATH", help="Use this configuration file instead of your usual one.", show_default=False
     ),
 ]
 Roots = Annotated[
     list[str] | None,
     typer.Option(
-        "--root", metavar="DIRECTORY", help="A directory to read, such as ~/.claude; repeatable.", show_default=False
+        "--root",
+        metavar="DIRECTORY",
+        help="A directory to read, such as ~/.claude; may be repeated.",
+        show_default=False,
     ),
 ]
 SinkUrl = Annotated[
@@ -36,23 +39,23 @@ SinkType = Annotated[
 ]
 StatePath = Annotated[Path | None, typer.Option("--state", metavar="PATH", help="The state file.", show_default=False)]
 SinkName = Annotated[
-    str | None, typer.Option("--sink", help="Of several sinks, the one with this name.", show_default=False)
+    str | None, typer.Option("--sink", help="Use the sink with this name, if there are several.", show_default=False)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-LedgerAsJson = Annotated[bool, typer.Option("--json", help="The ledger as one JSON object on stdout.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+LedgerAsJson = Annotated[bool, typer.Option("--json", help="Print the ledger as one JSON object.")]
 MaxWait = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", min=0, help="Seconds to wait in all for a failing sink.", show_default=False),
+    typer.Option(metavar="SECONDS", min=0, help="Seconds to wait for a failing sink, in total.", show_default=False),
 ]
 Database = Annotated[
-    Path | None, typer.Option(help="The SQLite database; default: the embedded store's.", show_default=False)
+    Path | None, typer.Option(help="The SQLite database. Default: the embedded store's.", show_default=False)
 ]
 Since = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="From this day on (UTC).")]
 Until = Annotated[
     datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="Up to and including this day (UTC).")
 ]
 FromNow = Annotated[
-    bool, typer.Option("--from-now", help="Leave out what exists already, where a sink was never sent anything.")
+    bool, typer.Option("--from-now", help="If a sink has never been sent anything, leave out what already exists.")
 ]
 
 

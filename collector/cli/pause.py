@@ -19,20 +19,20 @@ from collector.log import printable, timestamp
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
 AFTERWARDS = (
-    "No event, heartbeat or test leaves meanwhile. What is written meanwhile is sent afterwards, unless you say "
-    "`collector resume --from-now`, or exclude its project."
+    "Until then no event, heartbeat or test event leaves. What is written during the pause is sent afterwards, unless "
+    "you run `collector resume --from-now` or exclude its project."
 )
 
 
 def pause(
     for_: Annotated[
         str | None,
-        typer.Option("--for", help="For how long: 30m, 2h, 3d; else until `collector resume`.", show_default=False),
+        typer.Option("--for", help="For how long: 30m, 2h, 3d. Default: until `collector resume`.", show_default=False),
     ] = None,
     config: Config = None,
     state: StatePath = None,
 ) -> None:
-    """Stops whatever would leave, across restarts.
+    """Pause: let nothing leave this machine, even across restarts.
 
     Example: collector pause --for 2h
     """
@@ -47,8 +47,8 @@ def pause(
         path = settings.state_file(state)
         write_pause(path, now, until)
         raise ConfigurationError(
-            f"{error}\nPaused all the same: whatever keeps its state in {path.parent}. Correct this, and say it again "
-            "for an agent that keeps it elsewhere."
+            f"{error}\nPaused anyway: every agent that keeps its state in {path.parent}. For an agent that keeps it "
+            "elsewhere, fix the configuration and pause again."
         ) from None
     if locked := chosen.origins.locked_by("enabled"):
         raise ConfigurationError(
@@ -62,14 +62,15 @@ def pause(
 
 def resume(
     from_now: Annotated[
-        bool, typer.Option("--from-now", help="Never send what is unsent by now, such as what the pause was for.")
+        bool,
+        typer.Option("--from-now", help="Never send what is unsent so far, such as what was written during the pause."),
     ] = False,
     config: Config = None,
     state: StatePath = None,
 ) -> None:
-    """Ends a pause.
+    """End a pause.
 
-    What is unsent is sent then, or left out for good with --from-now.
+    What is still unsent is then sent or, with --from-now, left out for good.
 
     Example: collector resume --from-now
     """
@@ -85,26 +86,26 @@ def resume(
         for each in chosen.each():
             ask_to_leave_out(path.with_name(each.state_path.name))
     was_paused = [end_pause(path) for path in states]
-    said = "Resumed." if any(was_paused) else "It was not paused."
-    said += " What is unsent by now is left out." if from_now else ""
+    said = "Resumed." if any(was_paused) else "Was not paused."
+    said += " What was unsent is left out for good." if from_now else ""
     left = standstill(chosen)
     typer.echo(printable(f"{said} Still {left}." if left else said))
 
 
 def chosen_here(config: Path | None, state: Path | None) -> settings.Settings:
-    """The settings of an agent that may be named by its flags alone, and so need not send anywhere."""
+    """The settings of an agent identified by its flags alone, so they need not name a working sink."""
     return settings.load(config, flags(state=state), sinks=SINKS, sends=False)
 
 
 def _states(chosen: settings.Settings) -> Iterator[Path]:
-    """The state here, and that of a system service which works for this person, where it lets them."""
+    """The state here, and those of system services that work for this person, if they are let in."""
     yield chosen.state_path
     yield from states_of_services(chosen)
 
 
 def states_of_services(chosen: settings.Settings, *, only_own: bool = False) -> Iterator[Path]:
-    """The states of the system services that work for this person; where there are none, of those that work for others,
-    unless `only_own`. Raises StateError where one lets nobody but its user in."""
+    """The states of system services that work for this person or, unless `only_own`, if there are none, for others.
+    Raises StateError if only the service's user may enter one."""
     if chosen.state.path is not None:
         return
     own = f"collector@{settings.account()}.service"

@@ -19,8 +19,8 @@ HINTS = {
     "NO_SOURCE": "; there is nothing to read",
     "NO_MATCH": "; no source matches {}",
     "ALL_OLDER": "; none is that recent",
-    "ALL_SENT": "; everything has been sent already, --all shows it",
-    "ALL_SKIPPED": "; no line gives an event",
+    "ALL_SENT": "; everything has already been sent (--all shows it)",
+    "ALL_SKIPPED": "; no line produces an event",
 }
 FEW = 20
 MARKED = "\x1b[7m", "\x1b[0m"  # reverse video
@@ -29,7 +29,7 @@ MARKED = "\x1b[7m", "\x1b[0m"  # reverse video
 def preview(
     session: Annotated[
         str | None,
-        typer.Argument(help="A session's id, or how it begins: all that would be sent of it.", show_default=False),
+        typer.Argument(help="A session's id, or its first characters: show all of it.", show_default=False),
     ] = None,
     config: Config = None,
     root: Roots = None,
@@ -42,21 +42,21 @@ def preview(
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(help="Only events since then: 2026-03-01, or 3d, 12h, 30m ago.", show_default=False),
+        typer.Option(help="Only events since a date (2026-03-01), or since 3d, 12h or 30m ago.", show_default=False),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, help="At most this many events, 0 for all; 20 of all sessions.", show_default=False),
+        typer.Option(min=0, help="At most this many events; 0 for all. 20 if no session is given.", show_default=False),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="From the start, including what was sent already.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="The exact bytes, before compression.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="The list of sessions as JSON, one a line.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="From the start, including what was already sent.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the exact bytes, before compression.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="List sessions as JSON, one per line.")] = False,
     sink: SinkName = None,
 ) -> None:
-    """Shows what would be sent. Nothing is sent or saved.
+    """Show what would be sent. Nothing is sent or saved.
 
-    Alone, it lists the sessions: sent, pending, excluded, left out or held. With a session, or with an option that
-    chooses events, it shows those as a person reads them, and what is left out and why.
+    On its own, it lists the sessions: sent, pending, excluded, left out or held. With a session, or an option that
+    selects events, it shows those events in readable form, and what is left out and why.
 
     Example: collector preview --source history --limit 5
     """
@@ -69,7 +69,9 @@ def preview(
         _list(chosen, as_json=json)
         return
     if json:
-        raise typer.BadParameter("it lists sessions; --raw prints events, one a line.", param_hint="--json")
+        raise typer.BadParameter(
+            "is for the list of sessions. For events, use --raw: one per line.", param_hint="--json"
+        )
     count = limit if limit is not None else 0 if session or raw else FEW
     wanted = Wanted(source or "", start_of(since), everything or session is not None, session or "", count)
     with previewed(chosen, wanted) as found:
@@ -77,7 +79,7 @@ def preview(
             _print_bytes(found)
         else:
             _print_events(chosen, found)
-        rest = f"; --limit {count} ends it here" if found.is_cut else ""
+        rest = f"; stopped at --limit {count}" if found.is_cut else ""
         name = log.printable(source or session or "")
         hint = "" if found.shown else HINTS[found.why_empty.name].format(name)
     typer.echo(f"{log.counted(found.shown, 'event')} shown{rest}{hint}. Nothing was sent.", err=True)
@@ -96,9 +98,9 @@ def _list(chosen: settings.Settings, *, as_json: bool) -> None:
         when = row.changed.replace("T", " ")[:16]
         typer.echo(log.printable(f"{when}  {row.state:11}  {size:>18}  {row.session}  {row.project}".rstrip()))
     typer.echo(
-        "`collector preview ID` shows a session as it would be sent. Times are UTC."
+        "`collector preview ID` shows what would be sent of a session. Times are UTC."
         if rows
-        else "There is nothing to read.",
+        else "There is nothing to read; `collector doctor` says why.",
         err=True,
     )
 
@@ -128,7 +130,7 @@ def _print_events(chosen: settings.Settings, found: Preview) -> None:
     for name, lines in found.quarantined.items():
         typer.echo(
             log.printable(
-                f"not sent: {log.counted(lines, 'line goes', 'lines go')} to the quarantine on this machine: {name}"
+                f"not sent: {log.counted(lines, 'line goes', 'lines go')} to quarantine on this machine: {name}"
             )
         )
     typer.echo(log.printable(statement(chosen)))
@@ -140,4 +142,4 @@ def start_of(since: str | None) -> str:
     try:
         return moment(since, datetime.now(UTC)) if since else ""
     except ValueError:
-        raise typer.BadParameter("write a date as 2026-03-01T12:00, or a time ago as 3d, 12h, 30m") from None
+        raise typer.BadParameter("write a date (2026-03-01T12:00), or how long ago (3d, 12h, 30m)") from None

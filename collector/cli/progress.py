@@ -41,7 +41,7 @@ class ProgressBar(Unobserved):
                 progress.TextColumn("{task.description}"),
             )
             self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("looking for what is new", total=None)
+            self._task = self._bar.add_task("looking for new data", total=None)
             self._bar.start()
         return self
 
@@ -62,12 +62,12 @@ class ProgressBar(Unobserved):
     def waiting(self) -> None:
         """The sink has not answered yet."""
         if self._interrupt.is_set:
-            self._say("finishing what is in flight; Ctrl-C again ends it at once")
+            self._say("finishing what is in flight; Ctrl-C again to quit now")
 
     def failing(self, tries: int, seconds_left: float) -> None:
         """The sink has failed so many times in a row, and is given up in so many seconds."""
         if not self._interrupt.is_set:
-            self._say(f"waiting for the sink, try {tries + 1}, {max(0, round(seconds_left))} s left")
+            self._say(f"waiting for the sink: try {tries + 1}, {max(0, round(seconds_left))} s left")
 
     def receipt(self, ledger: Ledger) -> None:
         """Something was acknowledged."""

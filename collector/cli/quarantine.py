@@ -20,14 +20,14 @@ from collector.keeping.quarantine import Quarantine
 from collector.log import counted, printable, tame_json
 from collector.settings import Settings
 
-app = typer.Typer(help="Show what is in quarantine, retry it, or drop it.", no_args_is_help=True)
+app = typer.Typer(help="List, show, retry or drop what is in quarantine.", no_args_is_help=True)
 AS_WIDE_AS_IT_TAKES = 10_000  # rich would squeeze everything into the width there is, letter by letter
 Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids from `quarantine list`.", show_default=False)]
-All = Annotated[bool, typer.Option("--all", help="Every entry.")]
+All = Annotated[bool, typer.Option("--all", help="All of them.")]
 
 
 class NotFound(CollectorError):
-    """Nothing goes by the name or the id that was given."""
+    """There is nothing with the given name or id."""
 
 
 class Kept(NamedTuple):
@@ -53,9 +53,11 @@ def list_(
     config: Config = None,
     state: StatePath = None,
     sink: SinkName = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object for each entry, payload included.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per entry, including the payload.")
+    ] = False,
 ) -> None:
-    """Lists what is in quarantine: since when, why, from where.
+    """List what is in quarantine: since when, why, and where from.
 
     Example: collector quarantine list
     """
@@ -84,7 +86,7 @@ def show(
     state: StatePath = None,
     sink: SinkName = None,
 ) -> None:
-    """Prints one entry as JSON, its redacted payload included.
+    """Print one entry as JSON, including its redacted payload.
 
     Example: collector quarantine show 0123456789abcdef0123456789abcdef
     """
@@ -102,13 +104,13 @@ def drop(
     sink: SinkName = None,
     json: AsJson = False,
 ) -> None:
-    """Removes entries for good.
+    """Remove entries for good.
 
     Example: collector quarantine drop --all
     """
     meant = _meant(_opened(config, state, sink), ids or [], everything=everything)
     dropped = sum(kept.quarantine.drop(kept.entries) for kept in meant)
-    typer.echo(tame_json({"dropped": dropped}) if json else f"Dropped {dropped}.")
+    typer.echo(tame_json({"dropped": dropped}) if json else f"Dropped {counted(dropped, 'entry', 'entries')}.")
 
 
 @app.command()
@@ -120,7 +122,7 @@ def retry(
     sink: SinkName = None,
     json: AsJson = False,
 ) -> None:
-    """Sends refused events again; what the sink accepts now leaves.
+    """Send refused events again; remove those the sink now accepts.
 
     Exits 3 if any is refused again.
 
@@ -144,14 +146,14 @@ def _say_fates(fates: Counter[str], *, as_json: bool) -> None:
     if as_json:
         typer.echo(tame_json({name.replace(" ", "_"): fates[name] for name in FATES}))
     else:
-        excluded = f", of an excluded project {fates['excluded']}" if fates["excluded"] else ""
-        excluded += f", of another sink {fates['of another sink']}" if fates["of another sink"] else ""
+        excluded = f", from an excluded project {fates['excluded']}" if fates["excluded"] else ""
+        excluded += f", for another sink {fates['of another sink']}" if fates["of another sink"] else ""
         said = f"Delivered {fates['delivered']}, refused again {fates['refused']}, not an event {fates['not an event']}"
         typer.echo(f"{said}{excluded}.")
 
 
 def _retried(kept: Kept, fates: Counter[str]) -> None:
-    """Counts what becomes of each; whatever ends this, what was taken is no longer in quarantine."""
+    """Counts what becomes of each. However this ends, events the sink took are no longer in quarantine."""
     from collector.assembly import retry_events
 
     taken: list[dict[str, Any]] = []
@@ -164,15 +166,15 @@ def _retried(kept: Kept, fates: Counter[str]) -> None:
 
 
 def _meant(every: list[Kept], ids: list[str], *, everything: bool) -> list[Kept]:
-    """Those entries that have these ids, of whichever sink."""
+    """The entries with these ids, whichever sink they belong to."""
     if everything:
         return every
     if not ids:
-        raise typer.BadParameter("name at least one id, or give --all.", param_hint="ids")
+        raise typer.BadParameter("name at least one id, or use --all.", param_hint="ids")
     found = {entry["id"] for kept in every for entry in kept.entries}
     missing = [entry_id for entry_id in ids if entry_id not in found]
     if missing:
-        raise NotFound(f"The quarantine has no entry {', '.join(missing)}. `collector quarantine list` shows the ids.")
+        raise NotFound(f"No such entry in quarantine: {', '.join(missing)}. `collector quarantine list` shows the ids.")
     return [kept._replace(entries=[entry for entry in kept.entries if entry["id"] in ids]) for kept in every]
 
 
@@ -181,22 +183,22 @@ def reset(
         list[str] | None, typer.Argument(metavar="SOURCE", help="Paths or state keys of sources.", show_default=False)
     ] = None,
     everything: All = False,
-    forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a failing sink.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Drop what is held for a failing sink, unsent.")] = False,
     config: Config = None,
     state: StatePath = None,
     sink: SinkName = None,
     json: AsJson = False,
 ) -> None:
-    """Has the next pass send sources again, from their start.
+    """Make the next pass send sources again from the start.
 
-    Ids make the repeats harmless. With --forget what is held of them is dropped, unsent; with --forget alone everything
-    held, and no offset changes.
+    Event ids make the repeats harmless. With --forget, what is held of these sources is dropped, unsent. --forget alone
+    drops everything held and changes no offset.
 
     Example: collector reset --all
     """
     loaded = settings.load(config, flags(state=state), sinks=SINKS)
     if not sources and not everything and not forget:
-        raise typer.BadParameter("name at least one source, or give --all.", param_hint="sources")
+        raise typer.BadParameter("name at least one source, or use --all.", param_hint="sources")
     from collector.assembly import held_of, state_of
     from collector.keeping.left_behind import drop_left_behind
 
@@ -206,7 +208,10 @@ def reset(
     if forget:
         known |= {file.original.key for each in every for file in held_of(each).held.files}
     if unknown := [key for key in keys or () if key not in known]:
-        raise NotFound(f"The state {loaded.state_path} knows nothing of {', '.join(unknown)}. Nothing was changed.")
+        raise NotFound(
+            f"Not in the state {loaded.state_path}: {', '.join(unknown)}. Nothing was changed. "
+            "Look up the keys of sources in that file, or use --all."
+        )
     told = [_reset(each, keys, forget=forget) for each in every]
     forgotten, dropped = set().union(*(names for names, _ in told)), sum(count for _, count in told)
     if forget and not keys and sink is None:
@@ -215,12 +220,12 @@ def reset(
         typer.echo(tame_json({"reset": sorted(forgotten), "dropped": dropped}))
         return
     if forget:
-        typer.echo(f"{counted(dropped, 'held file was', 'held files were')} dropped.")
-    typer.echo(f"{counted(len(forgotten), 'source is', 'sources are')} sent again by the next pass.")
+        typer.echo(f"Dropped {counted(dropped, 'held file')}.")
+    typer.echo(f"The next pass sends {counted(len(forgotten), 'source')} again from the start.")
 
 
 def _reset(chosen: Settings, keys: list[str] | None, *, forget: bool) -> tuple[set[str], int]:
-    """What the state of this sink knew of these sources (or of all), and how many held files were dropped."""
+    """Forgets these sources, or all, in one sink's state; returns their keys and how many held files were dropped."""
     from collector.assembly import committer_of, held_of, state_of
     from collector.keeping.lock import lock
 

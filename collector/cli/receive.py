@@ -29,24 +29,24 @@ IPV4 = 4
 
 def receive(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 picks a free one.")] = PORT,
     database: Database = None,
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the bearer token that senders must present.")
     ] = None,
-    max_body: Annotated[int, typer.Option(min=1024, help="The largest request body in bytes, packed or unpacked.")] = 16
+    max_body: Annotated[int, typer.Option(min=1024, help="The largest request body in bytes, compressed or not.")] = 16
     * 2**20,
-    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate chain (PEM), to speak https.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate chain (PEM), to serve HTTPS.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key, if not in the same file.")] = None,
-    web: Annotated[bool, typer.Option("--web", help="Show the report as pages, too, behind the token.")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Also serve the report as web pages, behind the token.")] = False,
     web_name: Annotated[
-        list[str] | None, typer.Option(help="With --web: a name by which browsers reach it; repeat for several.")
+        list[str] | None, typer.Option(help="With --web: a host name that browsers use to reach it; may be repeated.")
     ] = None,
     config: Config = None,
 ) -> None:
-    """Receives events over HTTP into a SQLite database.
+    """Receive events over HTTP into a SQLite database.
 
-    Runs until it is stopped. Without --token-file it listens on this machine only.
+    Runs until stopped. Without --token-file it listens on this machine only.
 
     Example: collector receive --port 8585
     """
@@ -54,14 +54,14 @@ def receive(
     from collector.store.server import prepared, run_until_signal  # here: 100 ms that `--help` need not pay
 
     if web_name and not web:
-        raise typer.BadParameter("it names a server of pages; give --web, too.", param_hint="--web-name")
+        raise typer.BadParameter("only makes sense with --web. Add --web, or leave it out.", param_hint="--web-name")
     token = settings.read_secret(token_file, "--token-file") if token_file else None
     chosen = settings.load(config, sinks=SINKS)
     path, keeping = database or chosen.database_path, Keeping(chosen.store.prices, chosen.store.retention_days)
     if token is None and not _is_loopback(host):
         raise ConfigurationError(
-            f"Anybody who can reach {host} could write into the store. "
-            "Give --token-file, a file with a secret that senders must present, or listen on 127.0.0.1."
+            f"Anyone who can reach {host} could write to the store. "
+            "Add --token-file, a file with a secret that senders must present, or listen on 127.0.0.1."
         )
     _check_certificate(certificate, key)
     limits = ReceiverLimits(max_body, document_bytes=max_body // 4, waiting_bytes=4 * max_body)
@@ -71,7 +71,7 @@ def receive(
         url = _url(listener, is_tls=certificate is not None)
         typer.echo(f"Receiving on {url}/v1/events into {path}", err=True)
         if web:
-            typer.echo(f"Pages on {url}/" + ("" if token else f"?token={page_token}"), err=True)
+            typer.echo(f"Pages at {url}/" + ("" if token else f"?token={page_token}"), err=True)
         if certificate is None and not _is_loopback(host):
             typer.echo("Without --certificate, the token and the events travel in the clear.", err=True)
         run_until_signal(server, listener)
@@ -79,7 +79,7 @@ def receive(
 
 
 def _pages(database: Path, keeping: Keeping, token: str, names: list[str]) -> Callable[[], Door]:
-    """What makes the pages once the database is there."""
+    """A function that makes the pages once the database exists."""
 
     def made() -> Door:
         from collector.store import prices
@@ -98,7 +98,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
-    """The addresses of a host name. An address stands for itself, and no name server is asked about it."""
+    """The addresses of a host name. An address stands for itself; no name server is asked."""
     try:
         version = ipaddress.ip_address(host).version
         return [(socket.AF_INET if version == IPV4 else socket.AF_INET6, host)]
@@ -107,7 +107,7 @@ def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise ConfigurationError(f"--host {host}: {error.strerror}. Give an address of this machine.") from None
+        raise ConfigurationError(f"--host {host}: {error.strerror}. Use an address of this machine.") from None
     return [(family, str(address[0])) for family, _, _, _, address in found]
 
 
@@ -119,9 +119,9 @@ def listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         where = f"{host}:{port}"
         if error.errno == errno.EADDRINUSE:
-            message = f"{where} is in use by another program. Stop it, or choose another --port."
+            message = f"{where} is in use by another program. Stop that program, or choose another --port."
         elif error.errno in {errno.EACCES, errno.EPERM}:
-            message = f"This user may not listen on {where}. Choose a --port above 1023."
+            message = f"You may not listen on {where}. Choose a --port above 1023."
         else:
             reason = os.strerror(error.errno) if error.errno else str(error)
             message = f"Cannot listen on {where}: {reason}. Choose another --host or --port."
@@ -132,7 +132,7 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
     """Raises ConfigurationError now, where the server would end in a traceback later."""
     if certificate is None:
         if key is not None:
-            raise ConfigurationError("--key needs --certificate as well.")
+            raise ConfigurationError("--key needs --certificate. Add it, or leave --key out.")
         return
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
@@ -140,8 +140,8 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
         named = f"{certificate} with {key}" if key else str(certificate)
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise ConfigurationError(
-            f"--certificate: cannot use {named}: {reason}. Both must be PEM files that belong together, "
-            "and the key must not be encrypted."
+            f"--certificate: cannot use {named}: {reason}. Certificate and key must be PEM, "
+            "belong together, and the key must not be encrypted."
         ) from None
 
 

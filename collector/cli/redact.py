@@ -1,4 +1,4 @@
-"""`collector redact`: a text or JSON values in, the same without secrets out; and which rule found what, and why."""
+"""`collector redact`: text or JSON values in, the same without secrets out; and which rule found what, and why."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ from collector.redact import Finding, Redactor, TimeOut, TooMany
 def redact(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="What to read; standard input by default, and for -.", show_default=False),
+        typer.Argument(
+            metavar="FILE", help="The file to read. Default, or with -: standard input.", show_default=False
+        ),
     ] = None,
     jsonl: Annotated[
-        bool, typer.Option("--jsonl", help="For each line, a JSON value, print {redacted, findings}.")
+        bool, typer.Option("--jsonl", help="Read one JSON value per line; print {redacted, findings} for each.")
     ] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say on stderr which rule found something, where, and why.")
+        bool, typer.Option("--explain", help="Explain each finding on stderr: where, by which rule, and why.")
     ] = False,
     config: Config = None,
 ) -> None:
-    """Prints a text, or JSON values, without secrets.
+    """Print text, or JSON values, with secrets removed.
 
-    With --explain, stderr says for each secret where it was, which rule found it, and why; never what it was. With
-    --jsonl that is part of each line on stdout. To look at a large file of lines, --jsonl is the faster way.
+    With --explain, stderr says where each secret was, which rule found it, and why, but never what it was. With --jsonl
+    this is part of each line on stdout instead. For large line-based files, --jsonl is faster.
 
     Example: collector redact --explain notes.txt
     """
@@ -61,7 +63,7 @@ def redact(
     except (TimeOut, TooMany):
         raise CollectorError(
             f"{f'Line {number}' if number else 'The text'} holds too much to redact at once, "
-            "so neither it nor what follows was printed. Give it in smaller parts."
+            "so it was not printed, nor anything after it. Split it into smaller parts."
         ) from None
 
 
@@ -72,7 +74,7 @@ def _opened(file: Path | None) -> contextlib.AbstractContextManager[BinaryIO]:
     try:
         return file.open("rb")
     except OSError as error:
-        raise CollectorError(f"Cannot read {file}: {error.strerror}. Give another file.") from None
+        raise CollectorError(f"Cannot read {file}: {error.strerror}. Name another file.") from None
 
 
 def _redact_text(data: bytes, redactor: Redactor, *, explain: bool) -> None:
@@ -90,8 +92,8 @@ def _redacted_line(line: bytes, number: int, redactor: Redactor, *, explain: boo
     except ValueError as error:
         reason = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else error
         raise CollectorError(
-            f"Line {number} is not a valid JSON value: {reason}. Neither it nor what follows was printed. "
-            "Correct it, or leave --jsonl out to redact it as text."
+            f"Line {number} is not a valid JSON value: {reason}. It was not printed, nor anything after it. "
+            "Fix the line, or leave out --jsonl to redact the file as text."
         ) from None
     redacted, findings = redactor.value(value)
     about = [_finding(finding, redactor, explain=explain) for finding in findings]
@@ -120,7 +122,7 @@ def pointer(path: tuple[Any, ...]) -> str:
 def _explain(text: str, redactor: Redactor) -> None:
     redacted, findings = redactor.value(text)
     if not findings:
-        typer.echo("Nothing found.", err=True)
+        typer.echo("No secrets found.", err=True)
     for finding in findings:
         line = text.count("\n", 0, finding.start) + 1
         column = finding.start - text.rfind("\n", 0, finding.start)
@@ -130,7 +132,7 @@ def _explain(text: str, redactor: Redactor) -> None:
 
 
 def _print(text: bytes) -> None:
-    """Prints a text as it is; on a terminal, without what would move its cursor."""
+    """Prints text as it is; on a terminal, without control characters that would move the cursor."""
     if sys.stdout.isatty():
         parts = re.split(r"([\t\n])", text.decode("utf-8", "surrogateescape"))
         text = "".join(part if part in "\t\n" else printable(part) for part in parts).encode("utf-8", "surrogateescape")

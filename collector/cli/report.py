@@ -73,7 +73,9 @@ SESSIONS = (
 
 
 def report(
-    by: Annotated[By | None, typer.Option(help="Add up by this, instead of an overview.", show_default=False)] = None,
+    by: Annotated[
+        By | None, typer.Option(help="Group by this instead of showing an overview.", show_default=False)
+    ] = None,
     since: Since = None,
     until: Until = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="The last N days (UTC), today included.")] = None,
@@ -82,23 +84,23 @@ def report(
     host: Annotated[str | None, typer.Option(help="Only this machine, by name.", show_default=False)] = None,
     user: Annotated[str | None, typer.Option(help="Only this user.", show_default=False)] = None,
     agent: Annotated[
-        str | None, typer.Option(help="Only this type of subagent; main: the session itself.", show_default=False)
+        str | None, typer.Option(help="Only this type of subagent; `main` is the session itself.", show_default=False)
     ] = None,
-    cost: Annotated[bool, typer.Option("--cost", help="What it cost, in US dollars at list prices.")] = False,
-    limit: Annotated[int, typer.Option(min=0, help="Rows of a table; 0 shows all.")] = 30,
+    cost: Annotated[bool, typer.Option("--cost", help="Show the cost, in US dollars at list prices.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="Rows per table; 0 shows all.")] = 30,
     json: AsJson = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="CSV on stdout, with a line of names.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header line.")] = False,
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Shows the tokens, sessions, prompts and tools in the store.
+    """Show the tokens, sessions, prompts and tools in the store.
 
     Example: collector report --by project --days 30 --cost
     """
     if since is not None and days is not None:
-        raise typer.BadParameter("--since and --days exclude each other.", param_hint="--since")
+        raise typer.BadParameter("cannot be used together with --days.", param_hint="--since")
     if json and as_csv:
-        raise typer.BadParameter("--json and --csv exclude each other.", param_hint="--json")
+        raise typer.BadParameter("cannot be used together with --csv.", param_hint="--json")
     if days is not None:
         since = datetime.now(UTC) - timedelta(days=days - 1)
     chosen = settings.load(config, sinks=SINKS)
@@ -123,11 +125,11 @@ def report(
 
 
 def _reach(by: By | None, chosen: Selection) -> str:
-    """What the filters do not choose, where somebody might take it for chosen."""
+    """What the filters do not apply to, where somebody might think they do."""
     if by is By.session and chosen != EVERYTHING:
-        return "A session is listed when something of it was chosen; its figures are those of the whole session."
+        return "A session is listed if any part of it matches; its figures are for the whole session."
     if chosen.model is not None and by in {None, By.tool}:
-        return "--model chooses tokens; tools, sessions, prompts and events are those of all models."
+        return "--model filters tokens only; tools, sessions, prompts and events cover all models."
     return ""
 
 
@@ -146,7 +148,7 @@ def _key(by: By) -> str:
 
 def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, *, is_cost: bool) -> None:
     if not rows:
-        console.print("The store holds nothing of that.")
+        console.print("The store has nothing that matches.")
         return
     if by is By.session:
         rows = [row | {"title": row["title"] or row["session_id"][:ENOUGH_OF_AN_ID]} for row in rows]
@@ -164,8 +166,8 @@ def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, 
     labels = () if by is By.session else (Column(_key(by), by.value, 0, "text"),)
     notes = shown(console, (*labels, *columns), rows, bars([row[measure] or 0 for row in rows]))
     if left_out:
-        count = "More" if by is By.session else f"{len(left_out):,} {which}"
-        notes.append(f"{count} {by.value}s are not shown; --limit 0 shows all.")
+        more = "More sessions" if by is By.session else counted(len(left_out), f"{which} {by.value}")
+        notes.append(f"{more} not shown; --limit 0 shows all.")
     for note in notes + _doubts(rows, is_cost=is_cost):
         console.print(note, soft_wrap=True)
 
@@ -173,7 +175,7 @@ def _table_by(by: By, rows: list[dict[str, Any]], console: Console, limit: int, 
 def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost: bool) -> None:
     if not summary["events"]:
         period = summary["since"] or summary["until"]
-        console.print("The store holds no events" + (" in this period." if period else " yet."))
+        console.print("The store has no events" + (" in this period." if period else " yet."))
         return
     columns = (*TOKENS, COST) if is_cost else TOKENS
     labels = (Column("day", "day", 0, "text"), Column("model", "model", 0, "text"))
@@ -181,14 +183,12 @@ def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost:
     rows = summary["tokens"][len(earlier) :]
     notes = shown(console, (*labels, *columns), rows, title="Tokens by day and model", totals=summary["totals"])
     if earlier:
-        are = counted(len(earlier), "earlier row is", "earlier rows are")
-        notes.append(f"{are} in the total, and not shown; --limit 0 shows all.")
+        notes.append(f"{counted(len(earlier), 'earlier row')} not shown, but in the total; --limit 0 shows all.")
     if len(summary["projects"]) > 1:
         rows, left = summary["projects"][:OVERVIEW_ROWS], summary["projects"][OVERVIEW_ROWS:]
         notes += shown(console, (Column("project", "project", 0, "text"), *columns), rows, title="Tokens by project")
         if left:
-            are = counted(len(left), "more project is", "more projects are")
-            notes.append(f"{are} not shown; --by project shows all.")
+            notes.append(f"{counted(len(left), 'more project')} not shown; --by project shows all.")
     if summary["tools"]:
         rows, left = summary["tools"][:OVERVIEW_ROWS], summary["tools"][OVERVIEW_ROWS:]
         if left:
@@ -200,20 +200,22 @@ def _overview(summary: dict[str, Any], console: Console, limit: int, *, is_cost:
 
 
 def _doubts(rows: list[dict[str, Any]], *, is_cost: bool) -> list[str]:
-    """What the figures do not say."""
+    """Where the figures fall short."""
     notes = []
     unknown = sum(row.get("unknown_output", 0) for row in rows)
     if unknown:
         lack = counted(unknown, "message lacks its", "messages lack their")
-        notes.append(f"{lack} final output count; the true figure is higher than shown.")
+        notes.append(f"{lack} final output count; the true total is higher than shown.")
     if is_cost:
         without = sum(row.get("messages_without_price", 0) for row in rows)
         models = sorted({str(row["model"]) for row in rows if row.get("model") and row.get("messages_without_price")})
         named = f" ({', '.join(map(printable, models))})" if models else ""
         if without:
-            are = counted(without, "message is", "messages are")
-            notes.append(f"{are} of models without a price{named}, and not in the cost.")
-        notes.append("Costs are list prices of the API, not a bill; `collector store prices` shows them.")
+            of = counted(without, "message")
+            notes.append(f"The cost leaves out {of} from models without a price{named}; store.prices can add one.")
+        notes.append(
+            "Costs are at API list prices, not what you were billed; `collector store prices` shows the prices."
+        )
     return notes
 
 

@@ -1,4 +1,4 @@
-"""`collector resend`: sends to a sink what the embedded store has, also of transcripts that were swept since."""
+"""`collector resend`: sends events from the embedded store to a sink, including those of transcripts since swept."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ from collector.flow.ledger import Ledger
 
 
 def resend(
-    from_store: Annotated[bool, typer.Option("--from-store", help="From the embedded store's database.")] = False,
+    from_store: Annotated[bool, typer.Option("--from-store", help="Send what is in the embedded store.")] = False,
     since: Annotated[
         str | None,
-        typer.Option(help="Only events since then: 2026-03-01, or 3d, 12h, 30m ago.", show_default=False),
+        typer.Option(help="Only events since a date (2026-03-01), or since 3d, 12h or 30m ago.", show_default=False),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="From the start, not from where the last call ended.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Start over instead of continuing where the last run ended.")
+    ] = False,
     config: Config = None,
     sink_url: SinkUrl = None,
     sink_type: SinkType = None,
@@ -43,22 +45,21 @@ def resend(
     sink: SinkName = None,
     json: LedgerAsJson = False,
 ) -> None:
-    """Sends to the sink what the embedded store has.
+    """Send events from the embedded store to the sink.
 
-    For a sink that came after transcripts were swept. Redaction marks stay as they are, today's rules and filters
-    apply, and ids make it harmless where the sink has an event already. Exit codes as for `scan`.
+    For a sink that was added after transcripts had been swept. Redaction markers stay as they are, today's rules and
+    filters apply, and ids make it harmless to send what the sink already has. Exit codes are those of `scan`.
 
     Example: collector resend --from-store --since 30d
     """
     if not from_store:
-        raise typer.BadParameter("say where from: --from-store", param_hint="--from-store")
+        raise typer.BadParameter("required: it says where to send from.", param_hint="--from-store")
     given = flags(None, sink_url, sink_type, state, max_wait)
     chosen = settings.load(config, given, sinks=SINKS).one(sink)
     log.configure(chosen.log.level, chosen.log.format)
     if SINKS[chosen.sink_type].place:
         raise ConfigurationError(
-            "sink: events from the embedded store cannot be sent to the embedded store. Name another sink with "
-            "--sink-url or sink.url."
+            "sink: the embedded store cannot send its events to itself. Name another sink with --sink-url or sink.url."
         )
     from collector.assembly import assembled  # here: `--help` need not pay for the whole agent
     from collector.service.footprint import hold_little_memory

@@ -29,11 +29,11 @@ def run(
     state: StatePath = None,
     from_now: FromNow = False,
 ) -> None:
-    """Sends everything new, then all that is written, until stopped.
+    """Send everything new and keep watching for more, until stopped.
 
-    It stays in the foreground; `collector service install` has it run in the background.
+    Runs in the foreground; `collector service install` runs it in the background.
 
-    SIGTERM and SIGINT stop it, SIGHUP makes it read the configuration again, SIGUSR1 makes it log its status. Exit
+    SIGTERM and SIGINT stop it, SIGHUP reloads the configuration, SIGUSR1 logs the status. Exit
     codes: 0 stopped, 73 another agent holds the state, 78 bad configuration, 2 usage.
 
     Example: collector run --sink-url https://telemetry.example/v1/events
@@ -63,7 +63,9 @@ def run(
     def read_one(name: str) -> settings.Settings:
         now = read()
         if [each.sink_name for each in now.each()] != names:
-            raise ConfigurationError("sinks: one was added, removed or renamed. Restart the agent to take that over.")
+            raise ConfigurationError(
+                "sinks: one was added, removed or renamed. Restart the agent for that to take effect."
+            )
         return now.one(name)
 
     voice = voices(notifier, settings.watchdog_seconds(), names)

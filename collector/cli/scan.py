@@ -51,9 +51,9 @@ def scan(
     from_now: FromNow = False,
     json: LedgerAsJson = False,
 ) -> None:
-    """Sends everything new once, and prints the ledger.
+    """Send everything new once, then print the ledger.
 
-    With --quiet, it prints nothing if all goes well; --json always prints.
+    With --quiet, nothing is printed if all goes well; --json always prints.
 
     Exit codes: 0 all acknowledged, 3 some quarantined or left for the next pass, 65 not a root, 66 no root, 73 another
     agent holds the state, 74 state not writable, 75 sink unreachable, 77 no permission, 78 bad configuration, 2 usage,
@@ -93,7 +93,7 @@ def scan(
 
 
 def may_send(chosen: settings.Settings) -> bool:
-    """Whether anything may leave to any of the sinks; says why not, and before the first time what would."""
+    """Whether anything may be sent to any sink. Says why not and, before the first time, what would be sent."""
     from collector.keeping.pause import standstill
 
     found = [(each, standstill(each)) for each in chosen.each()]
@@ -107,7 +107,7 @@ def may_send(chosen: settings.Settings) -> bool:
 
 
 def disclose(chosen: settings.Settings) -> None:
-    """Says once what goes where, before the first of it does."""
+    """Says once what goes where, before any of it does."""
     from collector.keeping.disclosed import is_to_be_said, note_said
     from collector.settings.disclosure import statement
 
@@ -126,7 +126,7 @@ class OnePass:
         self.has_begun = False
 
     def run(self, interrupt: Interrupt, observer: Observer = UNOBSERVED) -> None:
-        """Sends everything new; raises if the sink or the state stands in the way."""
+        """Sends everything new; raises if the sink or the state prevents it."""
         from collector.assembly import assembled
         from collector.pipeline import meet_sink, run_pass
 
@@ -152,7 +152,7 @@ class OnePass:
 
 
 def _check_roots(roots: Sequence[Root]) -> None:
-    """Raises if there is nothing to read. What is wrong with some of several roots is a warning in the log."""
+    """Raises if there is nothing to read. If only some of several roots are wrong, that is a warning in the log."""
     from collector.agents.registry import AGENTS
     from collector.reading.roots import doubt
 
@@ -166,8 +166,8 @@ def _check_roots(roots: Sequence[Root]) -> None:
         ways = " or ".join(["--root", *(f"${form.root_variable}" for form in forms if form.root_variable)])
         do, them = ("does", "it") if len(missing) == 1 else ("do", "them")
         raise RootNotFound(
-            f"There is nothing to read: {', '.join(missing)} {do} not exist. {makers} creates {them} when it first "
-            f"starts; if the files are elsewhere, name the directory with {ways}."
+            f"There is nothing to read: {', '.join(missing)} {do} not exist. {makers} creates {them} when it "
+            f"first starts. If the files are elsewhere, name the directory with {ways}."
         )
     for path in missing:
         log.get_logger().warning("a root does not exist", path=path)
@@ -177,7 +177,7 @@ def _check_roots(roots: Sequence[Root]) -> None:
 def stopping_on_signals(interrupt: Interrupt, has_begun: Callable[[], bool]) -> Iterator[None]:
     """The first SIGTERM or SIGINT lets what is in flight finish; the second one ends the process at once.
 
-    So does a SIGINT before anything has begun. After a SIGINT it ends with KeyboardInterrupt, however far it came.
+    So does a SIGINT before anything has begun. After a SIGINT it ends with KeyboardInterrupt, however far it got.
     """
     is_by_hand = False
 
@@ -239,7 +239,7 @@ def print_ledger(ledger: Ledger, *, as_json: bool = False, is_dry_run: bool = Fa
         f"{data['bytes']} bytes"
         f"{_listed(data['redactions'], ', redacted: ')}"
     )
-    typer.echo(f"lag      {data['lag']} bytes{' would be left' if is_dry_run else ''}")
+    typer.echo(f"lag      {data['lag']} bytes{' would remain' if is_dry_run else ''}")
     meanings = {reason.name: f"{reason.name}. {reason.meaning}" for reason in reasons.SKIPPED_FILES}
     for path, reason in data["not_read"].items():
         typer.echo(f"left     {log.printable(path)}: {meanings.get(reason, reason)}")

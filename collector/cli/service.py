@@ -40,12 +40,12 @@ class Platform(enum.StrEnum):
 
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the files and commands; change nothing.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that was edited; it is kept as .bak.")]
-System = Annotated[bool, typer.Option("--system", help="The hardened system service of one user (systemd).")]
-For = Annotated[str | None, typer.Option("--for", metavar="USER", help="Whose transcripts to ship; with --system.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that was edited, keeping it as .bak.")]
+System = Annotated[bool, typer.Option("--system", help="Use the hardened system service for one user (systemd).")]
+For = Annotated[str | None, typer.Option("--for", metavar="USER", help="With --system: whose transcripts to ship.")]
 On = Annotated[
     Platform | None,
-    typer.Option("--platform", help="Another service manager than this machine's own.", show_default=False),
+    typer.Option("--platform", help="Use this service manager instead of the machine's own.", show_default=False),
 ]
 
 
@@ -54,24 +54,31 @@ def install(
     *,
     system: System = False,
     user: For = None,
-    config: Annotated[Path | None, typer.Option("--config", help="The configuration file that it uses.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="The configuration file the service uses.")] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
-            "--env", metavar="NAME=VALUE", help="A variable for it, such as a proxy. Not a secret: others can see it."
+            "--env",
+            metavar="NAME=VALUE",
+            help="Set a variable for the service, such as a proxy; no secrets, others can see it.",
         ),
     ] = None,
-    program: Annotated[Path | None, typer.Option("--program", help="The program to run instead of this one.")] = None,
+    program: Annotated[
+        Path | None, typer.Option("--program", help="Run this program instead of the current one.")
+    ] = None,
     no_namespaces: Annotated[
-        bool, typer.Option("--no-namespaces", help="Leave out the part of the user unit's sandbox that needs them.")
+        bool,
+        typer.Option(
+            "--no-namespaces", help="Leave out the part of the user unit's sandbox that needs user namespaces."
+        ),
     ] = False,
     dry_run: DryRun = False,
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Writes the service file, then enables and starts the service.
+    """Write the service file, then enable and start the service.
 
-    Safe to repeat: what is done is left alone. --dry-run shows every file and command beforehand.
+    Safe to repeat: steps already done are left alone. --dry-run shows every file and command first.
 
     Example: collector service install --env HTTPS_PROXY=http://proxy:3128
     """
@@ -89,8 +96,8 @@ def install(
     known_here = settings.set_here([form.root_variable for form in AGENTS.values()])
     if missing := [name for name in known_here if name not in given]:
         typer.echo(
-            f"The service does not get what this shell sets: {', '.join(missing)}. Write that into the configuration, "
-            "or name each with --env.",
+            f"The service does not see variables of this shell: {', '.join(missing)}. Put them in the configuration "
+            "file, or pass each with --env.",
             err=True,
         )
 
@@ -104,9 +111,9 @@ def uninstall(
     force: Force = False,
     platform: On = None,
 ) -> None:
-    """Stops the service and removes what `install` wrote.
+    """Stop the service and remove what `install` wrote.
 
-    State and configuration are kept: a new installation picks up where this one stopped.
+    State and configuration are kept, so a new installation picks up where this one stopped.
 
     Example: collector service uninstall --dry-run
     """
@@ -119,12 +126,12 @@ def uninstall(
         plan = plans.remove_systemd_user(person)
     _do(plan, dry_run=dry_run, force=force, needs_root=system)
     if not dry_run:
-        typer.echo("State and configuration are kept: a new installation picks up where this one stopped.")
+        typer.echo("State and configuration are kept, so a new installation picks up where this one stopped.")
 
 
 @app.command()
 def start(*, system: System = False, user: For = None, dry_run: DryRun = False, platform: On = None) -> None:
-    """Starts the service that is installed.
+    """Start the installed service.
 
     Example: collector service start
     """
@@ -133,9 +140,9 @@ def start(*, system: System = False, user: For = None, dry_run: DryRun = False, 
 
 @app.command()
 def stop(*, system: System = False, user: For = None, dry_run: DryRun = False, platform: On = None) -> None:
-    """Stops the service until the next start or login.
+    """Stop the service until the next start or login.
 
-    Offsets are saved, so nothing is lost. `uninstall` is what stops it for good.
+    Offsets are saved, so nothing is lost. To stop it for good, use `uninstall`.
 
     Example: sudo collector service stop --system --for alice
     """
@@ -144,9 +151,9 @@ def stop(*, system: System = False, user: For = None, dry_run: DryRun = False, p
 
 @app.command()
 def restart(*, system: System = False, user: For = None, dry_run: DryRun = False, platform: On = None) -> None:
-    """Stops the service and starts it again.
+    """Restart the service.
 
-    A changed configuration needs no restart: `systemctl --user reload collector` (SIGHUP) is enough.
+    To apply a changed configuration, `systemctl --user reload collector` (SIGHUP) is enough.
 
     Example: collector service restart
     """
@@ -165,7 +172,7 @@ def _control(
     if not dry_run:
         facts = _facts(kind, person, system=system)
         if facts["state"] == "not installed":
-            raise ServiceError(f"{facts['unit']} is not installed. Nothing was changed. `{facts['next']}` does that.")
+            raise ServiceError(f"{facts['unit']} is not installed. Nothing was changed. `{facts['next']}` installs it.")
     _do(plans.control(verb, person, kind, system=system), dry_run=dry_run, needs_root=system)
 
 
@@ -177,9 +184,9 @@ def status(
     platform: On = None,
     json: AsJson = False,
 ) -> None:
-    """Shows what the service manager says; exits 1 unless it runs.
+    """Show the state of the service; exit 1 unless it is running.
 
-    For how far it has come, see `collector status`.
+    For the agent's progress, see `collector status`.
 
     Example: collector service status --system --for alice
     """
@@ -205,10 +212,10 @@ def logs(
     user: For = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing new lines.")] = False,
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many lines to start with.")] = 100,
-    clear: Annotated[bool, typer.Option("--clear", help="Empty the log file (launchd).")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Empty the log file instead (launchd).")] = False,
     platform: On = None,
 ) -> None:
-    """Shows what the service has logged.
+    """Show the service's log.
 
     Example: collector service logs --follow
     """
@@ -217,21 +224,27 @@ def logs(
     if kind is Platform.launchd:
         log = plans.launchd_log(person)
         if not log.is_file():
-            raise ServiceError(f"There is no log {log} yet. `collector service status` shows whether it is running.")
+            raise ServiceError(
+                f"There is no log at {log} yet. `collector service status` shows whether the service is running."
+            )
         if clear:
             os.truncate(log, 0)
             typer.echo(f"emptied {log}")
             return
         command = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(log)]
     elif clear:
-        raise ServiceError("The journal limits its own size, so there is nothing to empty. --clear is for launchd.")
+        raise ServiceError(
+            "--clear is for launchd. The systemd journal limits its own size, so there is nothing to empty."
+        )
     else:
         unit = ["--unit", f"collector@{person.name}.service"] if system else ["--user-unit", templates.UNIT]
         command = ["journalctl", "--no-pager", *unit, "--lines", str(lines), *(["--follow"] if follow else [])]
     try:
         code = subprocess.run(command, check=False).returncode
     except FileNotFoundError:
-        raise ServiceError(f"{command[0]} is not installed here, so the log cannot be shown.") from None
+        raise ServiceError(
+            f"{command[0]} is not installed here, so the log cannot be shown. Look in the system's own log."
+        ) from None
     except KeyboardInterrupt:
         return
     raise typer.Exit(_exit_code(code))
@@ -251,9 +264,10 @@ def _kind(asked: Platform | None, *, system: bool) -> Platform:
     # Containers often have the command without the thing.
     if asked is None and not (shutil.which("systemctl") and plans.THIS_MACHINE.booted_by_systemd.is_dir()):
         raise ServiceError(
-            "Neither systemd nor launchd runs this machine (a container?). Nothing was changed. Run `collector run` "
-            "under whatever service manager it has: it stays in the foreground, logs to stderr and stops on SIGTERM. "
-            "Where nothing runs for long, such as a CI job, end with `collector scan`."
+            "This machine runs neither systemd nor launchd (is it a container?). Nothing was changed. Run "
+            "`collector run` under whatever service manager it has: it stays in the foreground, logs to stderr and "
+            "stops on SIGTERM. "
+            "For something short-lived, such as a CI job, run `collector scan` at the end."
         )
     if asked is Platform.launchd and system:
         raise ServiceError("--system is for systemd. On macOS the agent runs as a launch agent of its user.")
@@ -262,15 +276,17 @@ def _kind(asked: Platform | None, *, system: bool) -> Platform:
 
 def _person(name: str | None, *, system: bool) -> Person:
     if name is not None and not system:
-        raise ServiceError("--for goes with --system. Without it, the service is for the user who runs the command.")
+        raise ServiceError("--for needs --system. Without --system, the service is for the user who runs this command.")
     if system and name is None:
-        raise ServiceError("--system needs --for USER: whose transcripts to ship.")
+        raise ServiceError("--system needs --for USER, whose transcripts to ship.")
     if name is None:
         return Person(pwd.getpwuid(os.getuid()).pw_name, os.getuid(), settings.home())
     try:
         entry = pwd.getpwnam(name)
     except KeyError:
-        raise ServiceError(f"There is no user {name!r} on this machine. Nothing was changed.") from None
+        raise ServiceError(
+            f"There is no user {name!r} on this machine. Nothing was changed. Check the spelling."
+        ) from None
     return Person(entry.pw_name, entry.pw_uid, entry.pw_dir)
 
 
@@ -315,7 +331,7 @@ def _do(plan: Plan, *, dry_run: bool, needs_root: bool, force: bool = False) -> 
         return
     if needs_root and os.geteuid() != 0:
         raise ServiceError(
-            "--system is about a service of the whole machine and needs root. Nothing was changed. "
+            "--system manages a system-wide service and needs root. Nothing was changed. "
             "Run the same command with sudo."
         )
     for line in carry_out(plan, force=force):
@@ -333,6 +349,6 @@ def _shown(step: Step) -> str:
         case Remove():
             return f"# would remove {step.path}"
         case Run():
-            return f"# would run\n{shlex.join(step.command)}"
+            return f"# would run:\n{shlex.join(step.command)}"
         case AwaitGone():
-            return f"# would wait until this fails\n{shlex.join(step.command)}"
+            return f"# would wait until this fails:\n{shlex.join(step.command)}"

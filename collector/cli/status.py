@@ -26,12 +26,12 @@ def status(
     sink_type: SinkType = None,
     state: StatePath = None,
     json: AsJson = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Show it again every second, until interrupted.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh every second, until interrupted.")] = False,
 ) -> None:
-    """Shows how far the agent has come, and what is wrong.
+    """Show how far the agent has got, and what is wrong.
 
-    The lag, the last acknowledgement, problems, quarantine: of the agent that runs, be it a service or not, else what
-    the state and the files say.
+    Reports the lag, the last acknowledgement, problems and the quarantine. If no agent is running, as a service or
+    otherwise, it reports what the state and the files say.
 
     Example: collector status --watch
     """
@@ -93,12 +93,8 @@ def lines_of(report: dict[str, Any], now: float) -> list[str]:
     rows += [("damaged", _damaged(source)) for source in report.get("damaged") or ()]
     held = report.get("held") or {}
     if held.get("files") or held.get("left_out"):
-        rows.append(
-            (
-                "held",
-                f"{counted(held['files'], 'file')}, so that nothing unsent is swept; {held['left_out']} had no room",
-            )
-        )
+        said = f"{counted(held['files'], 'file')}, so that no sweep deletes what is unsent"
+        rows.append(("held", f"{said}; no room for {held['left_out']} more" if held["left_out"] else said))
     if report.get("unlisted_directories"):
         rows.append(
             (
@@ -114,8 +110,8 @@ def _agent(report: dict[str, Any], now: float) -> str:
     if report["is_running"]:
         return f"running, process {report['pid']}, for {_ago(report['since'], now)}, version {report['version']}"
     if report["holder"]:
-        return f"not running as a service; the state is held by {report['holder']}"
-    last = f"; last heard of {_ago(report['updated'], now)} ago" if report.get("updated") else ""
+        return f"not running; the state is in use by {report['holder']}"
+    last = f"; last seen {_ago(report['updated'], now)} ago" if report.get("updated") else ""
     return f"not running{last}"
 
 
@@ -138,22 +134,22 @@ def _acknowledged(report: dict[str, Any], now: float) -> str:
     last = report.get("last_acknowledged")
     if last:
         return f", last acknowledged {_ago(last, now)} ago"
-    return ", nothing acknowledged since the start" if report["is_running"] else ""
+    return ", nothing acknowledged since it started" if report["is_running"] else ""
 
 
 def _offsets(told: dict[str, Any]) -> list[str]:
     """What the offsets say about their sink: offsets are kept for each sink."""
     said = []
     if told.get("is_new"):
-        said.append("never sent to: all history waits for it, unless the first pass is told --from-now")
+        said.append("nothing sent to it yet: the first pass sends all history, unless run with --from-now")
     if told.get("formerly"):
         said.append(f"the same sink as {', '.join(told['formerly'])}")
     left_out = told.get("left_out")
     if left_out:
         size, sources, at = in_words(left_out["bytes"]), left_out["sources"], left_out["at"]
-        said.append(f"what was there at {at} was left out, as asked: {size} in {counted(sources, 'source')}")
+        said.append(f"what was there at {at} was left out, as you asked: {size} in {counted(sources, 'source')}")
     if told.get("others"):
-        said.append(f"offsets of their own have: {', '.join(told['others'])}")
+        said.append(f"offsets are also kept for: {', '.join(told['others'])}")
     return said
 
 
@@ -204,7 +200,7 @@ def _quarantine(count: int | None) -> str:
 
 
 def _damaged(source: str) -> str:
-    return f"{source} is not valid JSON; it is in quarantine, and looked at again when it changes"
+    return f"{source} is not valid JSON; it is in quarantine, and is read again when it changes"
 
 
 def _ago(moment: str, now: float) -> str:

@@ -25,7 +25,7 @@ from collector.settings import Settings
 from collector.store.queries import Selection
 from collector.store.removing import Choice, Removed
 
-app = typer.Typer(help="Look after the embedded store, and ask it.", no_args_is_help=True)
+app = typer.Typer(help="Query, export and maintain the embedded store.", no_args_is_help=True)
 
 
 class NotPossible(CollectorError):
@@ -39,7 +39,7 @@ def _opened(config: Path | None, database: Path | None) -> tuple[Settings, Path]
 
 @app.command()
 def info(database: Database = None, json: AsJson = False, config: Config = None) -> None:
-    """Shows what the store holds and what it takes on the disk.
+    """Show what the store holds and how much disk it uses.
 
     Example: collector store info
     """
@@ -53,14 +53,14 @@ def info(database: Database = None, json: AsJson = False, config: Config = None)
     days = found["retention_days"]
     lines = [
         ("database", f"{path}, version {found['version']}"),
-        ("size", f"{in_words(found['bytes'])}, of which {in_words(found['free_bytes'])} are free inside"),
+        ("size", f"{in_words(found['bytes'])}, {in_words(found['free_bytes'])} of it free"),
         ("events", f"{found['events']:,} in {counted(found['sessions'], 'session')}"),
-        ("from, to", f"{found['first_time'] or '-'}, {found['last_time'] or '-'}"),
-        ("as sent", f"{in_words(found['bytes_sent'])}; packed: {in_words(found['bytes_of_bodies'])}"),
-        ("an event", f"{counted(found['bytes_an_event'] or 0, 'byte')} in all"),
+        ("period", f"{found['first_time'] or '-'} to {found['last_time'] or '-'}"),
+        ("as sent", f"{in_words(found['bytes_sent'])}; compressed: {in_words(found['bytes_of_bodies'])}"),
+        ("per event", f"{counted(found['bytes_an_event'] or 0, 'byte')} in all"),
         (
             "kept",
-            f"{counted(days, 'day')} (store.retention_days)" if days else "for ever (store.retention_days is not set)",
+            f"{counted(days, 'day')} (store.retention_days)" if days else "forever (store.retention_days is not set)",
         ),
     ]
     if found["models_without_price"]:
@@ -71,10 +71,10 @@ def info(database: Database = None, json: AsJson = False, config: Config = None)
 
 @app.command()
 def compact(database: Database = None, json: AsJson = False, config: Config = None) -> None:
-    """Removes what is too old, and makes the database small.
+    """Remove events past their retention and shrink the database.
 
-    Too old is what is older than store.retention_days, if that is set. Needs as much room again while it works. Nobody
-    can write to the store meanwhile; senders wait and try again.
+    Events older than store.retention_days are removed, if that is set. Shrinking needs as much free space again as the
+    database takes. Nothing can be written to the store meanwhile; senders wait and try again.
 
     Example: collector store compact
     """
@@ -99,17 +99,17 @@ def compact(database: Database = None, json: AsJson = False, config: Config = No
 @app.command()
 def export(
     output: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="The file; without it, stdout.", show_default=False)
+        Path | None, typer.Argument(metavar="FILE", help="The file to write. Default: stdout.", show_default=False)
     ] = None,
     since: Since = None,
     until: Until = None,
     project: Annotated[str | None, typer.Option(help="Only this project.", show_default=False)] = None,
     session: Annotated[str | None, typer.Option(help="Only this session.", show_default=False)] = None,
-    parquet: Annotated[bool, typer.Option("--parquet", help="Parquet; needs duckdb or pyarrow.")] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet; needs duckdb or pyarrow.")] = False,
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Writes events as they were sent, one a line, or as Parquet.
+    """Export events as they were sent, one per line, or as Parquet.
 
     Example: collector store export events.ndjson --since 2026-03-01
     """
@@ -121,39 +121,39 @@ def export(
     events = exported(path, chosen)
     if output is None:
         if parquet:
-            raise typer.BadParameter("Parquet needs a file to go to.", param_hint="output")
+            raise typer.BadParameter("--parquet needs a FILE to write to.", param_hint="output")
         count = sum(1 for line in events if sys.stdout.write(f"{line}\n"))
     else:
         with only_for_this_user():
             count = write_parquet(events, output) if parquet else _write(events, output)
-    typer.echo(f"{counted(count, 'event')}.", err=True)
+    typer.echo(f"Exported {counted(count, 'event')}.", err=True)
 
 
 @app.command()
 def prices(config: Config = None) -> None:
-    """Prints the table of prices that the cost is computed from.
+    """Print the price table that costs are computed from.
 
-    store.prices names a file of the same form whose rows take the place of these.
+    store.prices names a file of the same form; its rows override these.
 
     Example: collector store prices
     """
     chosen = settings.load(config, sinks=SINKS)
     typer.echo((resources.files("collector.store") / "prices.toml").read_text(encoding="utf-8"), nl=False)
     if chosen.store.prices is not None:
-        typer.echo(f"\n# {chosen.store.prices} (store.prices) takes the place of rows above.", err=True)
+        typer.echo(f"\n# {chosen.store.prices} (store.prices) overrides rows above.", err=True)
 
 
 @app.command()
 def sql(
-    statement: Annotated[str, typer.Argument(metavar="STATEMENT", help="One SELECT.")],
-    as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, with a line of names.")] = False,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long it may take.")] = 20.0,
+    statement: Annotated[str, typer.Argument(metavar="STATEMENT", help="One SELECT statement.")],
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header line.")] = False,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Stop the query after this many seconds.")] = 20.0,
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Asks the store in SQL, read-only; one JSON object for each row.
+    """Query the store in SQL, read-only; print one JSON object per row.
 
-    docs/store.md names the views.
+    docs/store.md describes the views.
 
     Example: collector store sql "SELECT model, sum(output_tokens) FROM messages GROUP BY 1"
     """
@@ -169,28 +169,33 @@ def sql(
         for row in answer.objects:
             typer.echo(tame_json(row))
     if answer.is_cut:
-        typer.echo(f"Only the first {counted(len(answer.rows), 'row')}.", err=True)
+        typer.echo(f"Cut off after {counted(len(answer.rows), 'row')}; there are more.", err=True)
 
 
 def forget(
-    session: Annotated[str | None, typer.Option(help="The id of a session.", show_default=False)] = None,
+    session: Annotated[str | None, typer.Option(help="Only the session with this id.", show_default=False)] = None,
     project: Annotated[
-        str | None, typer.Option(help="A project's path, or its directory's name below projects/.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Only this project: its path, or the name of its directory below projects/.", show_default=False
+        ),
     ] = None,
     before: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], metavar="DAY", help="What happened before this day.", show_default=False),
+        typer.Option(
+            formats=["%Y-%m-%d"], metavar="DAY", help="Only what happened before this day (UTC).", show_default=False
+        ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     json: AsJson = False,
     database: Database = None,
     state: StatePath = None,
     config: Config = None,
 ) -> None:
-    """Removes events from the embedded store for good.
+    """Remove events from the embedded store for good.
 
-    What is held or quarantined of them goes as well. What was sent elsewhere is not touched, nor are the transcripts:
-    exclude the project first, or new events come in. All conditions that are given must hold.
+    Whatever is held or quarantined of them goes too. Transcripts, and what was sent elsewhere, are not touched: exclude
+    the project first, or new events will come in. An event is removed only if it meets every condition given.
 
     Example: collector forget --project ~/work/shop
     """
@@ -198,7 +203,7 @@ def forget(
         project = str(Path(project).expanduser().absolute())
     choice = Choice(session, project, day_of(before) or None)
     if not choice.described:
-        raise typer.BadParameter("say what: --session, --project or --before.", param_hint="--session")
+        raise typer.BadParameter("say what to remove: --session, --project or --before.", param_hint="--session")
     chosen = settings.load(config, flags(state=state), sinks=SINKS)
     path = database or chosen.database_path
     # Who sends elsewhere has no store, but may have something held or quarantined.
@@ -218,7 +223,9 @@ def forget(
             f"{counted(quarantined, 'quarantined entry', 'quarantined entries')}."
         )
     if is_left:
-        typer.echo("Files are held by a running agent. Stop it and ask again, or wait until they are sent.", err=True)
+        typer.echo(
+            "A running agent holds some files. Stop it and run this again, or wait until they are sent.", err=True
+        )
         raise typer.Exit(SOME_LEFT)
 
 
@@ -234,7 +241,7 @@ def _remove_stored(path: Path, chosen: Settings, choice: Choice, *, is_sure: boo
     if not is_sure and found.events:
         if not sys.stdin.isatty():
             raise NotPossible(
-                f"That would remove {counted(found.events, 'event')}. Say --yes where nobody can be asked."
+                f"This would remove {counted(found.events, 'event')}. Without a terminal to confirm on, add --yes."
             )
         typer.confirm(
             f"Remove {counted(found.events, 'event')} of {counted(found.sessions, 'session')} for good?", abort=True

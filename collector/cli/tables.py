@@ -39,7 +39,7 @@ def shown(
     title: str | None = None,
     totals: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Prints a table; gives what has to be said about what it does not show."""
+    """Prints a table; returns notes on what it does not show."""
     cells = {column: [cell(row.get(column.key), column.kind) for row in rows] for column in columns}
     footers = {column: cell(totals.get(column.key), column.kind) for column in columns} if totals else {}
     widths = {
@@ -67,7 +67,7 @@ def shown(
     needed = sum(widths[column] for column in kept) + (BAR_WIDTH + BETWEEN if has_chart else 0)
     Console(file=console.file, width=max(console.width, needed), highlight=False).print(table, soft_wrap=False)
     console.print()
-    return [f"Not shown, for want of width: {', '.join(reversed(left_out))}."] if left_out else []
+    return [f"Not shown, too narrow a terminal: {', '.join(reversed(left_out))}."] if left_out else []
 
 
 def bars(values: list[int]) -> list[str]:
@@ -97,7 +97,7 @@ def cell(value: Any, kind: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """A long title, ended after a word."""
+    """A long title, cut after a word."""
     return text[: LONGEST_TITLE + 1].rpartition(" ")[0] + " ..."
 
 

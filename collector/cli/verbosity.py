@@ -1,4 +1,4 @@
-"""What every command takes beside its own options: `-v` and `-q`, for how much it says on stderr.
+"""What every command takes besides its own options: `-v` and `-q`, for how much it says on stderr.
 
 In: the flags, before or after the command. Out: the `log.level` that they stand for, which counts like any other flag:
 `config show` names it, and what an administrator has locked stays locked.
@@ -19,8 +19,8 @@ from typer.models import OptionInfo
 
 from collector import log
 
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr: log.level = debug.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more on stderr (log.level = debug).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something is wrong.")]
 VERBOSE, QUIET = "debug", "error"
 FLAGS = {"verbose": Verbose, "quiet": Quiet}
 TAKES = {Path: "PATH", int: "NUMBER", float: "NUMBER", str: "TEXT"}
@@ -28,12 +28,12 @@ _asked: ContextVar[str] = ContextVar("asked", default="")
 
 
 def asked_level() -> str:
-    """The level that was asked for with a flag; empty if none was."""
+    """The level asked for with a flag; empty if none was."""
     return _asked.get()
 
 
 def is_quiet() -> bool:
-    """Whether a person wants to hear of nothing but trouble."""
+    """Whether only trouble should be reported."""
     return _asked.get() == QUIET
 
 
@@ -41,7 +41,7 @@ def ask(*, verbose: bool, quiet: bool) -> None:
     """Remembers what the flags say, for as long as this command line runs."""
     asked = {_asked.get(), VERBOSE if verbose else "", QUIET if quiet else ""} - {""}
     if len(asked) > 1:
-        raise typer.BadParameter("--verbose and --quiet exclude each other.", param_hint="--quiet")
+        raise typer.BadParameter("cannot be used together with --verbose.", param_hint="--quiet")
     for level in asked:
         _asked.set(level)
         log.configure(level)

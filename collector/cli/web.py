@@ -19,12 +19,12 @@ LOOPBACK = "127.0.0.1"
 
 
 def web(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no browser.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 picks a free one.")] = 0,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Print the address without opening a browser.")] = False,
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Shows the report as pages in a browser, until it is stopped. Only this machine can reach them.
+    """Show the report in a browser, until stopped. Only this machine can reach it.
 
     Example: collector web --no-open --port 8080
     """
@@ -46,7 +46,7 @@ def web(
         door = application(site, token)
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
         typer.echo(f"{address}?token={token}")
-        typer.echo("This address is for this machine only, and good until Ctrl-C.", err=True)
+        typer.echo("This address works on this machine only, until you press Ctrl-C.", err=True)
         if not no_open and _has_window():
             webbrowser.open(f"{address}?token={door.ticket()}")
         run_until_signal(serving(door, ReceiverLimits()), listener)
@@ -54,7 +54,7 @@ def web(
 
 
 def _this_machine(chosen: Settings) -> dict[str, Any]:
-    """What the page on trust says about the agent of this machine and its transcripts."""
+    """What the Trust page says about this machine's agent and its transcripts."""
     from collector.inspection.trust import facts
 
     return {"facts": [fact._asdict() for fact in facts(chosen)]}

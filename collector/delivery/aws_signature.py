@@ -35,7 +35,7 @@ class AwsSignature:
             self._credentials = session.get_credentials()
             self._region = region or str(session.get_config_variable("region") or NO_REGION)
         except self._errors as error:
-            raise ConfigurationError(f"The AWS keys cannot be used: {type(error).__name__}. {WHERE}") from None
+            raise ConfigurationError(f"Cannot use the AWS keys: {type(error).__name__}. {WHERE}") from None
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
         """The headers to add. Raises SinkHalted if there are no keys."""
@@ -46,11 +46,9 @@ class AwsSignature:
             with self._lock:  # expiring keys are renewed by the first thread to come here
                 frozen = self._credentials.get_frozen_credentials()
         except self._errors as error:  # their texts hold no key, but may name addresses and files
-            raise SinkHalted(f"the AWS keys cannot be had ({type(error).__name__})") from None
+            raise SinkHalted(f"the AWS keys could not be fetched ({type(error).__name__})") from None
         self._sign(frozen, self._service, self._region).add_auth(request)
         return {name: value for name, value in request.headers.items() if name not in headers}
 
 
-WHERE = (
-    "They are looked for as by every AWS tool: in the environment, in ~/.aws, from the container's or instance's role."
-)
+WHERE = "They are looked up as in any AWS tool: the environment, ~/.aws, the role of the container or instance."

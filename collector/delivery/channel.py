@@ -38,8 +38,8 @@ MOST_SAID = 500  # how much of what a sink says is kept
 MOST_HEARD = 20_000  # how much is looked at: an answer may be a megabyte, crafted to be slow to redact
 ASKS_WHO = frozenset({401, 403})
 NONE_IS_SET = (
-    "No token is set. Put the one that the sink expects into a file that only this user can read, and name that file "
-    "in sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token does as well. "
+    "No token is set. Put the one the sink expects into a file that only this user can read, and name that file in "
+    "sink.token_file (COLLECTOR_SINK__TOKEN_FILE); under systemd, the credential sink-token works too. "
 )
 
 
@@ -85,11 +85,11 @@ class Channel:
         except Exception as error:  # noqa: BLE001 - the event to blame will be found, and costs exactly itself
             if len(events) == 1:
                 log.error("event not written", id=events[0].id, error=type(error).__name__, place=place_of(error))
-            return Posted(Refused(f"it cannot be written for this sink: {type(error).__name__}"), was_asked=False)
+            return Posted(Refused(f"it cannot be encoded for this sink: {type(error).__name__}"), was_asked=False)
         most = self.sink.limits.body
         # No need to run into a known limit: this is what a 413 would say, without the upload.
         if most is not None and any(len(request.body) > most for request in requests):
-            return Posted(TooLarge(f"the sink takes at most {most} bytes"), was_asked=False)
+            return Posted(TooLarge(f"the sink accepts at most {most} bytes"), was_asked=False)
         accepted, all_sent, answer = Accepted(), 0, None
         for request in requests:
             verdict, sent, answer, _ = self._post_one(request, waiting)
@@ -143,7 +143,9 @@ class Channel:
 
     def _sent(self, request: Request, waiting: Waiting) -> tuple[Answer | Retry | Halt, int]:
         if waiting.is_over:
-            raise Stopped("Stopped before everything was sent; what was in flight is sent again.")
+            raise Stopped(
+                "Stopped before everything was sent; the next run sends the rest, and what was in flight again."
+            )
         # The last check before the socket, so that off means off for everything: passes, retries, heartbeats, tests.
         if reason := self._standstill():
             raise Paused(f"Nothing is sent: {reason}. All offsets are kept.")
@@ -176,7 +178,7 @@ class Channel:
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it was, the text is withheld and delivery goes on
-            return f"withheld, it could not be redacted: {type(error).__name__}"
+            return f"withheld, because it could not be redacted: {type(error).__name__}"
         if len(heard) > MOST_HEARD:  # the last word may be half a secret
             cleaned = cleaned.rpartition(" ")[0]
         return shortened(cleaned, MOST_SAID) if len(cleaned) > MOST_SAID else cleaned
@@ -190,7 +192,11 @@ def _about(events: Sequence[Sealed], said: Accepted) -> Accepted | Retry:
     ids = {event.id for event in events}
     if not said.later < ids:
         # All are put off, or it is unclear which: send all of them again, because what was stored has the same ids.
-        return Retry("it takes none of these events for now" if said.later == ids else "it puts off events, unnamed")
+        return Retry(
+            "it accepts none of these events for now"
+            if said.later == ids
+            else "it defers some events without naming them"
+        )
     strange = said.rejected.keys() - ids
     if strange and len(events) == 1:
         return replace(said, rejected={events[0].id: said.rejected[min(strange)]})

@@ -61,10 +61,10 @@ class Clients:
         except (ValueError, ImportError, httpx.InvalidURL) as error:  # their texts may quote the proxy's password
             if self.proxy is None:
                 raise
-            why = ": SOCKS needs the package socksio" if isinstance(error, ImportError) else ""
+            why = ": SOCKS needs the socksio package" if isinstance(error, ImportError) else ""
             raise ConfigurationError(
-                f"The proxy that {self.proxy.named_by} names cannot be used{why}. Nothing "
-                "was sent. Write it as http://host:port, or name the sink's host in no_proxy."
+                f"The proxy named by {self.proxy.named_by} cannot be used{why}. Nothing was sent. "
+                "Write it as http://host:port, or name the sink's host in no_proxy."
             ) from None
 
     def renew(self) -> bool:
@@ -79,7 +79,7 @@ class Clients:
                 self._new = self._maker(self._renewed())
             except ConfigurationError as error:
                 if stamps != self._tried:
-                    log.warning("token or certificate not taken over, keeping the old one", reason=str(error))
+                    log.warning("token or certificate not applied, keeping the old one", reason=str(error))
                 self._tried = stamps
                 return False
             self._seen = self._tried = stamps

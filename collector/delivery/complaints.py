@@ -17,6 +17,6 @@ def unavailable(address: str, reason: str) -> str:
 def halted(address: str, verdict: Halt) -> str:
     """When the sink takes nothing until somebody acts."""
     return (
-        f"The sink ({address}) does not take events: {verdict.reason}. "
+        f"The sink ({address}) does not accept events: {verdict.reason}. "
         f"All offsets are kept, so nothing is lost. {verdict.advice}"
     )

@@ -35,7 +35,7 @@ def gzip_only(receiver: str) -> Callable[[object, SinkSettings], None]:
 
     def check(_: object, settings: SinkSettings) -> None:
         if settings.compression == "zstd":
-            raise ConfigurationError(f'sink.compression: {receiver} does not take zstd. Use "gzip" or "none".')
+            raise ConfigurationError(f'sink.compression: {receiver} does not accept zstd. Use "gzip" or "none".')
 
     return check
 

@@ -78,8 +78,8 @@ def credentials(settings: SinkSettings, secret: str | None, scheme: str = "Beare
         case "bearer":
             if " " in secret:
                 raise ConfigurationError(
-                    f"sink.token_file: a token has no blanks. Leave nothing but the token in the file: {scheme} is "
-                    'written before it, and sink.auth = "header" sends what is in the file as it is.'
+                    f"sink.token_file: a token holds no spaces. Put only the token in the file: {scheme} is added "
+                    'to it. To send the file as it is, set sink.auth = "header".'
                 )
             return bearer(secret, scheme)
         case "basic":

@@ -31,7 +31,7 @@ class ClockOptions(Section):
         default=FOREVER,
         ge=0,
         le=FOREVER,
-        description="file events under their own time up to this age; older ones under the time they are sent at",
+        description="file events under their own time up to this age in days; older ones under the time of sending",
     )
 
 

@@ -15,16 +15,18 @@ from collector.settings.options import SinkSettings
 from collector.settings.proxies import Proxy
 
 CHECK_CERTIFICATE = "Check the sink's certificate and sink.ca_file."
-TOO_OLD = "Have the sink's TLS updated: it speaks no version that is still safe (1.2 or 1.3)."
-SPEAKS_NO_TLS = "No TLS is spoken there: check the port in sink.url; if it is meant to be so, write http://."
-PROXY_SPEAKS_NO_TLS = "No TLS is spoken there: most proxies want to be named as http://, also for https:// sinks."
-MAY_SPEAK_TLS = "if it speaks TLS, sink.url must begin with https://"
-CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials and what it allows."
+TOO_OLD = "Have TLS updated on the sink: it supports no version that is still safe (1.2 or 1.3)."
+SPEAKS_NO_TLS = "That port does not speak TLS: check the port in sink.url, or use http:// if that is intended."
+PROXY_SPEAKS_NO_TLS = "The proxy does not speak TLS: most proxies are named with http://, even for https:// sinks."
+MAY_SPEAK_TLS = "if it speaks TLS, sink.url must start with https://"
+CHECK_PROXY = "Check the proxy in the environment (https_proxy, http_proxy), its credentials, and what it allows."
 CHECK_OWN_CERTIFICATE = (
-    "Check sink.client_cert and sink.client_key: the certificate must be valid now, and be issued by an authority that "
-    "the sink trusts."
+    "Check sink.client_cert and sink.client_key: the certificate must be valid now, and issued by an authority the "
+    "sink trusts."
 )
-NAME_A_CERTIFICATE = "If it asks for a client certificate, name it in sink.client_cert, and its key in sink.client_key."
+NAME_A_CERTIFICATE = (
+    "If the sink wants a client certificate, name it in sink.client_cert, and its key in sink.client_key."
+)
 # OpenSSL's reasons, up to 3.1 and from 3.2 on, for an answer that is not TLS, such as that of a plain web server.
 NO_TLS = {"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
 # The alerts during a handshake by which a server complains about what the client presented.
@@ -39,7 +41,7 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
         if isinstance(cause, ssl.SSLCertVerificationError):
             said = cause.verify_message.rstrip(".")
             behind = f"; {proxy}" if proxy else ""
-            return Halt(f"the certificate was not accepted ({said}){behind}", about_certificate(said))
+            return Halt(f"the certificate was rejected ({said}){behind}", about_certificate(said))
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             return _tls_failure(str(cause.reason or cause), settings, proxy)
         cause = cause.__cause__ or cause.__context__
@@ -49,7 +51,7 @@ def failure(error: httpx.HTTPError, settings: SinkSettings, proxy: Proxy | None)
     if isinstance(error, httpx.ConnectError) and proxy is not None:
         return Retry(f"the proxy cannot be reached ({error}); {proxy}")
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):  # the text may quote a header's value
-        return Halt(f"the request cannot be made ({type(error).__name__})", "Check sink.url and sink.headers.")
+        return Halt(f"the request could not be made ({type(error).__name__})", "Check sink.url and sink.headers.")
     if isinstance(error, httpx.RemoteProtocolError) and str(settings.url).lower().startswith("http:"):
         reason = f"{reason}; {MAY_SPEAK_TLS}"
     if proxy is not None:
@@ -63,7 +65,7 @@ def _tls_failure(reason: str, settings: SinkSettings, proxy: Proxy | None) -> Ha
     """A server explains itself only by an alert; if that is about the client, it means our certificate."""
     if "ALERT" in reason and any(word in reason for word in ABOUT_THE_CLIENT):
         if settings.client_cert is not None:
-            refusal = f"it did not accept the client certificate {settings.client_cert} ({reason})"
+            refusal = f"it rejected the client certificate {settings.client_cert} ({reason})"
             return Halt(refusal, CHECK_OWN_CERTIFICATE)
         return Halt(f"TLS failed ({reason}), and no client certificate is set", NAME_A_CERTIFICATE)
     if proxy is None:
@@ -75,14 +77,14 @@ def _tls_failure(reason: str, settings: SinkSettings, proxy: Proxy | None) -> Ha
 def about_certificate(said: str) -> str:
     """What a person can do about a server's certificate, given what OpenSSL said about it."""
     if "expired" in said or "not yet valid" in said:
-        return "Renew the sink's certificate; if it is valid, set this machine's clock."
+        return "Renew the sink's certificate. If it is still valid, correct this machine's clock."
     if "mismatch" in said or "not valid for" in said:
-        return "sink.url must have a name that the certificate is for."
+        return "Use a name in sink.url that the certificate is valid for."
     if "too weak" in said:
         return "Have the sink's certificate replaced by one with a longer key or a newer signature."
     return (
-        "Name the authority that issued it, or that of a proxy which opens TLS, in sink.ca_file; the sink must send "
-        "its intermediate certificates along."
+        "Name the authority that issued it, or that of a TLS-intercepting proxy, in sink.ca_file. The sink must also "
+        "send its intermediate certificates."
     )
 
 

@@ -33,7 +33,7 @@ def addresses_of(host: str, port: int, seconds: float) -> Addresses:
     try:
         return answer.result(seconds)
     except TimeoutError:
-        raise TimeoutError(f"no answer within {seconds:g} seconds as to which address {host} has") from None
+        raise TimeoutError(f"looking up {host} took longer than {seconds:g} seconds") from None
 
 
 def _answer(host: str, port: int) -> Future[Addresses]:

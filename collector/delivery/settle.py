@@ -37,15 +37,15 @@ SUSPICIOUS_AT_FIRST = 2  # in a row, from one that has never taken any
 SMALLEST_CUT = 2_000  # bytes; an event that is too large even at this size is quarantined
 CONFIRMATIONS = 3  # further failures, with the canary accepted before each, before an event is blamed
 REFUSES_EVERYTHING = (
-    "This looks like a wrong address or sink.type rather than bad events: check the [sink] section, and what the sink "
-    "or a proxy in front of it allows."
+    "This looks like a wrong address or sink.type, not bad events: check the [sink] section, and what the sink or a "
+    "proxy in front of it allows."
 )
 
 
 @lru_cache(100)
 def say_remark(address: str, remark: str) -> None:
     """Logs what a sink remarks on a request that it accepted. Once, because it may say the same about every request."""
-    log.warning("the sink took everything, and remarked", sink=address, remark=remark)
+    log.warning("the sink accepted everything, but remarked", sink=address, remark=remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ class Settling:
         decision: Decision = retrying(self._post, events)
         if isinstance(decision, Retry):
             if self._waiting.is_over:
-                raise Stopped("Stopped while the sink was failing; what was in flight is sent again.")
+                raise Stopped("Stopped while the sink was failing; the next run sends what was in flight again.")
             if not decision.may_be_poison:
                 raise self._unavailable(decision)
         return decision

@@ -12,22 +12,22 @@ from collections.abc import Mapping
 from collector.delivery.sink import Answer, Halt, Refused, Retry, TooLarge
 
 RETRY_STATUSES = frozenset({408, 425, 429})
-CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth), and that they grant write access there."
-CHECK_URL = "Check sink.url: the host answers, but takes no events at this path."
-CHECK_CONTENT = "Check sink.type and its options: the sink does not take this content type."
+CHECK_ACCESS = "Check the credentials (sink.token_file, sink.auth), and that they grant write access."
+CHECK_URL = "Check sink.url: the host answers, but does not accept events at this path."
+CHECK_CONTENT = "Check sink.type and its options: the sink does not accept this content type."
 HALT_ADVICE: Mapping[int, str] = {
     401: CHECK_ACCESS,
-    402: "See the account there: the sink asks for payment, or a quota is used up.",
+    402: "Check your account with the sink: it asks for payment, or a quota is used up.",
     403: CHECK_ACCESS,
     404: CHECK_URL,
     405: CHECK_URL,
     406: CHECK_CONTENT,
     407: "The proxy asks for credentials: put them in the proxy's URL in the environment.",
     410: CHECK_URL,
-    411: "Something between here and the sink wants a Content-Length; check the proxy.",
+    411: "Something between here and the sink requires a Content-Length; check the proxy.",
     415: CHECK_CONTENT,
-    431: "Check sink.headers: the sink finds the request's headers too large.",
-    451: "Somebody has forbidden this for legal reasons: ask whoever runs the sink, or the proxy in front of it.",
+    431: "Check sink.headers: the request headers are too large for the sink.",
+    451: "Blocked for legal reasons: ask whoever runs the sink, or the proxy in front of it.",
 }
 
 

@@ -35,7 +35,7 @@ from collector.settings.options import SinkSettings, refuse_clear_text
 log = get_logger()
 DEADLINES = Deadlines()  # shared by all sinks, so that a process has only one thread for them
 MAX_ANSWER_BYTES = 1_000_000
-CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where it looks for the keys."
+CHECK_SIGNER = "Requests to this sink are signed: docs/sinks.md says where the keys are looked up."
 SLOWEST_UPLOAD = 10_000  # bytes a second: the deadline is extended by the time the body takes at this rate
 
 
@@ -235,7 +235,8 @@ def _find(host: str, port: int, seconds: float) -> None:
 def say_unread(address: str) -> None:
     """Warns once that only the status of this sink's answers counts."""
     log.warning(
-        "the sink packs its answers in a way that cannot be read here, so what they reject is missed", sink=address
+        "the sink encodes its answers in a way that cannot be read here, so events they reject go unnoticed",
+        sink=address,
     )
 
 
@@ -243,7 +244,7 @@ def say_unread(address: str) -> None:
 def say_more(address: str) -> None:
     """Warns once that this sink sends more than answers."""
     log.warning(
-        "the sink sent more than an answer, so its connection is closed: that could pass for the next answer",
+        "the sink sent more than one answer, so its connection is closed: the rest could pass for the next answer",
         sink=address,
     )
 

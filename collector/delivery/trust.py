@@ -51,7 +51,7 @@ def _trusting(ca_file: Path | None) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
     except ssl.SSLError:
         raise ConfigurationError(
-            f"sink.ca_file: there is no certificate in {ca_file}. Put the authorities' certificates there as PEM text."
+            f"sink.ca_file: there is no certificate in {ca_file}. It must hold the authorities' certificates as PEM."
         ) from None
     except OSError as error:
         raise ConfigurationError(
@@ -71,23 +71,23 @@ def _show(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
         context.load_cert_chain(certificate, key, password=_no_passphrase)
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
-            reason = f"{named} holds a key that does not belong to the certificate in {certificate}. Put a pair there."
+            reason = f"{named} holds a key that does not match the certificate in {certificate}. Use a matching pair."
         elif key:
-            reason = f"sink.client_cert: {certificate} must hold a certificate, and {key} its private key, as PEM text."
+            reason = f"sink.client_cert: {certificate} must hold a certificate and {key} its private key, as PEM."
         else:
             reason = (
-                f"{named} must hold a certificate and its private key as PEM text, or sink.client_key name the key."
+                f"{named} must hold a certificate and its private key as PEM, or sink.client_key must name the key."
             )
         raise ConfigurationError(reason) from None
     except ValueError:
         raise ConfigurationError(
-            f"{named} holds a key with a passphrase, and nobody is there to type it in. Take the passphrase away "
-            "(openssl pkey -in OLD -out NEW) and let only this user read the file."
+            f"{named} holds a key with a passphrase, which nobody is there to type. Remove the passphrase "
+            "(openssl pkey -in OLD -out NEW), and let only this user read the file."
         ) from None
     except OSError as error:
         files = f"{certificate} and {key}" if key else str(certificate)
         raise ConfigurationError(
-            f"sink.client_cert: cannot read {files}: {error.strerror}. Make what is named readable to this user."
+            f"sink.client_cert: cannot read {files}: {error.strerror}. Make them readable to this user."
         ) from None
 
 

@@ -127,7 +127,7 @@ class Deliverer:
                 now = self.policy.clock()
                 stopped_at = stopped_at or now
                 if self._interrupt.is_urgent or now - stopped_at >= self._shutdown_timeout:
-                    raise Stopped("Stopped while the sink had not answered; what was in flight is sent again.")
+                    raise Stopped("Stopped while waiting for the sink; the next run sends what was in flight again.")
         return future.result()
 
 

@@ -37,19 +37,23 @@ def _quarantined(name: str, of: Literal["line", "event"], meaning: str) -> Reaso
 
 
 # Skipped files: because of what shows before they are opened, while they are opened and read, or in their content.
-EMPTY = Reason("empty", "file", "It is still empty.")
+EMPTY = Reason("empty", "file", "It holds no bytes yet.")
 PROJECT = Reason("project", "file", "It belongs, or may belong, to a project outside the filter.")
-OUTSIDE_ROOT = Reason("outside_root", "file", "A symbolic link leads out of the root, or in a circle.")
+OUTSIDE_ROOT = Reason("outside_root", "file", "A symbolic link leads out of the root, or loops.")
 NOT_A_FILE = Reason("not_a_file", "file", "A FIFO, socket, device or directory has the name of a source.")
-UNLISTED = Reason("unlisted", "directory", "It cannot be listed. Nothing below it counts as deleted.", is_left=True)
-VANISHED = Reason("vanished", "file", "It disappeared between being found and being opened.")
-UNREADABLE = Reason("unreadable", "file", "Its permissions keep collector out.", is_left=True)
-READ_ERROR = Reason("read_error", "file", "Reading failed partway; what came before that counts.", is_left=True)
+UNLISTED = Reason("unlisted", "directory", "It cannot be listed. Nothing below it is taken for deleted.", is_left=True)
+VANISHED = Reason("vanished", "file", "It disappeared before it could be opened.")
+UNREADABLE = Reason("unreadable", "file", "Its permissions do not let collector read it.", is_left=True)
+READ_ERROR = Reason("read_error", "file", "Reading failed partway; what was read before that counts.", is_left=True)
 INTERNAL_ERROR = Reason("internal_error", "file", "A fault in collector; the log says where.", is_left=True)
-WARMUP = Reason("warmup", "file", "It holds nothing yet, like a subagent that only says Warmup.", until_changed=True)
+WARMUP = Reason("warmup", "file", "It holds nothing yet, such as a subagent that only says Warmup.", until_changed=True)
 TOO_LARGE = Reason("too_large", "file", "A file that is read whole is larger than 64 MB.", until_changed=True)
 INCOMPLETE = Reason(
-    *("incomplete", "file", "A file that is read whole is not valid JSON, but was written just now: perhaps half."),
+    *(
+        "incomplete",
+        "file",
+        "A file that is read whole is not valid JSON yet; it was written just now, perhaps only in part.",
+    ),
     is_left=True,
 )
 SKIPPED_FILES = (
@@ -59,43 +63,49 @@ SKIPPED_FILES = (
 
 # Skipped lines: they are counted, and the offset moves past them.
 PROGRESS = _skipped_line(
-    "progress", "A progress record without usage: transient, and its text is in the result that follows."
+    "progress", "A progress record without usage. It is transient; its text is in the result that follows."
 )
-COPY = _skipped_line("copy", "A message as sent to the API; all its parts are in records read in the same pass.")
+COPY = _skipped_line("copy", "A message as sent to the API, all of whose parts are in records read in the same pass.")
 LINE_OF_A_PROJECT = _skipped_line(
-    "project", "It belongs to a project outside the filter, or names none although one is needed."
+    "project", "It belongs to a project outside the filter, or names no project where it has to."
 )
 LINE_OF_A_TIME = _skipped_line(
     "left_out",
-    "Somebody wanted it left out (`--from-now`), or it may describe what was: a title, a summary, an index entry.",
+    "You asked to leave it out (`--from-now`), or it may reveal what you left out: a title, a summary, an index entry.",
 )
 SKIPPED_LINES = (PROGRESS, COPY, LINE_OF_A_PROJECT, LINE_OF_A_TIME)
 
 # Quarantined: kept, redacted, for a person to look at; `collector quarantine retry` sends events once more.
-TORN = _quarantined("torn line", "line", "The rest of the record never came; complete records in the line are sent.")
+TORN = _quarantined(
+    "torn line", "line", "The rest of the record never arrived; whole records on the same line are sent."
+)
 NOT_AN_OBJECT = _quarantined(
-    "not a JSON object", "line", "Valid JSON, but not a record; also an entry of a file that is read whole."
+    "not a JSON object", "line", "Valid JSON, but not a record, or not an entry of a file that is read whole."
 )
 DAMAGED = _quarantined(
-    "damaged file", "line", "A file that is read whole is not valid JSON, and nobody has written to it for a minute."
+    "damaged file", "line", "A file that is read whole is not valid JSON, and has not been written to for a minute."
 )
-NUL_BYTES = _quarantined("NUL bytes", "line", "What a power cut leaves where data should be.")
-LINE_TOO_LONG = _quarantined("line too long", "line", "More than 100 MB; its first 64 kB are kept.")
-TOO_MANY_VALUES = _quarantined("too many values in a line", "line", "More than 250,000, which needs too much memory.")
-NOT_UNDERSTOOD = _quarantined("not understood (…)", "line", "A fault in collector on this record; the log says where.")
+NUL_BYTES = _quarantined("NUL bytes", "line", "NUL bytes where data should be, as a power cut leaves them.")
+LINE_TOO_LONG = _quarantined("line too long", "line", "It is longer than 100 MB; the first 64 kB are kept.")
+TOO_MANY_VALUES = _quarantined(
+    "too many values in a line", "line", "It holds more than 250,000 values, too many to spend memory on."
+)
+NOT_UNDERSTOOD = _quarantined(
+    "not understood (…)", "line", "A fault in collector, caused by this record; the log says where."
+)
 REJECTED = _quarantined("rejected by the sink: …", "event", "The sink accepted the request, but rejected this event.")
 UNNAMED = _quarantined(
     "perhaps rejected by the sink: …",
     "event",
-    "The sink rejected some events of a request without saying which, so all of them are kept. They are not sent "
-    "again automatically; `collector quarantine retry` sends them one by one, which shows which was rejected.",
+    "The sink rejected some events of a request without saying which, so all of them are kept. They are not sent again "
+    "automatically; when you retry them one by one, the sink says which it was.",
 )
-REFUSED = _quarantined("refused by the sink (…)", "event", "The sink refused a request with this event alone.")
+REFUSED = _quarantined("refused by the sink (…)", "event", "The sink refused a request that held only this event.")
 TOO_LARGE_FOR_SINK = _quarantined(
-    "too large for the sink (…)", "event", "The sink does not accept the event even when it is cut to 2 kB."
+    "too large for the sink (…)", "event", "The sink does not accept the event even when cut to 2 kB."
 )
 POISON = _quarantined(
-    "the sink fails on it and takes others (…)", "event", "Requests with this event fail, while others are accepted."
+    "the sink fails on it and takes others (…)", "event", "Requests with this event fail, while others succeed."
 )
 QUARANTINED = (
     *(TORN, NOT_AN_OBJECT, DAMAGED, NUL_BYTES, LINE_TOO_LONG, TOO_MANY_VALUES, NOT_UNDERSTOOD),

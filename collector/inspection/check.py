@@ -13,7 +13,7 @@ def nearest(path: Path) -> Path:
 
 
 def may(path: Path | str, mode: int) -> bool:
-    """Whether this process may do that with a file, as whom it acts."""
+    """Whether this process may do that with a file, going by its effective user."""
     return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 

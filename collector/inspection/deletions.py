@@ -39,8 +39,8 @@ class Deletion(NamedTuple):
     """The day on which the oldest transcript is due; empty where there is none."""
 
     def __str__(self) -> str:
-        due = f"; the oldest one goes on {self.first}" if self.first else ""
-        return f"after {counted(self.days, 'day')} ({self.setting or 'its default'}){due}"
+        due = f"; the oldest will be deleted on {self.first}" if self.first else ""
+        return f"after {counted(self.days, 'day')} ({self.setting or 'the default'}){due}"
 
 
 def deletions(settings: Settings, found: Findings) -> Iterator[Deletion]:

@@ -43,7 +43,7 @@ from collector.way_out import make_redactor
 LITTLE_ROOM, NO_ROOM = 200_000_000, 20_000_000
 OTHERS, WRITABLE = 0o077, 0o022
 DAYS_OF_WARNING = 5
-NO_START = "The agent does not start with this configuration."
+NO_START = "Fix this: the agent will not start with this configuration."
 Step = Callable[[Settings, Findings], Iterator[Check]]
 PROBLEMS = ("unavailable", "halted", "state", "internal")  # what a status line of an agent in trouble begins with
 
@@ -81,16 +81,16 @@ def _roots(settings: Settings, found: Findings) -> Iterator[Check]:
             yield Check("root", "warn", said)
         elif root.path in missing:
             who = AGENTS[root.agent].title
-            advice = f"{who} creates it when it first starts; if it is elsewhere, name it in `roots` or with --root."
-            yield Check("root", "warn", f"{root.path} does not exist; `run` waits for it", advice)
+            advice = f"{who} creates it when it first starts. If it is elsewhere, name it in `roots` or with --root."
+            yield Check("root", "warn", f"{root.path} does not exist yet; `run` waits for it", advice)
         else:
             count = sum(source.root.path == root.path for source in found.files)
             yield Check("root", "ok" if count else "warn", f"{root.path}: {counted(count, 'source')}")
     for key, reason in list(found.errors.items())[:5]:
-        yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable for this user.")
+        yield Check("root", "fail", f"{key} cannot be listed: {reason}", "Make it readable to this user.")
     closed = (each.key for each in found.files if not may(each.path, os.R_OK))
     for key in itertools.islice(closed, 5):
-        yield Check("root", "fail", f"{key} cannot be read: Permission denied", "Make it readable for this user.")
+        yield Check("root", "fail", f"{key} cannot be read: Permission denied", "Make it readable to this user.")
     if found.skipped:
         yield Check("skipped", "ok", f"files not read: {_listed(found.skipped)}")
     if found.never_read:
@@ -107,14 +107,16 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
     path = settings.state_path
     state = state_of(settings).load(may_repair=False)
     for note in state.notes:
-        yield Check("state", "warn", note, "The next run renames it and starts over; repeats have the same ids.")
+        yield Check("state", "warn", note, "The next run renames it and starts over; events sent again keep their ids.")
     own = path.with_name("installation.json")
     if damage := damage_of(own):
-        advice = "The next start makes a new one, and from then on this machine's id and redaction markers are others."
-        yield Check("state", "warn", f"{own} is damaged ({damage})", f"Restore it if there is a backup. {advice}")
+        advice = "Otherwise the next start makes a new one, and this machine's id and redaction markers change."
+        yield Check(
+            "state", "warn", f"{own} is damaged ({damage})", f"Restore it from a backup, if there is one. {advice}"
+        )
     place = nearest(path.parent)
     if not may(place, os.W_OK | os.X_OK):
-        advice = "Make the directory writable for this user, or name another file with --state or state.path."
+        advice = "Make the directory writable to this user, or name another file with --state or state.path."
         yield Check("state", "fail", f"{place} is not writable", advice)
         return
     yield Check("state", "ok", f"{path}: {counted(len(state.entries), 'source')} known")
@@ -127,10 +129,10 @@ def _state(settings: Settings, _: Findings) -> Iterator[Check]:
 
 
 def _open_to_others(settings: Settings) -> Iterator[Check]:
-    """What others may read or replace: files restored from a backup, a directory that somebody else created."""
+    """What others may read or replace, such as files restored from a backup or a directory somebody else created."""
     state = settings.state_path
     if state.parent.exists() and state.parent.stat().st_mode & WRITABLE:
-        yield Check("state", "warn", f"others can write into {state.parent}", f"chmod 700 {state.parent}")
+        yield Check("state", "warn", f"others can write to {state.parent}", f"chmod 700 {state.parent}")
     for path in (state, state.with_name("installation.json"), quarantine_of(settings).path, settings.database_path):
         if path.exists() and path.stat().st_mode & OTHERS:
             yield Check("state", "warn", f"others can read {path}", f"chmod 600 {path}")
@@ -150,7 +152,7 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
         late = sum(bool(state.lag_of(source)) for source in old)
         if late and state.entries:
             age = max(1, each.days - DAYS_OF_WARNING)
-            finding = counted(late, "source with something unsent is", "sources with something unsent are")
+            finding = counted(late, "source with unsent lines is", "sources with unsent lines are")
             finding += f" more than {counted(age, 'day')} old"
             advice = f"{title} deletes them after {counted(each.days, 'day')}: run `collector scan` now."
             yield Check("sweep", "warn", finding, advice)
@@ -158,7 +160,7 @@ def _sweep(settings: Settings, found: Findings) -> Iterator[Check]:
     if place is not None and place(settings).exists():
         count = kept_alone(settings, found)
         kept = settings.store.retention_days
-        until = f"until they are {counted(kept, 'day')} old" if kept else "for ever"
+        until = f"until they are {counted(kept, 'day')} old" if kept else "forever"
         gone = counted(count, "session whose transcript is gone is", "sessions whose transcripts are gone are")
         yield Check("kept", "ok", f"{gone} still in the store, {until}")
 
@@ -178,7 +180,7 @@ def _room(settings: Settings, _: Findings) -> Iterator[Check]:
         place = nearest(path)
         free = shutil.disk_usage(place).free
         level = "fail" if free < NO_ROOM else "warn" if free < LITTLE_ROOM else "ok"
-        advice = "" if level == "ok" else "Make room: the disk must remember what was acknowledged."
+        advice = "" if level == "ok" else "Free some space: the agent must be able to record what was acknowledged."
         yield Check("disk", level, f"{in_words(free)} free for the {name} in {place}", advice)
 
 
@@ -193,13 +195,15 @@ def _quarantine(settings: Settings, _: Findings) -> Iterator[Check]:
 def _redaction(settings: Settings, _: Findings) -> Iterator[Check]:
     redactor = make_redactor(settings, installation_of(settings).key)
     if redactor.engine_name == "python":
-        advice = "It finds the same, but slowly. Install the `hyperscan` wheel, or set redaction.engine to python."
+        advice = (
+            "It finds the same secrets, but slowly. Install the `hyperscan` wheel, or set redaction.engine to python."
+        )
         yield Check("redaction", "warn" if settings.redaction.engine == "auto" else "ok", "engine python", advice)
     else:
         yield Check("redaction", "ok", f"engine {redactor.engine_name}")
         cache = configuration.cache_directory()
         if reason := rule_cache.danger(cache):
-            finding = f"{cache} is not used, so rules are compiled at every start: {reason}"
+            finding = f"{cache} cannot be used, so rules are compiled at every start: {reason}"
             yield Check("redaction", "warn", finding, rule_cache.ADVICE)
     if settings.redaction.disable:
         yield Check("redaction", "warn", f"disabled rules: {', '.join(settings.redaction.disable)}")
@@ -214,7 +218,7 @@ def _secrets(settings: Settings, _: Findings) -> Iterator[Check]:
             continue
         mode = path.stat().st_mode if path.exists() else None
         if mode is None or not may(path, os.R_OK):
-            yield Check("secrets", "fail", f"{name}: {path} cannot be read", "Make it readable for this user.")
+            yield Check("secrets", "fail", f"{name}: {path} cannot be read", "Make it readable to this user.")
         elif mode & OTHERS:
             yield Check("secrets", "warn", f"{name}: others can read {path}", f"chmod 600 {path}")
         else:
@@ -234,19 +238,19 @@ def _watching(_: Settings, found: Findings) -> Iterator[Check]:
     place = next(iter(directories), "/")
     if watch_limits.is_watch_limit_reached(place) or (most is not None and len(directories) > most):
         enough = max(524_288, 2 * (most or 0))
-        advice = f"Until it is raised (sysctl fs.inotify.max_user_watches={enough}), only rescans find new lines."
+        advice = f"Raise it (sysctl fs.inotify.max_user_watches={enough}); until then, only rescans find new lines."
         yield Check("watching", "warn", f"the limit of {most} inotify watches is reached", advice)
     else:
         yield Check("watching", "ok", f"{counted(len(directories), 'directory', 'directories')}, limit {most}")
     for root in sorted({source.root.path for source in found.files}):
         name = watch_limits.network_file_system(os.path.realpath(root))
         if name:
-            advice = "Only rescans find what other machines write there."
+            advice = "No notifications arrive for what other machines write there; rescans find it."
             yield Check("watching", "warn", f"{root} is on {name}", advice)
 
 
 def of_services(services: Sequence[Mapping[str, str]], *, is_agent_running: bool) -> Iterator[Check]:
-    """Installed is not running, and running is not well: each service is judged by what its manager says of it."""
+    """Installed is not running, and running is not healthy: each service is judged by what its manager says."""
     for facts in services:
         unit, state, says = facts["unit"], facts["state"], facts.get("says", "")
         if state == "running":
@@ -259,12 +263,12 @@ def of_services(services: Sequence[Mapping[str, str]], *, is_agent_running: bool
             yield Check("service", "fail", finding, f"`{facts.get('next', 'collector service status')}`")
     running = [facts["unit"] for facts in services if facts["state"] == "running"]
     if {"collector.service"} < set(running):
-        finding = f"{' and '.join(running)} read the same files, and every event is sent by both"
+        finding = f"{' and '.join(running)} read the same files, so every event is sent by both"
         yield Check("service", "warn", finding, "`collector service uninstall` one of them.")
     if not services and is_agent_running:
         yield Check("service", "ok", "not installed, but the agent is running")
     elif not services:
-        advice = "`collector service install` starts it now and at every login."
+        advice = "`collector service install` installs it and starts it now and at every login."
         yield Check("service", "warn", "not installed", advice)
 
 

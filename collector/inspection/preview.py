@@ -75,7 +75,7 @@ class Preview:
 
     @property
     def why_empty(self) -> WhyEmpty:
-        """What it means if no event came."""
+        """Why no event came."""
         return _why_empty(self._found, self._wanted)
 
     def _items(self) -> Iterator[Item]:

@@ -68,12 +68,17 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
         return
     url, address = str(settings.sink.url), chosen.address(settings)
     if url.startswith("http://") and settings.sink.allow_http:
-        yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// where you can.")
+        yield Check("sink", "warn", "events travel in the clear (sink.allow_http)", "Use https:// if you can.")
     proxy = None if is_loopback(url) else configuration.proxy_of(url)
     if proxy:
-        yield Check("proxy", "ok", f"{proxy}; it finds the sink's name and connects to it")
+        yield Check("proxy", "ok", f"{proxy}; it resolves the sink's name and connects to it")
     if reason := standstill(settings):
-        yield Check("sink", "warn", f"not asked, because nothing may leave: {reason}", "Run `doctor` again afterwards.")
+        yield Check(
+            "sink",
+            "warn",
+            f"not contacted, because nothing may leave: {reason}",
+            "Run `collector doctor` again afterwards.",
+        )
         return
     if not proxy:
         way = list(the_way(settings))
@@ -84,7 +89,7 @@ def sink_checks(settings: Settings, *, has_canary: bool = True, pause: Pause = t
     if has_canary:
         yield from _canaries(settings, chosen, address, pause)
     else:
-        yield Check("sink", "ok", f"{address}: no event was sent, so whether it takes any is not known (--no-canary)")
+        yield Check("sink", "ok", f"{address}: not tested; no event was sent (--no-canary)")
 
 
 def the_way(settings: Settings) -> Iterator[Check]:
@@ -94,7 +99,7 @@ def the_way(settings: Settings) -> Iterator[Check]:
         try:
             found = addresses_of(place.host, place.port, settings.sink.connect_timeout)
         except OSError as error:
-            finding = f"{place.host} is not found ({error.strerror or error})"
+            finding = f"{place.host} cannot be resolved ({error.strerror or error})"
             yield Check("dns", "fail", finding, "Check sink.url, and this machine's DNS or VPN.")
             return
         yield Check("dns", "ok", f"{place.host} is {', '.join(found[:4])}")
@@ -106,7 +111,7 @@ def _connection(settings: Settings, place: Place) -> Iterator[Check]:
     try:
         certificate = connect(place, settings.sink)
     except ssl.SSLCertVerificationError as error:
-        finding = f"the certificate was not accepted ({error.verify_message.rstrip('.')})"
+        finding = f"the certificate was rejected ({error.verify_message.rstrip('.')})"
         yield Check("tls", "fail", finding, about_certificate(error.verify_message))
     except ssl.SSLError as error:
         reason = error.reason or str(error)
@@ -127,7 +132,7 @@ def _until(ends: float | None, said: str, now: float) -> Check:
     left = int((ends - now) // DAY)
     finding = f"{said}, valid for {counted(left, 'day')} more"
     if left < SOON_DAYS:
-        return Check("tls", "warn", finding, "Renew the sink's certificate: without it, everything waits.")
+        return Check("tls", "warn", finding, "Renew the sink's certificate; once it expires, nothing can be sent.")
     return Check("tls", "ok", finding)
 
 
@@ -149,7 +154,9 @@ def _canaries(settings: Settings, chosen: SinkType[Any], address: str, pause: Pa
             yield from clock(fresh.posted.answer, time.time())
         if not _is_taken(fresh.posted.verdict):
             return
-        yield Check("token", "ok", "accepted" if channel.has_credentials else "none is set, and none was asked for")
+        yield Check(
+            "token", "ok", "accepted" if channel.has_credentials else "none is set, and the sink did not ask for one"
+        )
         yield from _read_back("read back", settings, chosen, channel, fresh, pause)
         old = sent(OLD_DAYS)
         yield _old(settings, chosen, old.posted.verdict)
@@ -164,7 +171,7 @@ def _is_taken(verdict: Verdict) -> bool:
 def _why_not(verdict: Verdict) -> str:
     match verdict:
         case Accepted():
-            return next(iter(verdict.rejected.values()), verdict.remark or "it says not why")
+            return next(iter(verdict.rejected.values()), verdict.remark or "it gives no reason")
         case _:
             return verdict.reason
 
@@ -173,13 +180,17 @@ def _verdict(address: str, sent: Sent) -> Check:
     verdict = sent.posted.verdict
     match verdict:
         case Accepted() if _is_taken(verdict) and verdict.remark:
-            finding = f"{address} took an event, and remarked: {verdict.remark}"
-            return Check("sink", "warn", finding, "See whether it is there; `collector reset` sends again what is not.")
+            finding = f"{address} accepted an event, but remarked: {verdict.remark}"
+            return Check(
+                "sink", "warn", finding, "Check whether it arrived; `collector reset` sends again what did not."
+            )
         case Accepted() if _is_taken(verdict):
-            return Check("sink", "ok", f"{address} took an event in {sent.took * 1000:.0f} ms")
+            return Check("sink", "ok", f"{address} accepted an event in {sent.took * 1000:.0f} ms")
         case Accepted():
             finding = f"{address} answers, but rejected the canary: {_why_not(verdict)}"
-            return Check("sink", "warn", finding, "Check what it expects.")
+            return Check(
+                "sink", "warn", finding, "Check which events it accepts: its schema, its limits, this token's rights."
+            )
         case Halt():
             return Check("sink", "fail", f"{address}: {verdict.reason}", verdict.advice)
         case _:
@@ -195,29 +206,29 @@ def clock(answer: Answer, now: float) -> Iterator[Check]:
     except (ValueError, TypeError):
         return
     if abs(skew) > CLOCK_SKEW_SECONDS:
-        finding = f"this clock and the sink's differ by {abs(skew):.0f} seconds"
-        yield Check("clock", "warn", finding, "Set this machine's clock, or let NTP do it.")
+        finding = f"this machine's clock and the sink's differ by {abs(skew):.0f} seconds"
+        yield Check("clock", "warn", finding, "Correct this machine's clock, for example with NTP.")
     else:
-        yield Check("clock", "ok", f"within {abs(skew) + 1:.0f} seconds of the sink's")
+        yield Check("clock", "ok", f"within {counted(round(abs(skew) + 1), 'second')} of the sink's")
 
 
 def _old(settings: Settings, chosen: SinkType[Any], verdict: Verdict) -> Check:
-    """Whether history arrives: engines drop what is too old for them, each in its own way."""
+    """Whether history arrives: engines drop events that are too old, each in its own way."""
     options = settings.own_options(chosen)
-    what = f"an event of {OLD_DAYS} days ago"
+    what = f"an event from {OLD_DAYS} days ago"
     is_dated = isinstance(options, ClockOptions)
     if _is_taken(verdict):
         filed = ""
         if isinstance(options, ClockOptions) and options.event_time_days < OLD_DAYS:
             filed = f", filed under the time of arrival (event_time_days = {options.event_time_days:g})"
-        return Check("old events", "ok", f"took {what}{filed}")
+        return Check("old events", "ok", f"accepted {what}{filed}")
     key = f"sink.{chosen.name}.event_time_days"
     advice = (
-        f"Set {key} to the days that the engine takes: what is older is then filed under the time of arrival."
+        f"Set {key} to the days the engine accepts; older events are then filed under the time of arrival."
         if is_dated
-        else "History that is as old goes into the quarantine: have the receiver take it, or begin with --from-now."
+        else "History this old would go into quarantine: make the receiver accept it, or start with --from-now."
     )
-    return Check("old events", "warn", f"{what} was not taken: {_why_not(verdict)}", advice)
+    return Check("old events", "warn", f"{what} was not accepted: {_why_not(verdict)}", advice)
 
 
 def _read_back(
@@ -235,17 +246,17 @@ def _read_back(
         answer = channel.ask(asked, waiting)
         status = answer.status if isinstance(answer, Answer) else 0
         if isinstance(answer, Answer) and 200 <= status < 300 and sent.event.id.encode() in answer.body:
-            yield Check(name, "ok", "the sink has what it acknowledged")
+            yield Check(name, "ok", "the sink has the event it acknowledged")
             return
         if status in MAY_NOT_READ:
-            yield Check(name, "ok", f"not possible (HTTP {status}): this token may only write, as it should")
+            yield Check(name, "ok", f"not possible (HTTP {status}): this token can only write, as it should")
             return
     if 200 <= status < 300:
-        advice = "It acknowledges events and does not show them: look into its log, its limits on age, its table."
+        advice = "It acknowledges events, but they do not show up: check its log, its limits on age, and its table."
         yield Check(name, "warn", f"acknowledged, but not found after {LOOKS} seconds", advice)
     else:
         why = f"HTTP {status}" if status else "no answer"
-        yield Check(name, "warn", f"not possible ({why})", f"Ask the engine for the event {sent.event.id} yourself.")
+        yield Check(name, "warn", f"not possible ({why})", f"Search the engine for event {sent.event.id} yourself.")
 
 
 def _events_kept_at(path: Path, address: str) -> Check:
@@ -254,7 +265,7 @@ def _events_kept_at(path: Path, address: str) -> Check:
         advice = "Make it writable to this user, or name another place with store.database."
         return Check("sink", "fail", f"{address}: {closed} is not writable", advice)
     if not path.exists():
-        return Check("sink", "ok", f"{address}, created by the first run")
+        return Check("sink", "ok", f"{address}; the first run creates it")
     from collector.store.database import open_to_read
 
     open_to_read(path).close()

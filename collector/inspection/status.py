@@ -30,7 +30,7 @@ from collector.settings import Settings, account
 
 
 def status_report(settings: Settings, find_services: Callable[[], list[dict[str, str]]] = list) -> dict[str, Any]:
-    """The report, from whoever can give it: an agent of this user, or the system service that works for them."""
+    """The report, from this user's agent or from the system service that works for them."""
     report = _report(settings)
     if report["is_running"]:
         return report
@@ -55,7 +55,7 @@ def status_of_each(settings: Settings, find_services: Callable[[], list[dict[str
 
 
 def _report_of(facts: dict[str, str], settings: Settings) -> dict[str, Any] | None:
-    """The report of a system service, if its state is somewhere else, and is for this user to read."""
+    """The report of a system service, if its state is elsewhere and this user may read it."""
     path = Path(facts.get("keeps", ""), "state.json")
     if not facts.get("keeps") or settings.state.path is not None or not os.access(path.parent, os.R_OK | os.X_OK):
         return None
@@ -118,7 +118,7 @@ def _quarantined(settings: Settings) -> list[dict[str, Any]] | None:
 
 
 def _is_still_damaged(entry: dict[str, Any]) -> bool:
-    """Whether this is about a file that is read whole, and nobody has mended that yet."""
+    """Whether this is about a whole-file source that is still as damaged as it was."""
     if entry["reason"] != reasons.DAMAGED.name:
         return False
     from collector.redact.seal import content_id  # here: most reports do without redaction

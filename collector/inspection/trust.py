@@ -42,7 +42,9 @@ def _of_the_agent(report: dict[str, Any]) -> Iterator[Fact]:
     if report["is_running"]:
         yield Fact("agent", "ok", f"running, {report['holder']}")
     else:
-        yield Fact("agent", "warn", "not running; `collector scan` collects once, `collector service install` for good")
+        yield Fact(
+            "agent", "warn", "not running; `collector scan` collects once, `collector service install` all the time"
+        )
     if problem:
         yield Fact("problem", "fail", f"{problem['kind']} since {problem['since']}: {problem['reason']}")
     if report["is_running"] and isinstance(report.get("lines"), int):
@@ -56,11 +58,11 @@ def _of_the_agent(report: dict[str, Any]) -> Iterator[Fact]:
         )
     sources = sum(row["sources"] for row in report["priorities"].values())
     behind = sum(row["behind"] for row in report["priorities"].values())
-    waiting = f"{in_words(report['lag'])} in {behind:,} of {counted(sources, 'source')} wait to be sent"
+    waiting = f"{in_words(report['lag'])} in {behind:,} of {counted(sources, 'source')} waiting to be sent"
     yield Fact(
         "lag",
         "warn" if behind else "ok",
-        waiting if behind else f"nothing waits; {counted(sources, 'source is', 'sources are')} known",
+        waiting if behind else f"nothing is waiting; {counted(sources, 'source')} known",
     )
     if report.get("last_acknowledged"):
         yield Fact("last acknowledged", "ok", str(report["last_acknowledged"]))
@@ -73,9 +75,9 @@ def _of_the_agent(report: dict[str, Any]) -> Iterator[Fact]:
 def _of_the_transcripts(settings: Settings, found: Findings) -> Iterator[Fact]:
     for each in deletions(settings, found):
         said = f"{AGENTS[each.root.agent].title} deletes transcripts in {each.root.path} {each}"
-        yield Fact("about to go", "ok", said.replace(f"{home()}/", "~/"))
+        yield Fact("next deletion", "ok", said.replace(f"{home()}/", "~/"))
     count = kept_alone(settings, found)
     kept = settings.store.retention_days
-    until = f"until they are {counted(kept, 'day')} old" if kept else "for ever"
+    until = f"until they are {counted(kept, 'day')} old" if kept else "forever"
     gone = counted(count, "session whose transcript is", "sessions whose transcripts are")
-    yield Fact("kept here alone", "ok", f"{gone} gone; the store keeps them {until}")
+    yield Fact("kept only here", "ok", f"{gone} gone; the store keeps them {until}")

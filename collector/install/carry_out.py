@@ -52,11 +52,11 @@ def _refuse_edited(step: Step) -> None:
     wanted = step.content if isinstance(step, Write) else ""
     if found == wanted or templates.is_unedited(found):
         return
-    difference = difflib.unified_diff(found.splitlines(), wanted.splitlines(), "there now", "would be", "", "", 1, "")
+    difference = difflib.unified_diff(found.splitlines(), wanted.splitlines(), "current", "new", "", "", 1, "")
     shown = "" if isinstance(step, Remove) else "\n" + "\n".join(difference)
     raise ServiceError(
-        f"{step.path} has been edited, or was not written by this command, so nothing was changed. Move your lines "
-        f"into a drop-in, or use --force: your file is then kept as {step.path.name}.bak.{shown}"
+        f"{step.path} was edited, or was not written by this command, so nothing was changed. Move your lines to a "
+        f"drop-in, or use --force, which keeps your file as {step.path.name}.bak.{shown}"
     )
 
 
@@ -74,7 +74,10 @@ def _write(step: Write) -> str:
         # a file that a power cut loses or empties has no valid digest, and the next `install` reports it.
         fresh.replace(step.path)
     except OSError as error:
-        raise ServiceError(f"Cannot write {step.path}: {error.strerror}. The steps before it stay done.") from None
+        raise ServiceError(
+            f"Cannot write {step.path}: {error.strerror}. Earlier steps were not undone. Fix the cause and run the "
+            "command again."
+        ) from None
     return f"wrote      {step.path}{kept}"
 
 
@@ -105,7 +108,10 @@ def _keep_edited(path: Path) -> str:
         # person's lines; a copy that is cut short could.
         path.replace(kept)
     except OSError as error:
-        raise ServiceError(f"Cannot rename {path} to {kept.name}: {error.strerror}. Nothing more was done.") from None
+        raise ServiceError(
+            f"Cannot rename {path} to {kept.name}: {error.strerror}. The remaining steps were not done. Fix the cause "
+            "and run the command again."
+        ) from None
     return f" (your version is kept as {kept.name})"
 
 
@@ -125,7 +131,7 @@ def _wait_until_gone(step: AwaitGone, clock: Callable[[], float], sleep: Callabl
         if clock() >= deadline:
             raise ServiceError(
                 f"The running agent did not stop within {step.seconds:g} seconds, so the new one was not started. "
-                "Run the command again once `collector service status` says that nothing is running."
+                "Run the command again once `collector service status` says nothing is running."
             )
         sleep(LOOK_SECONDS)
     return "stopped    the agent that was running"
@@ -139,8 +145,12 @@ def _advice(step: Run, output: str) -> str:
             "with `loginctl enable-linger` and set XDG_RUNTIME_DIR=/run/user/<uid>; then run the command again."
         )
     if step.command[0] == "launchctl":
-        return "Log in at the screen once, so that there is a graphical session, and run the command again."
+        return "Log in at the screen, so that there is a graphical session, then run the command again."
     if {"start", "restart"} & set(step.command):
-        hint = " If it shows status 217 or 226, users get no namespaces here: add --no-namespaces." if is_user else ""
+        hint = (
+            " If it shows status 217 or 226, users may not create namespaces here: add --no-namespaces."
+            if is_user
+            else ""
+        )
         return f"`collector service logs` shows why.{hint} Run the command again once the cause is fixed."
-    return "Run the command again once the cause is fixed: steps that are done are not repeated."
+    return "Run the command again once the cause is fixed: steps already done are not repeated."

@@ -68,7 +68,7 @@ def systemd_facts(person: Person, *, system: bool) -> dict[str, str]:
     control = ("systemctl",) if system else ("systemctl", "--user")
     code, output = ask((*control, "show", unit, f"--property={','.join(PROPERTIES)}"))
     if code:
-        raise ServiceError(f"systemd did not answer about {unit}: {output.strip()}. Ask again from a login session.")
+        raise ServiceError(f"Cannot ask systemd about {unit}: {output.strip()}. Try again from a login session.")
     told = dict(line.partition("=")[::2] for line in output.splitlines() if "=" in line)
     if told.get("LoadState") != "loaded":
         return {"unit": unit, "state": "not installed", "next": "collector service install"}

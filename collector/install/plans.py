@@ -120,11 +120,11 @@ def systemd_user(
         Run((*control, "enable", templates.UNIT)),
         Run((*control, "restart" if has_changed else "start", templates.UNIT)),
     )
-    notes = ["Its log: collector service logs. Its progress: collector status."]
+    notes = ["To see its log: collector service logs. To see its progress: collector status."]
     if not has_namespaces:
         notes.append(
-            "This kernel gives users no namespaces, so the file system sandbox is left out. The system service has it: "
-            f"collector service install --system --for {person.name}"
+            "This kernel does not let users create namespaces, so the file system sandbox is left out. The system "
+            f"service has it: collector service install --system --for {person.name}"
         )
     if not (machine.lingering / person.name).exists():
         notes.append(
@@ -140,7 +140,7 @@ def systemd_system(service: templates.ServiceFile, person: Person, machine: Mach
     if program.startswith(HIDDEN_FROM_SYSTEM_UNITS):
         raise ServiceError(
             f"The sandbox of the system unit hides {program} (home directories, /tmp). Nothing was changed. Install "
-            "the deb or rpm package, or put the agent below /opt, and run the command from there."
+            "the deb or rpm package, or put the agent below /opt and run the command from there."
         )
     unit = f"collector@{person.name}.service"
     path, drop_in = machine.local_units / templates.TEMPLATE, machine.local_units / f"{unit}.d" / "home.conf"
@@ -160,7 +160,7 @@ def systemd_system(service: templates.ServiceFile, person: Person, machine: Mach
     )
     notes = (
         f"Configuration: /etc/collector/collector.toml. State: /var/lib/collector/{person.name}.",
-        "A bearer token for the sink goes into /etc/credstore/collector.sink-token (root only, mode 0600).",
+        "Put the sink's bearer token, if it needs one, in /etc/credstore/collector.sink-token (root only, mode 0600).",
     )
     return Plan(steps, f"collector service uninstall --system --for {person.name}", notes)
 
@@ -182,8 +182,8 @@ def launchd(service: templates.ServiceFile, person: Person, stop_seconds: float 
         Run(("launchctl", "kickstart", target)),
     ]
     notes = (
-        f"Its log: {log}. launchd never rotates it; `collector service logs --clear` empties it.",
-        "launchd does not know your shell's environment: name a proxy with --env HTTPS_PROXY=...",
+        f"Its log is {log}. launchd never rotates it; `collector service logs --clear` empties it.",
+        "launchd does not see your shell's environment: pass a proxy with --env HTTPS_PROXY=...",
     )
     return Plan(tuple(steps), "collector service uninstall", notes)
 
@@ -247,7 +247,7 @@ def user_unit_path(person: Person) -> Path:
 
 
 def namespaces_drop_in(person: Person) -> Path:
-    """The drop-in of the user unit for a kernel that gives users no namespaces."""
+    """The user unit's drop-in for a kernel that does not let users create namespaces."""
     return user_unit_path(person).with_name(f"{templates.UNIT}.d") / "without-namespaces.conf"
 
 

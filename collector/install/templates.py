@@ -86,10 +86,10 @@ def home_drop_in(home: str) -> str:
 
 
 def without_namespaces() -> str:
-    """For a kernel that gives users no namespaces: takes back the lines of the user unit that need them."""
+    """For a kernel that does not let users create namespaces: undoes the lines of the user unit that need them."""
     text = (
-        "[Service]\n# This kernel gives users no namespaces. What is left of the sandbox: no new privileges, the\n"
-        "# system call filter, the limits. collector@.service, which root installs, has all of it.\n"
+        "[Service]\n# This kernel does not let users create namespaces. What is left of the sandbox: no new\n"
+        "# privileges, the system call filter, the limits. collector@.service, which root installs, has all of it.\n"
         + "".join(f"{key}=no\n" for key in ("PrivateUsers", "PrivateTmp", "PrivateDevices"))
         + "".join(f"{key}=no\n" for key in ("ProtectSystem", "ProtectHome", "ProtectControlGroups"))
         + "ReadWritePaths=\nInaccessiblePaths=\n"

@@ -56,7 +56,7 @@ class Committer:
         self._saved_at = clock()
 
     def go_on_from(self, before: Committer) -> None:
-        """Takes over what waits for the disk. The state is the same one, and is not saved before that is written."""
+        """Takes over what is waiting to be written. It is the same state, and is not saved before that is on disk."""
         self._waiting, self._waiting_bytes = list(before._waiting), before._waiting_bytes
         self.problem, self.dropped = before.problem, before.dropped
 

@@ -50,8 +50,8 @@ def acknowledge(settings: Settings) -> None:
         _note(settings, "acknowledged")
     except OSError as error:
         raise StateError(
-            f"Cannot write {disclosed_path(settings)}: {error.strerror}. Nothing was acknowledged; make room, or make "
-            "the directory writable to this user."
+            f"Cannot write {disclosed_path(settings)}: {error.strerror}. Nothing was acknowledged. Free some space, or "
+            "make the directory writable to this user."
         ) from None
 
 

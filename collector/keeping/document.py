@@ -28,9 +28,9 @@ class NewerVersion(Exception):
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Opens a plain file only: a device or a pipe would be read for ever, or moved aside as damaged."""
+    """Opens a plain file only: a device or a pipe would be read forever, or moved aside as damaged."""
     if path.exists() and not path.is_file():
-        raise StateError(f"The state {path} is not a file. Nothing was sent. Name a file with --state.")
+        raise StateError(f"The state {path} is not a regular file. Nothing was sent. Name a file with --state.")
     return path.open("rb")
 
 

@@ -226,7 +226,7 @@ def look_into(directory: Path, name_companion: Callable[[Source], str] = lambda 
     except OSError as error:  # a disk or a server that fails, or no descriptor left: moved aside, it would be lost
         raise StateError(
             f"Cannot read what is held in {directory}: {error.strerror}. It may be all that is left of some "
-            "transcripts, so nothing is sent before it can be read. Check the disk, or move that directory aside."
+            "transcripts, so nothing is sent until it can be read. Check the disk, or move that directory aside."
         ) from None
     copies = frozenset(file.number for file in files if inodes[file.number] != file.original.stamp.inode)
     known = {INDEX, *(name for file in files for name in held.names_of(file))}

@@ -42,16 +42,16 @@ def load_installation(path: Path, *, may_write: bool) -> Installation:
     except PermissionError:
         if may_write:  # what others were sent under that id and key must not get another
             raise
-        log.warning("the installation file may not be read by this user, so ids and marks differ", path=str(path))
+        log.warning("the installation file may not be read by this user, so ids and markers differ", path=str(path))
     except OSError as error:  # a disk or a server that fails: the file may be whole, and then it counts
         raise StateError(
-            f"Cannot read {path}: {error.strerror}. Nothing was sent. Check the disk; if the file is beyond repair, "
-            "move it aside, and a new one is made."
+            f"Cannot read {path}: {error.strerror}. Nothing was sent. Check the disk. If the file is beyond repair, "
+            "move it aside; the next start makes a new one."
         ) from None
     except DAMAGES as error:
         damage = type(error).__name__
         if not may_write:
-            log.warning("the installation file is damaged, so ids and marks differ", path=str(path), error=damage)
+            log.warning("the installation file is damaged, so ids and markers differ", path=str(path), error=damage)
     made = Installation(secrets.token_hex(16), secrets.token_bytes(32))
     return _write_installation(path, made, damage) if may_write else made
 
@@ -71,7 +71,7 @@ def _read_installation(path: Path) -> Installation:
     known = orjson.loads(read_plain(path))
     key = bytes.fromhex(known["key"])
     if len(key) < SHORTEST_KEY:
-        raise ValueError("so short a key can be guessed, and with it what the markers stand for")
+        raise ValueError("a key this short can be guessed, and with it what the markers stand for")
     return Installation(str(known["id"]), key)
 
 
@@ -97,21 +97,21 @@ def _write_installation(path: Path, made: Installation, damage: str) -> Installa
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise StateError(
-            f"Cannot write {path}: {error.strerror}. Nothing was sent. Make room or check the mount."
+            f"Cannot write {path}: {error.strerror}. Nothing was sent. Free some space, or check the mount."
         ) from None
 
 
 def _move_damaged(path: Path, damage: str) -> None:
-    """A person may still find the key in it, with which marks of before and of later can be joined."""
+    """Keeps the file: a person may still find the key in it, which links earlier markers to later ones."""
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns() // 1_000_000}")
     # A crash after this leaves no installation, and the next start makes a new one, as this one is about to.
     os.replace(path, aside)
     log.warning(
-        "installation file damaged, making a new one: this machine's id and redaction markers are others from now on",
+        "installation file damaged, making a new one: this machine's id and redaction markers change from now on",
         path=str(path),
         error=damage,
         moved_to=aside.name,
-        advice="if there is a backup, stop the agent and put it there",
+        advice="if there is a backup, stop the agent and restore it",
     )
 
 

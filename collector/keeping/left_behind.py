@@ -1,9 +1,9 @@
-"""What is kept beside a state and belongs to nothing any more: held files whose index was damaged, and what was held or
-quarantined for sinks that are no longer configured.
+"""What is kept beside a state but no longer belongs to anything: held files whose index was damaged, and what was held
+or quarantined for sinks that are no longer configured.
 
 In: the state file of an agent, and those of its sinks. Out: what else lies beside them under its name, and what held
-transcripts say of themselves, as nothing else may tell whose they are. Nothing sends them. Invariants: who says no
-reaches them, too; what another agent keeps beside them is not looked at.
+transcripts say of themselves, since nothing else tells whose they are. Nothing sends them. Invariants: excluding a
+project reaches them too; what another agent keeps there is not looked at.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HELD, QUARANTINE, TRANSCRIPT = ".held", ".quarantine.jsonl", ".jsonl"
 
 
 def left_behind(base: Path, states: Sequence[Path]) -> list[Path]:
-    """Every held transcript of which an agent with these states knows nothing."""
+    """Every held transcript unknown to an agent with these states."""
     known = {state.with_name(state.stem + HELD) for state in states}
     directories = _named_after(base, f"{HELD}.damaged-*") | _named_after(base, HELD) - known
     directories |= {path for path in known if look_into(path).damage}  # it is moved when something is held again
@@ -40,7 +40,7 @@ def _named_after(base: Path, ending: str) -> set[Path]:
 
 
 def drop_left_behind(base: Path, states: Sequence[Path], is_meant: Callable[[Iterable[str]], bool]) -> int:
-    """Drops those that are meant, by what their records say of themselves; returns how many that was."""
+    """Drops the matching ones, going by what their records say; returns how many there were."""
     dropped = 0
     for path in left_behind(base, states):
         try:
@@ -49,14 +49,14 @@ def drop_left_behind(base: Path, states: Sequence[Path], is_meant: Callable[[Ite
                 dropped += 1
         except OSError as error:
             raise StateError(
-                f"Cannot look through {path}: {error.strerror}. It is a transcript that was held for a sink; nothing "
-                "sends it now, but it may be of what you said no to. Remove it."
+                f"Cannot read {path}: {error.strerror}. It is a transcript that was held for a sink. Nothing sends it "
+                "any more, but it may be from a project you have excluded: remove it."
             ) from None
     return dropped
 
 
 def said_in(path: Path) -> Iterator[str]:
-    """The texts at the top of every record: its session, its directory. What is below may speak of anything."""
+    """The texts at the top of every record: its session, its directory. What is nested deeper may mention anything."""
     with contextlib.suppress(FileNotFoundError), os.fdopen(opened_plain(path), "rb") as lines:
         for line in lines:
             with contextlib.suppress(ValueError):

@@ -1,4 +1,4 @@
-"""What a person has said is never sent: history, to one sink; what was written in some pauses, to no sink at all.
+"""What a person wants never sent: history, to one sink; what was written during some pauses, to any sink.
 
 In: a state's path. Out: from when to when these pauses lasted. Offsets keep the sinks of today from what was written
 then; a sink that is sent its history later goes by the times in it. Invariant: in doubt nothing is sent, so a file that
@@ -42,8 +42,8 @@ def spans_left_out(state_path: Path) -> list[Span]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is damaged"
         raise StateError(
-            f"Cannot read {path}: {reason}. It says which pauses are left out for good, so nothing is sent. "
-            "Make it readable; if you remove it, what was written in these pauses is sent to sinks that lack it."
+            f"Cannot read {path}: {reason}. It records which pauses to leave out for good, so nothing is sent until it "
+            "can be read. Make it readable. If you remove it, what was written during those pauses may be sent."
         ) from None
 
 

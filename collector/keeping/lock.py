@@ -1,8 +1,8 @@
-"""The lock: one agent works on a state at a time, and a second one is told at once which that is.
+"""The lock: only one agent works on a state at a time; a second one is told at once who holds it.
 
 In: the path of a state. Out: a `with` block during which no other agent writes beside it, or StateLocked. The system
-releases the lock when the process ends, however it ends, so no crash leaves it locked. Where another directory takes
-the place of the state's, the lock says nothing of that one, so whoever holds it has to start anew.
+releases the lock when the process ends, however it ends, so no crash leaves it locked. If another directory takes
+the place of the state's, the lock does not cover it, so whoever holds the lock has to restart.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ LOOK_SECONDS = 0.05
 
 
 class Held(NamedTuple):
-    """A lock that is held: that of which state, on which device that lies, and the open lock file."""
+    """A lock that is held: which state it is for, the device that state is on, and the open lock file."""
 
     path: Path
     device: int
     descriptor: int
 
     def refuse_replaced(self) -> None:
-        """Raises if there is another directory by now, as where a home is mounted after the agent has started: then
-        the configuration, the marker key and the offsets are others, too. One that was deleted is made again."""
+        """Raises if the directory was replaced, as when a home is mounted after the agent has started: then the
+        configuration, the marker key and the offsets differ too. A deleted directory is made again."""
         with contextlib.suppress(OSError):
             is_replaced = os.stat(self.path.parent).st_dev != self.device
             # Not by its inode, for which some file systems make up another number each time.
             if is_replaced or read_plain(lock_path(self.path)) != os.pread(self.descriptor, 1_000, 0):
                 raise StateReplaced(
-                    f"Something else has taken the place of {self.path.parent}, such as a home that was mounted later. "
-                    "Nothing more is read, sent or written there. A new start works with what is there now; the "
-                    "service manager does that."
+                    f"Something else is now in the place of {self.path.parent}, such as a home mounted later. Nothing "
+                    "more is read, sent or written there. Restart the agent to work with what is there now; a service "
+                    "manager does so by itself."
                 )
 
 
@@ -84,7 +84,7 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
         descriptor = opened_plain(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     except OSError as error:
         raise StateError(
-            f"Cannot write beside the state {path}: {error.strerror}. Nothing was sent. "
+            f"Cannot write next to the state {path}: {error.strerror}. Nothing was sent. "
             "Make the directory writable to this user, or name another file with --state."
         ) from None
     try:
@@ -92,7 +92,7 @@ def lock(path: Path, purpose: str) -> Iterator[Held]:
             _try_to_lock(descriptor)
         except OSError:
             raise StateLocked(
-                f"The state {path} is in use by {_named_in(descriptor)}. One agent works on a state at a time: "
+                f"The state {path} is in use by {_named_in(descriptor)}. Only one agent can use a state at a time: "
                 "stop that one first, or name another file with --state."
             ) from None
         since = time.strftime("%Y-%m-%d %H:%M:%S")

@@ -1,6 +1,6 @@
-"""Off is off: whether anything may be sent, by the configuration (`enabled`) and by the pause file beside the state.
+"""Off means off: whether anything may be sent, going by the configuration (`enabled`) and the pause file.
 
-In: the settings. Out: why everything stands still, or None. Invariant: in doubt it stands still: a pause file that
+In: the settings. Out: why nothing is sent, or None. Invariant: in doubt nothing is sent: a pause file that
 cannot be read or understood counts as a pause without an end. The file is written whole, so a restart finds it, and
 every agent with a state in the same directory goes by it.
 """
@@ -34,12 +34,9 @@ class Standstill(NamedTuple):
         if self.by == "configuration":
             return f"switched off by enabled = false (in {self.place})"
         if self.by == "request":
-            return "what is unsent by now is to be left out, as asked; the next pass begins with that"
+            return "what is unsent is to be left out, as you asked; the next pass starts with that"
         if self.by == "disclosure":
-            return (
-                f"nobody has acknowledged what would be sent, which {self.place} asks for; `collector agree` "
-                "shows it and does"
-            )
+            return f"nobody has acknowledged what would be sent, as {self.place} requires; `collector agree` does that"
         since, until = self.since and f" since {self.since}", self.until and f" until {self.until}"
         return f"paused{since}{until}; `collector resume` ends it"
 
@@ -54,7 +51,7 @@ def standstill(settings: Settings, now: float | None = None) -> Standstill | Non
 
 
 def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
-    """The same question, asked again and again: what only a reload can change is looked up once."""
+    """A cheap form of `standstill` to ask before each request: what only a reload can change is looked up once."""
     if not settings.enabled or settings.disclosure.require_ack:
         return lambda: standstill(settings)
     state_path = settings.state_path
@@ -62,8 +59,7 @@ def before_each_request(settings: Settings) -> Callable[[], Standstill | None]:
 
 
 def before_each_request_of_a_pass(settings: Settings) -> Callable[[], Standstill | None]:
-    """The same for what is read from transcripts: a pass that is under way when a person asks to leave out what is
-    unsent would go on sending it."""
+    """The same for a pass: one under way when a person asks to leave out what is unsent must not go on sending it."""
     usual, asked = before_each_request(settings), request_path(settings.state_path)
     return lambda: usual() or (Standstill("request", str(asked)) if asked.exists() else None)
 
@@ -89,13 +85,13 @@ def read_pause(state_path: Path, now: float) -> Standstill | None:
 
 
 def pause(state_path: Path, now: float, until: float | None) -> None:
-    """Pauses, or changes until when."""
+    """Pauses, or changes when the pause ends."""
     path = pause_path(state_path)
     write_whole(path, {"since": int(now), "until": None if until is None else int(until)})
 
 
 def paused_since(state_path: Path, now: float) -> float | None:
-    """When the pause in force began; None where there is none, or nobody knows."""
+    """When the pause in force began; None if there is none, or nobody knows."""
     if read_pause(state_path, now) is None:
         return None
     try:
@@ -105,7 +101,7 @@ def paused_since(state_path: Path, now: float) -> float | None:
 
 
 def resume(state_path: Path) -> bool:
-    """Ends the pause; whether there was a file."""
+    """Ends the pause; returns whether there was one."""
     path = pause_path(state_path)
     try:
         path.unlink()
@@ -113,7 +109,9 @@ def resume(state_path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise StateError(f"Cannot remove {path}: {error.strerror}. The pause goes on; remove the file.") from None
+        raise StateError(
+            f"Cannot remove {path}: {error.strerror}. The pause continues; remove the file yourself to end it."
+        ) from None
     return True
 
 
@@ -133,14 +131,14 @@ def is_asked_to_leave_out(state_path: Path) -> bool:
 
 
 def done_leaving_out(state_path: Path) -> None:
-    """Takes the request back. A crash before this leaves out once more: what was written meanwhile, too."""
+    """Clears the request. After a crash before this, the next pass leaves out what was written since, too."""
     path = request_path(state_path)
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise StateError(
-            f"Cannot remove {path}: {error.strerror}. What was unsent is left out, as it asks for, and nothing is sent "
-            "while it is there: remove it."
+            f"Cannot remove {path}: {error.strerror}. What was unsent has been left out, as you asked, but nothing is "
+            "sent while this file is there: remove it."
         ) from None
 
 
@@ -153,5 +151,5 @@ def write_whole(path: Path, content: dict[str, object]) -> None:
             file.write(orjson.dumps(content))
     except OSError as error:
         raise StateError(
-            f"Cannot write {path}: {error.strerror}. Nothing was changed; stop the service if it must not send."
+            f"Cannot write {path}: {error.strerror}. Nothing was changed. If nothing may be sent, stop the service."
         ) from None

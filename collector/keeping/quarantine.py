@@ -52,7 +52,7 @@ class Quarantine:
         lines = [orjson.dumps({**thing._asdict(), **self._always, "time": now}) + b"\n" for thing in things]
         if not lines:
             return 0
-        with self._locked("No offset moves past what belongs in it, and the agent tries again."):
+        with self._locked("No offset moves past what belongs in it; the agent tries again."):
             size = self._append(lines)
             return self._shrink(size) if size > self.max_bytes else 0
 
@@ -167,7 +167,7 @@ class Quarantine:
         except OSError as error:
             raise StateError(
                 f"Cannot write the quarantine {self.path}: {error.strerror}. {consequence} "
-                "Make room or check the mount."
+                "Free some space, or check the mount."
             ) from None
 
 
@@ -178,7 +178,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _wait_for(descriptor: int, seconds: float) -> None:
-    """Takes the lock, but gives up in the end: a holder that never lets go must not stop the agent for ever."""
+    """Takes the lock, but gives up in the end: a holder that never lets go must not stop the agent forever."""
     deadline = time.monotonic() + seconds
     while True:
         try:

@@ -139,8 +139,8 @@ class HeldFiles:
             log.info("held files let go", files=len(plan.let_go), still_held=len(files))
 
     def drop_refused(self, is_refused: Callable[[Source], bool]) -> int:
-        """Drops what a person has said no to since it was held: it is a whole transcript, maybe the last copy of one
-        that was deleted. Returns how many files that was."""
+        """Drops what a person has excluded since it was held: a whole transcript, maybe the last copy of one that was
+        deleted. Returns how many files that was."""
         held = self.held
         asked = [(file, held.as_source(file, file.original)) for file in held.files if file.number not in self._read_as]
         gone = tuple(file for file, source in asked if source is not None and is_refused(source))
@@ -194,7 +194,7 @@ class HeldFiles:
         # Before a new index is written, which would make the files strays: a person may still find out what they are.
         os.replace(self.directory, aside)
         log.error(
-            "index of held files damaged, files moved aside; originals that still exist are sent from where they are",
+            "index of held files damaged, files moved aside; originals that still exist are sent as usual",
             path=str(aside),
             reason=damage,
         )

@@ -185,7 +185,7 @@ class State:
             os.replace(path, aside)
         self.notes.append(
             f"The state {path} is damaged ({reason}). It was moved to {aside.name}; "
-            "what only it remembered is read again, and the event ids make the repeats harmless."
+            "what only it recorded is read again; event ids make the repeats harmless."
         )
 
     # What changes an entry. Only the committer may call these (tests/test_rooms.py sees to it).
@@ -313,7 +313,7 @@ class State:
         except OSError as error:
             raise StateError(
                 f"Cannot write the state {self.path}: {error.strerror}. What was acknowledged since the last save is "
-                "kept in memory and saved later; a restart would send it again. Make room or check the mount."
+                "kept in memory and saved later; a restart would send it again. Free some space, or check the mount."
             ) from None
         self.is_dirty = False
         self._changed.clear()

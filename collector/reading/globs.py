@@ -94,8 +94,8 @@ class Globs:
         self._exceptions = [glob for glob in self._globs if glob.is_exception]
         if self._globs and self._globs[0].is_exception:
             raise ConfigurationError(
-                f"{key}: nothing stands before {globs[0]!r}, so it is an exception to nothing. Write what it is an "
-                "exception to before it; a name that begins with ! is written \\!."
+                f"{key}: {globs[0]!r} comes first, so it is an exception to nothing. Put the glob it makes an "
+                "exception to before it; for a name that starts with !, write \\!."
             )
 
     def match(self, directory: Directory) -> bool:
@@ -145,7 +145,7 @@ def _understood(key: str, glob: str, home: str) -> Glob:
         lines = [line for each in starts for line in _lines(each, rest)]
         regexes = [_regex(line) for line in lines]
         if None in regexes and (is_exception or re.search("[*?]", rest)):
-            raise ValueError("a [ in it is never closed; one that stands for itself is written \\[")
+            raise ValueError("a [ in it is never closed; for a literal [, write \\[")
         if _SPECIAL.search(rest) and not is_exception:  # in doubt, exceptions match less and everything else more
             lines += [line for each in starts for line in _lines(each, _escaped(rest) + "/")]
             regexes = [_regex(line) for line in lines]
@@ -153,7 +153,7 @@ def _understood(key: str, glob: str, home: str) -> Glob:
         exact, any_case = ([_compiled(regex, flags) for regex in found] for flags in (0, re.IGNORECASE))
     except (ValueError, re.error) as error:
         raise ConfigurationError(
-            f"{key}: {glob!r} cannot be matched: {error}. Correct it; a glob that is not understood is not passed over."
+            f"{key}: {glob!r} is not a valid glob: {error}. Correct it; an invalid glob is never ignored."
         ) from None
     if start is not None:
         return Glob(is_exception, exact, any_case, lines)
@@ -166,12 +166,12 @@ def _refuse(text: str) -> None:
     if not text.strip():
         raise ValueError("it is empty")
     if "\0" in text:
-        raise ValueError("it holds a NUL, which no directory's name does")
+        raise ValueError("it holds a NUL, which no directory name can")
     if _POSIX_CLASS.search(text):
-        raise ValueError("classes such as [[:alpha:]] are not known here; write [a-zA-Z]")
+        raise ValueError("classes such as [[:alpha:]] are not supported; write [a-zA-Z]")
     if _VARIABLE.match(text):
         raise ValueError(
-            "variables are not known here; write ~ or the whole path, or **/$NAME for a directory so called"
+            "variables are not expanded; write ~ or the whole path, or **/$NAME for a directory of that name"
         )
 
 
@@ -183,7 +183,7 @@ def _start_and_rest(text: str, home: str) -> tuple[str | None, str]:
         user, slash, rest = text.partition("/")
         place = home if user == "~" else os.path.expanduser(user)
         if place == user:
-            raise ValueError(f"there is no user {user[1:]!r}; a directory of that name is written **/{user}")
+            raise ValueError(f"there is no user {user[1:]!r}; for a directory of that name, write **/{user}")
         return _escaped(place.rstrip("/")), slash + rest
     if "/" not in text:
         return None, f"\\{text}" if text.startswith("#") else text
@@ -201,7 +201,7 @@ def _lines(start: str | None, rest: str) -> list[str]:
     literal, wild = _literal_and_wild(path)
     is_from_the_root = literal.startswith("/")
     if ".." in (wild if is_from_the_root else path).split("/"):
-        raise ValueError("`..` has a meaning only in a path from / or ~ on, and there before all wildcards")
+        raise ValueError("`..` only works in a path that starts with / or ~, before any wildcard")
     if not is_from_the_root:
         return [_as_recorded(path)]
     places = dict.fromkeys(("/" + normpath(literal).strip("/"), os.path.realpath(literal)))

@@ -20,15 +20,15 @@ def doubt(root: Root, form: AgentFormat) -> str:
     try:
         is_strange = bool(os.listdir(root.path)) and not _has_marks(root.path, form)
     except NotADirectoryError:
-        return f"{root.path} is a file. Name the directory in which {form.title} keeps its files."
+        return f"{root.path} is a file. Name the directory where {form.title} keeps its files."
     except OSError:  # missing or unlistable: the walk reports that
         return ""
     if not is_strange:
         return ""
     inside = [os.path.join(root.path, os.path.basename(usual)) for usual in form.usual_roots]
     meant = next((path for path in (os.path.dirname(root.path), *inside) if _has_marks(path, form)), "")
-    advice = f"Did you mean {meant}?" if meant else f"{form.title} creates its own when it first starts; name that one."
-    return f"{root.path} is not a directory of {form.title}: it holds nothing that {form.title} writes. {advice}"
+    advice = f"Did you mean {meant}?" if meant else f"{form.title} creates its own when it first starts: name that one."
+    return f"{root.path} is not a directory of {form.title}: it holds none of its files. {advice}"
 
 
 def _has_marks(path: str, form: AgentFormat) -> bool:
@@ -44,6 +44,6 @@ def refuse_deleted(roots: Sequence[Root]) -> None:
         with contextlib.suppress(OSError):
             if os.stat(root.path).st_nlink == 0:
                 raise RootDeleted(
-                    f"{root.path} was deleted, and this sandbox goes on showing the directory that is gone. All "
-                    "offsets are kept. A new start sees what has taken its place; the service manager does that."
+                    f"{root.path} was deleted, but this sandbox still shows the deleted directory. All offsets are "
+                    "kept. Restart the agent to see what is there now; a service manager does so by itself."
                 )

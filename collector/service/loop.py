@@ -202,7 +202,7 @@ class Service:
         # While a machine sleeps its monotonic clock stands still and the wall clock does not, so the two drift apart.
         drift = self._wall() - now
         if abs(drift - self._drift) > CLOCK_JUMP_SECONDS:
-            log.info("the clock jumped, looking at everything", seconds=round(drift - self._drift))
+            log.info("the clock jumped, rescanning everything", seconds=round(drift - self._drift))
             self._full_at = self.passes.retry_at = now
         self._drift = drift
 
@@ -287,7 +287,7 @@ class Service:
             parts.push(self.open_flow(state, settings))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the new one, the old one works
             reason = str(error) if isinstance(error, CollectorError) else f"{type(error).__name__} at {place_of(error)}"
-            log.error("configuration not taken over, keeping the old one", reason=reason)
+            log.error("configuration not applied, keeping the old one", reason=reason)
             # Remembered all the same, or a halted sink would ask for this very reload at every step. And a full walk
             # now, because that restarts the watcher if it was closed above.
             self._secrets, self._full_at = secrets_now(self.settings, self._secrets), self._clock()
@@ -296,7 +296,7 @@ class Service:
             before.close()  # only now: until here the old flow might have been needed again
             configure(settings.log.level, settings.log.format)
             footprint.step_back(settings.run.nice)
-            log.info("configuration taken over", **describe(self.flow))
+            log.info("configuration applied", **describe(self.flow))
         finally:
             self._reloads.end()
             self._clear_interrupt()

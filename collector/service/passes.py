@@ -36,7 +36,7 @@ HOLD_AGAIN_SECONDS = 2.0  # how often, while the sink fails, files written meanw
 SINK_PROBLEMS = ("unavailable", "halted")
 SAID = {
     "unavailable": "the sink is failing, trying again",
-    "halted": "the sink takes no events, a person must act",
+    "halted": "the sink accepts no events, a person must act",
     "state": "the state cannot be saved, trying again",
     "internal": "a pass failed, trying again",
 }
@@ -281,7 +281,7 @@ class Passes:
         if self._errors_in_a_row >= ERRORS_IN_A_ROW:
             raise CollectorError(
                 f"{ERRORS_IN_A_ROW} passes in a row failed ({reason}). All offsets are kept, so nothing is lost. "
-                "The service manager starts the agent again; please report this line."
+                "A service manager starts the agent again. Please report this line."
             ) from error
 
     def _backoff(self) -> float:

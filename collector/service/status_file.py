@@ -95,7 +95,7 @@ def _is_usable(report: dict[str, Any]) -> bool:
 def one_line(report: dict[str, Any]) -> str:
     """The report in the one line that the service manager shows."""
     behind = sum(row["behind"] for row in report["priorities"].values())
-    parts = [f"lag {in_words(report['lag'])} in {counted(behind, 'source')}" if report["lag"] else "nothing waits"]
+    parts = [f"lag {in_words(report['lag'])} in {counted(behind, 'source')}" if report["lag"] else "nothing waiting"]
     if not any(root["is_there"] for root in report["roots"]):
         parts = [f"waiting for {' or '.join(root['path'] for root in report['roots'])}, which does not exist yet"]
     if report["last_acknowledged"]:

@@ -184,7 +184,7 @@ class _Complaints(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Handles one of watchdog's log records."""
         if "overflow" in record.msg:
-            log.warning("events were lost, looking at everything")
+            log.warning("change notifications were lost, rescanning everything")
         else:
             log.debug("watchdog", level=record.levelname)
         self.wake.doubt()

@@ -1,7 +1,7 @@
 """What leaves, where to, and how to change that: the one statement that people are shown.
 
-In: the settings of one sink. Out: a few plain sentences, and a short name for them: another destination, another level
-or other words of the organisation make another statement, which is shown (and, where that is asked, agreed to) anew.
+In: the settings of one sink. Out: a few plain sentences, and a short name for them: if the destination, the
+level or the organisation's words change, so does the statement, and it is shown (and, where required, agreed to) again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ SAID = {
     "answers": "what the model answers",
     "thinking": "what it thinks",
     "tool_input": "what tools are called with",
-    "tool_output": "what tools answer",
-    "file_paths": "paths of files",
+    "tool_output": "what tools return",
+    "file_paths": "file paths",
 }
 HOW_TO_CHANGE = (
     "`collector preview` shows what would be sent, `collector exclude PATH` leaves a project out, capture.level = "
-    '"metadata" sends no words, and `collector pause` stops everything.'
+    '"metadata" sends no text, and `collector pause` stops everything.'
 )
 
 
@@ -44,19 +44,19 @@ def statement(settings: Settings) -> str:
     if capture.level == METADATA:
         names = "go as pseudonyms" if capture.names == "pseudonym" else "are left out"
         what = (
-            "kinds, ids, times, counts, sizes, models and usage, and no words; names of projects, branches, users and "
+            "kinds, ids, times, counts, sizes, models and usage, but no text; names of projects, branches, users and "
             f"hosts {names}"
         ) + ("; ids of the account and its organisation" if capture.account else "")
     else:
         on = [words for name, words in SAID.items() if name not in capture.off]
         on += ["the account's e-mail address and organisation"] if capture.account else []
         what = ", ".join([*on, "and names of projects, branches, users and hosts"])
-        what += "; secrets that are found are replaced by markers"
+        what += "; any secrets found are replaced by markers"
     left = sum(map(len, settings.exclusions))
     leave = "leaves" if left == 1 else "leave"
-    excluded = f" {counted(left, 'pattern')} of projects.exclude {leave} projects out." if left else ""
+    excluded = f" {counted(left, 'projects.exclude pattern')} {leave} projects out." if left else ""
     own = f" {settings.disclosure.text.strip()}" if settings.disclosure.text else ""
-    where = f"collector sends to {destination(settings)}, at the level {capture.level}"
+    where = f"collector sends to {destination(settings)}, at level {capture.level}"
     return f"{where}: {what}.{excluded} {HOW_TO_CHANGE}{own}"
 
 

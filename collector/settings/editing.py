@@ -40,11 +40,11 @@ def put_list(path: Path, section: str, name: str, values: Sequence[str]) -> None
         _write(target, changed)
     except UnicodeEncodeError:
         raise ConfigurationError(
-            f"A name that is not UTF-8 cannot be written into {path}, which was left as it is. Write a glob there, in "
-            f"{section}.{name}, with ? for each byte that is not."
+            f"A name that is not UTF-8 cannot be written to {path}, which was left unchanged. Write a glob there, in "
+            f"{section}.{name}, with ? for each such byte."
         ) from None
     except (TOMLKitError, UnicodeDecodeError):
-        raise ConfigurationError(f"{path} is not valid TOML, so it was left as it is. Correct it first.") from None
+        raise ConfigurationError(f"{path} is not valid TOML, so it was left unchanged. Fix it first.") from None
     except OSError as error:
         raise ConfigurationError(
             f"Cannot write {path}: {error.strerror}. Nothing was changed; make it writable to this user."

@@ -64,14 +64,14 @@ def watchdog_seconds() -> float | None:
 def credential(name: str) -> Path | None:
     """The file in which systemd gives this service a credential; None if there is none.
 
-    systemd copies it once, at the start. One that is replaced later is put into the runtime directory by the unit's
-    ExecReload=, and counts from then on.
+    systemd copies it once, at the start. A replacement is put into the runtime directory by the unit's ExecReload=,
+    and counts from then on.
     """
     return next((path for path in credential_places(name) if path.is_file()), None)
 
 
 def credential_places(name: str) -> list[Path]:
-    """Where such a credential may come to lie while this process runs; the first one that is there counts."""
+    """Where such a credential may appear while this process runs; the first that exists counts."""
     places = [os.environ.get(variable) for variable in ("RUNTIME_DIRECTORY", "CREDENTIALS_DIRECTORY")]
     return [Path(place, name) for place in places if place]
 
@@ -85,7 +85,7 @@ def read_secret(path: Path, setting: str) -> str:
             f"{setting}: cannot read {path}: {error.strerror}. Name a file that this user can read."
         ) from None
     if not text or "\n" in text or not text.isprintable() or not text.isascii():
-        raise ConfigurationError(f"{setting}: {path} must hold one line of printable ASCII text: the secret itself.")
+        raise ConfigurationError(f"{setting}: {path} must hold the secret itself, as one line of printable ASCII text.")
     return text
 
 

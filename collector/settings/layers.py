@@ -23,7 +23,7 @@ ADDS_UP = frozenset({"projects.exclude", "redaction.fields", "redaction.personal
 
 
 class Rank(IntEnum):
-    """Whose word it is. Files of one rank are one authority: a lock binds only what ranks above it."""
+    """Whose authority a layer has. Files of one rank are one authority: a lock binds only what ranks above it."""
 
     SYSTEM = 0
     USER = 1
@@ -73,7 +73,7 @@ class Origins(NamedTuple):
         return " and ".join(dict.fromkeys(found))
 
     def as_dict(self) -> dict[str, Any]:
-        """What an administrator has decided, and what has no effect because of that."""
+        """What an administrator has locked, and which settings have no effect because of that."""
         overruled = list(map(str, self.overruled))
         return {"locked": dict(self.locks), "overruled": overruled, "users_file": self.users_file}
 
@@ -112,11 +112,11 @@ class Merged:
         return Origins(tuple(files), self.places, locks, tuple(self.overruled), self.lists, users_file)
 
     def _overrule(self, layer: Layer, found: Overruled) -> None:
-        """A file or a variable may be older than the lock, so the agent goes on without it; a flag was meant now."""
+        """A file or a variable may be older than the lock, so the agent ignores it; a flag was given just now."""
         if layer.rank is Rank.FLAG:
             raise ConfigurationError(
                 f"{found.key} (in {found.place}) cannot be changed: {found.locked_in} locks {found.lock}. "
-                "Leave the flag out, or ask whoever administers this machine."
+                "Leave out the flag, or ask whoever administers this machine."
             )
         self.overruled.append(found)
 
@@ -147,7 +147,7 @@ def merge(layers: Sequence[Layer]) -> Merged:
 
 
 def leaves(table: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
-    """Every value that is no table, with its keys. An empty table says nothing."""
+    """Every value that is not a table, with its keys. An empty table says nothing."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from leaves(value, (*above, name))
@@ -168,5 +168,5 @@ def _found(values: Mapping[str, Any], keys: Keys) -> Any:
 
 
 def _is_same(value: Any, in_force: Any) -> bool:
-    """Whether it asks for what is in force anyway; a variable says it in text."""
+    """Whether it asks for the value already in force; a variable states it as text."""
     return value == in_force or (in_force is not None and str(value).lower() == str(in_force).lower())

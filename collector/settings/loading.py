@@ -56,8 +56,10 @@ def load(
     system: Path | None = None,
     sends: bool = True,
 ) -> Settings:
-    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong. Who
-    does not send needs no sink: that of the agent may be named by its flags alone."""
+    """All settings in force. Raises a ConfigurationError that names each wrong key, its place and what is wrong.
+
+    A command that does not send needs no sink: the agent's own may be named only by its flags.
+    """
     model = with_sinks(sinks)
     names = [".".join(keys) for keys in keys_of(model)]
     _refuse_unknown_variables(model)
@@ -86,12 +88,12 @@ def load(
     for number, each in enumerate(settings.each()) if sends else ():
         check_sink(each.sink, sinks[each.sink_type], f"sinks.{each.sink_name}" if each.sink_name else "sink")
         if each.sink_name in {other.sink_name for other in settings.each()[:number]}:
-            raise ConfigurationError(f"sinks: two are called {each.sink_name}. Give each a name of its own.")
+            raise ConfigurationError(f"sinks: two of them are named {each.sink_name}. Give each a name of its own.")
     return settings
 
 
 def _model_of_values(model: type[Settings]) -> type[Settings]:
-    """The model, filled from what it is given alone: the environment has been read by then."""
+    """The model, filled only from what it is given: the environment has already been read."""
 
     class Given(model):  # type: ignore[misc, valid-type]
         @classmethod
@@ -132,7 +134,7 @@ def set_here(also: Collection[str] = ()) -> list[str]:
 
 
 def users_file(given: Path | None) -> Path:
-    """The user's file, also if there is none yet: the one to edit."""
+    """The user's file, even if it does not exist yet: the one to edit."""
     return _users_file(given) or user_config()
 
 
@@ -148,8 +150,8 @@ def _users_file(given: Path | None) -> Path | None:
 
 
 def _is_there(path: Path) -> bool:
-    """Raises if that cannot be found out, or if something else has its name. It is not passed over, because the file
-    may say what must not be collected."""
+    """Whether there is a file. Raises if that cannot be determined, or if it is not a regular file: ignoring it is not
+    an option, because it may say what must not be collected."""
     try:
         is_plain = stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -160,7 +162,7 @@ def _is_there(path: Path) -> bool:
             f"Cannot read {_closed(path)}: {error.strerror}. Make it readable to this user."
         ) from None
     if not is_plain:
-        raise ConfigurationError(f"{path} is not a plain file. Put one there, or remove it.")
+        raise ConfigurationError(f"{path} is not a regular file. Put one there, or remove it.")
     return True
 
 
@@ -170,10 +172,10 @@ def _closed(path: Path) -> Path:
 
 
 def _refuse_broken_links(path: Path) -> None:
-    """What is not there because a link leads nowhere, its own or that of a directory above, may say no as well."""
+    """A file that is missing because of a broken link, its own or a parent's, might say what not to collect, too."""
     for each in (path, *path.parents):
         if each.is_symlink() and not os.path.exists(each):
-            raise ConfigurationError(f"{each} is a link to what is not there. Restore that, or remove it.")
+            raise ConfigurationError(f"{each} is a broken link. Restore its target, or remove it.")
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
@@ -205,7 +207,7 @@ def _layer_of_a_no(path: Path) -> Layer:
     tables = _read_toml(path)
     projects = tables.get("projects", {})
     if tables.keys() - {"projects"} or not isinstance(projects, dict) or projects.keys() - {"exclude"}:
-        raise ConfigurationError(f"{path} may hold projects.exclude and nothing else. Take the rest out.")
+        raise ConfigurationError(f"{path} may hold only projects.exclude. Remove the rest.")
     return Layer(Rank.USER, tables, lambda _: str(path))
 
 
@@ -214,7 +216,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(read_plain(path).decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(
-            f"{path} is not valid TOML: {error}. Correct it there; write a value with a backslash in 'single quotes'."
+            f"{path} is not valid TOML: {error}. Fix it there; put a value with a backslash in 'single quotes'."
         ) from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{path} is not valid TOML: it is not UTF-8 text.") from None
@@ -231,11 +233,13 @@ def _variables(model: type[Settings]) -> dict[str, Any]:
         return EnvSettingsSource(model)()
     except SettingsError as error:
         variables = " or ".join(sorted(set(os.environ) & set(_json_variables(model)))) or str(error)
-        raise ConfigurationError(f"The environment variable {variables} must hold JSON, but does not.") from None
+        raise ConfigurationError(
+            f"The environment variable {variables} must hold valid JSON. Correct it, or unset it."
+        ) from None
 
 
 def _refuse_unknown_variables(model: type[Settings]) -> None:
-    """Pydantic looks only for variables that it knows, and a misspelt one must not go unnoticed."""
+    """Pydantic looks only for variables it knows, but a misspelt one must not go unnoticed."""
     known = {ENV_PREFIX + "__".join(keys).upper() for keys in keys_of(model)} | {CONFIG_VARIABLE}
     ours = [name for name in sorted(os.environ) if name.startswith(ENV_PREFIX) and name not in known]
     unknown = [name for name in ours if not name.startswith(LABEL_PREFIX)]
@@ -283,11 +287,11 @@ def _explain(error: ValidationError, names: Sequence[str], origins: Origins) -> 
 
 def _meant(name: str, known: Sequence[str], mark: str = "`") -> str:
     close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {mark}{close[0]}{mark}?" if close else "`collector config show` lists what can be set."
+    return f"Did you mean {mark}{close[0]}{mark}?" if close else "`collector config show` lists all settings."
 
 
 def _wrong_kind(problem: str, loc: Sequence[str | int]) -> str:
-    """What a value must be that is of another kind, and what it means: where seconds are meant, `2s` is no number."""
+    """What a value of the wrong kind must be, and what the option means: `2s` is not a number of seconds."""
     kind, _, what = problem.partition("_")
     if kind not in KINDS or what not in {"type", "parsing", "from_float", "attributes_type"}:
         return ""
@@ -306,13 +310,13 @@ def _check(settings: Settings) -> None:
 
 
 def _refuse_relative(settings: Settings, origins: Origins) -> None:
-    """A service and a person stand in different directories, and would have a state each: all would be sent twice."""
+    """A service and a person start in different directories: with a state each, everything would be sent twice."""
     for key, path in _paths_in(settings):
         place = origins.place(key)
         if place in origins.files and not path.startswith(("/", "~")):
             raise ConfigurationError(
-                f"{key} (in {place}): {path!r} means another file in each directory that collector is started in. "
-                "Write it from / or ~/ on."
+                f"{key} (in {place}): {path!r} would be a different file in each directory collector is started in. "
+                "Write the path from / or ~/."
             )
 
 
@@ -330,23 +334,30 @@ def _paths_in(section: object, above: str = "") -> Iterator[tuple[str, str]]:
 def check_sink(section: SinkSettings, sink: DeclaredSink[Section], name: str = "sink") -> None:
     """Checks one section of a sink: what goes together, and what this sink needs. `name` is what messages call it."""
     if section.client_key and not section.client_cert:
-        raise ConfigurationError(f"{name}.client_key needs {name}.client_cert as well.")
+        raise ConfigurationError(f"{name}.client_key needs {name}.client_cert too.")
     for key in ("ca_file", "client_cert", "client_key"):
         path = getattr(section, key)
         if path is not None and os.path.isdir(path):
-            raise ConfigurationError(f"{name}.{key}: {path} is a directory. Name one PEM file; it may hold several.")
+            raise ConfigurationError(
+                f"{name}.{key}: {path} is a directory. Name one PEM file; it may hold several certificates."
+            )
         if path is not None and not os.path.isfile(path):
-            raise ConfigurationError(f"{name}.{key}: there is no file {path}, or this user cannot reach it.")
+            raise ConfigurationError(
+                f"{name}.{key}: there is no file {path}, or this user cannot reach it. "
+                "Correct the path, or make the file readable."
+            )
     for kind, key in (("basic", "auth_user"), ("header", "auth_header")):
         value = getattr(section, key)
         if section.auth == kind and not value:
-            raise ConfigurationError(f"{name}.auth is {kind}, but {name}.{key} is missing. Set it as well.")
+            raise ConfigurationError(f"{name}.auth is {kind}, but {name}.{key} is missing. Set it too.")
         if section.auth != kind and value:
-            raise ConfigurationError(f"{name}.{key} is set, but {name}.auth is {section.auth}. It is only for {kind}.")
+            raise ConfigurationError(
+                f"{name}.{key} is set, but {name}.auth is {section.auth}. It only applies to {kind}."
+            )
     if sink.needs_url:
         if not section.url:
             raise ConfigurationError(
-                f"{name}.type is {sink.name}, but {name}.url is missing. Set it, or leave {name}.type out to use the "
+                f"{name}.type is {sink.name}, but {name}.url is missing. Set it, or leave out {name}.type to use the "
                 "embedded store."
             )
         refuse_clear_text(section.url, is_allowed=section.allow_http)

@@ -60,7 +60,7 @@ class Settings(BaseSettings):
     )
     needs_url: ClassVar[Mapping[str, bool]] = {}  # what each type of sink says of itself; set by `with_sinks`
 
-    enabled: bool = Field(default=True, description="false: nothing is read for a sink, and nothing leaves")
+    enabled: bool = Field(default=True, description="false: nothing is read and nothing is sent")
     roots: Annotated[list[RootSetting], NoDecode, BeforeValidator(listed_roots)] = Field(
         default=[], description="directories to read, as paths or as tables with path, label and agent"
     )
@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     labels: Labels = Field(
         default={},
         examples=[{"team": "platform"}],
-        description="your own words for a team or a site, on every event and heartbeat",
+        description="your own labels, such as a team or a site, added to every event and heartbeat",
     )
 
     _origins: Origins = PrivateAttr(default_factory=Origins)
@@ -94,7 +94,7 @@ class Settings(BaseSettings):
         return self._origins
 
     def with_origins(self, origins: Origins) -> Self:
-        """The same settings, which know where they come from."""
+        """The same settings, knowing where they come from."""
         self._origins = origins
         return self
 
@@ -164,7 +164,7 @@ class Settings(BaseSettings):
         found = [each for each in every if name is None or each.sink_name == name]
         if not found:
             names = ", ".join(each.sink_name or "(the one in [sink])" for each in every)
-            raise ConfigurationError(f"There is no sink called {name}. Configured: {names}.")
+            raise ConfigurationError(f"There is no sink named {name}. Configured: {names}.")
         return found[0]
 
     def named(self, name: str | None) -> list[Self]:

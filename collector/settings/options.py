@@ -57,13 +57,15 @@ def _level_today(value: object) -> object:
 def _are_labels(labels: dict[str, str]) -> dict[str, str]:
     """Checked strictly: every store of events must be able to take them as the names and values of columns."""
     if len(labels) > MOST_LABELS:
-        raise ValueError(f"at most {MOST_LABELS} labels")
+        raise ValueError(f"must hold at most {MOST_LABELS} labels")
     for name, text in labels.items():
         if not _LABEL.fullmatch(name):
-            raise ValueError(f"the name {name[:80]!r} is not made of a-z, 0-9 and _, with a letter first (63 at most)")
+            raise ValueError(
+                f"the name {name[:80]!r} must start with a letter and hold only a-z, 0-9 and _ (63 at most)"
+            )
         if not text or len(text) > LONGEST_LABEL or not text.isprintable() or text != text.strip():
             raise ValueError(
-                f"{name} must be 1 to {LONGEST_LABEL} printable characters in one line, with no blanks around them"
+                f"{name} must be 1 to {LONGEST_LABEL} printable characters on one line, without surrounding spaces"
             )
     return labels
 
@@ -73,9 +75,9 @@ Labels = Annotated[dict[str, str], AfterValidator(_are_labels)]
 
 def _check_header_name(name: str) -> None:
     if not _HEADER_NAME.fullmatch(name):
-        raise ValueError("a header name may hold letters, digits and - only")
+        raise ValueError("a header name may hold only letters, digits and -")
     if name.lower() in OWN_HEADERS:
-        raise ValueError(f"must not set {name}: collector does that itself")
+        raise ValueError(f"must not set {name}: collector sets it itself")
 
 
 def is_loopback(url: str) -> bool:
@@ -126,21 +128,21 @@ class SinkSettings(Section):
     formerly: Names = Field(
         default=[],
         examples=[["https://old.example/v1/events"]],
-        description="addresses or names that this same sink had before; what it was sent then is not sent again",
+        description="previous addresses or names of this same sink; what it already received is not sent again",
     )
     token_file: FilePath | None = Field(
         default=None,
         examples=["/etc/collector/sink-token"],
-        description="a file with the secret that the sink asks for",
+        description="a file with the secret the sink asks for",
     )
     auth: Literal["bearer", "basic", "header"] = Field(
         default="bearer",
-        description="sent as: a bearer token, auth_user's password (basic), or auth_header's value (header)",
+        description="how the secret is sent: as a bearer token, auth_user's password (basic), or auth_header's value",
     )
-    auth_user: str | None = Field(default=None, examples=["collector"], description="for basic only")
-    auth_header: str | None = Field(default=None, examples=["X-Api-Key"], description="for header only")
-    headers: dict[str, str] = Field(default={}, description="further request headers; no secrets here")
-    compression: Literal["gzip", "zstd", "none"] = Field(default="gzip", description="of request bodies")
+    auth_user: str | None = Field(default=None, examples=["collector"], description="only for basic")
+    auth_header: str | None = Field(default=None, examples=["X-Api-Key"], description="only for header")
+    headers: dict[str, str] = Field(default={}, description="extra request headers; no secrets here")
+    compression: Literal["gzip", "zstd", "none"] = Field(default="gzip", description="compression of request bodies")
     timeout: Seconds = Field(default=30.0, gt=0, description="seconds to wait for an answer")
     connect_timeout: Seconds = Field(default=10.0, gt=0, description="seconds to wait for a connection")
     window: int = Field(default=4, ge=1, le=32, description="requests in flight at once; one for the embedded store")
@@ -156,7 +158,7 @@ class SinkSettings(Section):
         default=None, examples=["/etc/collector/client.key"], description="its private key, if not in the same file"
     )
     allow_http: bool = Field(default=False, description="allow http:// to hosts other than this machine")
-    max_rate: int = Field(default=0, ge=0, description="upload ceiling in bytes a second; 0 is none")
+    max_rate: int = Field(default=0, ge=0, description="upload limit in bytes per second; 0 for none")
 
     @field_validator("url")
     @classmethod
@@ -172,7 +174,7 @@ class SinkSettings(Section):
         if url.scheme not in ("http", "https") or not url.host:
             raise ValueError("must look like https://host/path")
         if url.port is not None and not 0 < url.port < 65_536:  # the system would take 99999 for 34463
-            raise ValueError(f"has the port {url.port}, and ports go from 1 to 65535")
+            raise ValueError(f"has port {url.port}, but ports go from 1 to 65535")
         if url.userinfo:
             raise ValueError("must not hold credentials; put the token in a file and name it in sink.token_file")
         return value
@@ -184,7 +186,7 @@ class SinkSettings(Section):
         for name, text in value.items():
             _check_header_name(name)
             if not text.isascii() or not text.isprintable() or text != text.strip():
-                raise ValueError(f"{name} must be one line of printable ASCII text, with no blanks around it")
+                raise ValueError(f"{name} must be one line of printable ASCII text, without surrounding spaces")
         return value
 
     @field_validator("auth_header")
@@ -198,55 +200,53 @@ class SinkSettings(Section):
     @classmethod
     def _auth_user_can_be_sent(cls, value: str | None) -> str | None:
         if value is not None and (":" in value or not value.isprintable()):
-            raise ValueError("must be printable and hold no colon, after which the password would begin")
+            raise ValueError("must be printable and hold no colon, because the password starts after one")
         return value
 
 
 class OneOfSeveral(SinkSettings):
-    """A further sink: it has a name, offsets of its own, and all that [sink] can hold. No sink delays another."""
+    """A further sink, with a name, its own offsets, and any option of [sink]. No sink delays another."""
 
     name: str = Field(
-        pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", examples=["engine"], description="what it is called: a-z, 0-9, - and _"
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", examples=["engine"], description="its name: a-z, 0-9, - and _"
     )
     level: Annotated[Literal["content", "metadata"], BeforeValidator(_level_today)] = Field(
-        default="content", description="metadata sends no text to this one"
+        default="content", description="metadata: send no text to this sink"
     )
-    include: Names = Field(default=[], description="of what projects lets through, only these (all, when empty)")
-    exclude: Names = Field(default=[], description="never these, besides those of projects.exclude")
+    include: Names = Field(default=[], description="of the projects collected, only these; empty for all")
+    exclude: Names = Field(default=[], description="never these, in addition to projects.exclude")
 
 
 class BatchSettings(Section):
-    """How many events travel together."""
+    """How many events go into one request."""
 
-    linger: Seconds = Field(default=1.0, ge=0, description="seconds an event waits for others in `run`")
-    max_events: int = Field(
-        default=1000, ge=1, description="events in one request; twice as many for the embedded store"
-    )
+    linger: Seconds = Field(default=1.0, ge=0, description="seconds `run` waits for more events to fill a batch")
+    max_events: int = Field(default=1000, ge=1, description="events per request; doubled for the embedded store")
     max_bytes: int = Field(
         default=1_000_000,
         ge=1_000,
-        description="bytes in one request, before compression; twice as many for the embedded store",
+        description="bytes per request, before compression; doubled for the embedded store",
     )
-    max_event_bytes: int = Field(default=500_000, ge=1_000, description="longer events are cut to this")
+    max_event_bytes: int = Field(default=500_000, ge=1_000, description="larger events are cut to this size")
 
 
 class RetrySettings(Section):
     """How a failing sink is retried: exponential, with full jitter."""
 
-    initial_interval: Seconds = Field(default=0.5, gt=0, description="seconds before the second try, at most")
-    max_interval: Seconds = Field(default=60.0, gt=0, description="the longest wait between tries")
-    max_wait: Seconds = Field(default=60.0, ge=0, description="seconds `scan` waits for a failing sink in all")
+    initial_interval: Seconds = Field(default=0.5, gt=0, description="longest wait before the second try, in seconds")
+    max_interval: Seconds = Field(default=60.0, gt=0, description="longest wait between tries, in seconds")
+    max_wait: Seconds = Field(default=60.0, ge=0, description="seconds `scan` waits for a failing sink, in total")
     poison_tries: int = Field(
-        default=6, ge=2, description="failures of a batch before it is searched for a poison event"
+        default=6, ge=2, description="failures of a batch before it is split to find the event at fault"
     )
 
 
 class RunSettings(Section):
-    """The long run."""
+    """How `collector run` behaves."""
 
-    rescan_interval: Seconds = Field(default=60.0, gt=0, description="seconds between full discoveries, jittered")
-    shutdown_timeout: Seconds = Field(default=10.0, ge=0, description="seconds to finish what is in flight at a stop")
-    watch: bool = Field(default=True, description="use change notifications as a hint")
+    rescan_interval: Seconds = Field(default=60.0, gt=0, description="seconds between full rescans, with jitter")
+    shutdown_timeout: Seconds = Field(default=10.0, ge=0, description="seconds to finish what is in flight on stop")
+    watch: bool = Field(default=True, description="use file change notifications to notice new lines sooner")
     nice: int = Field(default=10, ge=0, le=19, description="CPU niceness")
 
 
@@ -254,17 +254,17 @@ class CaptureSettings(Section):
     """How much of a record is sent."""
 
     level: Annotated[Literal["content", "metadata"], BeforeValidator(_level_today)] = Field(
-        default="content", description="metadata sends no text, and pseudonyms for names"
+        default="content", description="metadata: send no text, and pseudonyms instead of names"
     )
     prompts: bool = Field(default=True, description="send what people type and paste")
     answers: bool = Field(default=True, description="send what the model answers")
     thinking: bool = Field(default=True, description="send what the model thinks")
-    tool_input: bool = Field(default=True, description="send what tools are called with, such as commands")
-    tool_output: bool = Field(default=True, description="send what tools answer, such as contents of files")
-    file_paths: bool = Field(default=True, description="send working directories and paths that stand in fields")
+    tool_input: bool = Field(default=True, description="send tool inputs, such as commands")
+    tool_output: bool = Field(default=True, description="send tool results, such as file contents")
+    file_paths: bool = Field(default=True, description="send working directories and the paths in fields of their own")
     names: Literal["pseudonym", "omit"] = Field(
         default="pseudonym",
-        description="at the level metadata, what becomes of names of projects, branches, users, hosts, servers, skills",
+        description="at level metadata: replace or omit names of projects, branches, users, hosts, servers, skills",
     )
     account: bool = Field(
         default=False, description="send the account's e-mail and organisation where a record names them"
@@ -277,23 +277,23 @@ class CaptureSettings(Section):
 
 
 class ProjectSettings(Section):
-    """Which projects are collected: globs as in a .gitignore, so a directory stands for all that is below it."""
+    """Which projects are collected: globs as in .gitignore, so a directory covers everything below it."""
 
-    include: Names = Field(default=[], description="only these (all, when empty)")
-    exclude: Names = Field(default=[], description="never these; ~ is your home, whatever name it had before")
+    include: Names = Field(default=[], description="only these; empty for all")
+    exclude: Names = Field(default=[], description="never these; ~ is your home, also under a name it had before")
 
 
 class DisclosureSettings(Section):
-    """What people on this machine are told of what leaves it."""
+    """What people on this machine are told about what leaves it."""
 
     text: str = Field(
-        default="", max_length=2000, description="words of the organisation, shown with what is sent and where to"
+        default="", max_length=2000, description="your organisation's own words, shown with what is sent and where"
     )
-    require_ack: bool = Field(default=False, description="send nothing to a sink before `collector agree` was run here")
+    require_ack: bool = Field(default=False, description="send nothing to a sink until `collector agree` was run here")
 
 
 class HeartbeatSettings(Section):
-    """The sign of life by which a fleet is watched."""
+    """A regular sign of life, for watching a fleet."""
 
     interval: Seconds = Field(default=300.0, ge=0, description="seconds between heartbeats; 0 turns them off")
 
@@ -307,9 +307,9 @@ class SweptSettings(Section):
 
 
 class QuarantineSettings(Section):
-    """What could not be read or delivered, and waits for a person."""
+    """Lines and events that could not be read or delivered, kept for a person to look at."""
 
-    max_bytes: int = Field(default=50_000_000, ge=10_000, description="bytes kept; the oldest entries go first")
+    max_bytes: int = Field(default=50_000_000, ge=10_000, description="bytes kept; oldest entries are dropped first")
 
 
 class UserRule(Section):
@@ -326,22 +326,22 @@ Personal = Literal["email", "phone", "card", "iban", "national_id", "ip", "mac",
 class RedactionSettings(Section):
     """What is recognised as a secret. There is no off switch."""
 
-    engine: Literal["auto", "hyperscan", "python"] = Field(default="auto", description="which engine scans")
-    disable: Names = Field(default=[], description="rule ids to leave out")
+    engine: Literal["auto", "hyperscan", "python"] = Field(default="auto", description="which engine to scan with")
+    disable: Names = Field(default=[], description="ids of rules to turn off")
     fields: Names = Field(default=[], description="key names whose values are always withheld")
     identity: bool = Field(
         default=False,
-        description="take out the names of accounts, of this host and of who commits, and e-mail addresses",
+        description="also remove account names, this host's name, committers' names and e-mail addresses",
     )
-    rules: list[UserRule] = Field(default=[], description="further rules")
+    rules: list[UserRule] = Field(default=[], description="rules of your own")
     personal: Annotated[list[Personal], NoDecode, BeforeValidator(listed)] = Field(
         default=[],
-        description="personal data that is taken out too: " + ", ".join(get_args(Personal)),
+        description="personal data to remove as well: " + ", ".join(get_args(Personal)),
     )
     key_file: FilePath | None = Field(
         default=None,
         examples=["/etc/collector/redaction-key"],
-        description="the fleet's marker key; without it, each installation makes its own",
+        description="the fleet's key for markers; without it, each installation makes its own",
     )
 
 
@@ -364,20 +364,20 @@ class StoreSettings(Section):
         ge=1,
         le=36_500,
         examples=[365],
-        description="days after which events are removed; without it, never",
+        description="days to keep events; without it, forever",
     )
     prices: FilePath | None = Field(
         default=None,
         examples=["~/.config/collector/prices.toml"],
-        description="what models cost, where it differs from the table that collector brings along",
+        description="your own prices of models, overriding the built-in table",
     )
 
 
 class LogSettings(Section):
-    """What is logged on stderr."""
+    """What is logged to stderr."""
 
-    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the lowest level logged")
-    format: Literal["auto", "json", "text"] = Field(default="auto", description="auto: json, unless on a terminal")
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the lowest level to log")
+    format: Literal["auto", "json", "text"] = Field(default="auto", description="auto: text on a terminal, else json")
 
 
 class HostSettings(Section):
@@ -387,11 +387,11 @@ class HostSettings(Section):
         default=None,
         pattern=r"^[A-Za-z0-9_.:-]{1,64}$",
         examples=["build-runner-7"],
-        description="derived from the system's machine id; set it where that changes, as in containers",
+        description="default: derived from the system's machine id; set it where that changes, as in containers",
     )
     name: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9_.:-]{1,253}$",
         examples=["ada-laptop"],
-        description="the host name, unless it is set here",
+        description="default: the host name",
     )

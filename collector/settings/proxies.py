@@ -1,7 +1,7 @@
-"""Proxies: through which one requests to a URL go, as the environment says.
+"""Proxies: which one requests to a URL go through, going by the environment.
 
 In: a URL; `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in either case. Out: a proxy, or none. Invariant:
-what is not understood in `no_proxy` stands for nothing. It is written for other programs as well, and must not stop an
+entries of `no_proxy` that are not understood are ignored: it is written for other programs too, and must not stop the
 agent.
 """
 
@@ -28,7 +28,7 @@ class Proxy:
 
     def __str__(self) -> str:
         scheme, _, rest = self.url.partition("://")
-        return f"{self.named_by} names {scheme}://{rest.rpartition('@')[2].partition('/')[0]}"
+        return f"proxy {scheme}://{rest.rpartition('@')[2].partition('/')[0]} (from {self.named_by})"
 
 
 def proxy_of(url: str) -> Proxy | None:

@@ -19,12 +19,13 @@ from collector.settings.options import OneOfSeveral, SinkSettings
 from collector.settings.sinks import Sinks
 
 HEADER = """\
-Configuration of collector. Each line that is commented out shows a default, or an example if there is no default.
-Each key is decided by the last of these that sets it: /etc/collector/collector.toml, /etc/collector/conf.d/*.toml, the
-user's file (`collector config init` writes one), a COLLECTOR_* variable (COLLECTOR_SINK__URL), a flag. Lists are
-replaced, but projects.exclude, redaction.fields, .personal and .rules add up. `collector config show` says where from.
-An administrator may lock keys or sections: a line locked = ["sink", "capture.level"] above the first table.
-Secrets do not belong here: name a file that holds them (sink.token_file, redaction.key_file).
+Configuration of collector. Each commented-out line shows the default, or an example if there is none.
+Later sources override earlier ones, key by key: /etc/collector/collector.toml, /etc/collector/conf.d/*.toml, the user's
+file (`collector config init` writes one), COLLECTOR_* variables (such as COLLECTOR_SINK__URL), flags. Lists are
+replaced, except projects.exclude, redaction.fields, .personal and .rules, which add up. `collector config show` says
+where each value comes from.
+An administrator can lock keys or sections with a line such as locked = ["sink", "capture.level"] above the first table.
+Do not put secrets here: name a file that holds them (sink.token_file, redaction.key_file).
 """
 
 
@@ -39,7 +40,7 @@ class Whereabouts(NamedTuple):
 def commented(sinks: Sinks, agents: Sequence[Whereabouts]) -> str:
     """The text of the file, with these sinks' options and these agents' usual places."""
     document = tomlkit.document()
-    lines = [*HEADER.splitlines(), "", "Which directories are read. Unless they are named here:"]
+    lines = [*HEADER.splitlines(), "", "Which directories to read. By default:"]
     for agent in agents:
         places = " and ".join(agent.usual_roots)
         usual = f"${agent.variable}, else {places}" if agent.variable else places
@@ -96,7 +97,9 @@ def _add_open_table(document: tomlkit.TOMLDocument, title: str, field: FieldInfo
     document.add(tomlkit.comment(f"{title.capitalize()}: {field.description}."))
     table = tomlkit.table()
     for key, value in field.examples[0].items() if field.examples else ():
-        table.add(tomlkit.comment(_line(key, FieldInfo(default=value, description="an example; choose your own"))))
+        table.add(
+            tomlkit.comment(_line(key, FieldInfo(default=value, description="an example; choose your own names")))
+        )
     document.append(title, table)
     table.trivia.indent = ""
 

@@ -1,4 +1,4 @@
-"""A section of the configuration: a table in which every key is known, and a switch is no number.
+"""A section of the configuration: a table in which every key is known, and a boolean is not a number.
 
 In: what a file, the environment or a flag says. Out: a frozen model, or pydantic's error.
 """
@@ -21,7 +21,7 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_switch_is_a_number(cls, value: object, info: ValidationInfo) -> object:
-        """Pydantic would take `timeout = true` for a second."""
+        """Pydantic would take `timeout = true` for one second."""
         if isinstance(value, bool) and info.field_name is not None:
             annotation = cls.model_fields[info.field_name].annotation
             for kind in get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,):

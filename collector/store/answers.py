@@ -47,7 +47,7 @@ class Answers:
         counts = outcome.stored
         return Reply(200, {"accepted": counts.accepted, "duplicate": counts.duplicate, "rejected": rejected})
 
-    def failed(self, error: Exception, meant: str = "take") -> Reply:
+    def failed(self, error: Exception, meant: str = "accept") -> Reply:
         """The reply when nothing in a request was done, with the reason."""
         if isinstance(error, Refusal):
             return Reply(error.status, {"error": error.reason}, error.headers)

@@ -64,7 +64,9 @@ def ask(
             rows, is_cut = _fetched(cursor, most)
         except sqlite3.OperationalError as error:
             if "interrupted" in str(error):
-                raise StoreError(f"The statement took longer than {seconds:g} s and was stopped.") from None
+                raise StoreError(
+                    f"The statement took longer than {seconds:g} s and was stopped. Narrow it down."
+                ) from None
             raise StoreError(f"SQLite says: {error}.") from None
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise StoreError(f"SQLite says: {str(error).rstrip('.')}.") from None

@@ -70,7 +70,7 @@ def form_of(headers: Mapping[str, str]) -> Form:
 
 def too_busy(seconds: float) -> Refusal:
     """The answer to a body that arrives while more comes in than can be stored."""
-    reason = "More events come than can be stored; none of these was."
+    reason = "Events are arriving faster than they can be stored; none of this batch was stored."
     return Refusal(503, reason, **{"retry-after": str(math.ceil(seconds))})
 
 
@@ -136,7 +136,7 @@ def _from_lines(data: bytes, limits: ReceiverLimits) -> list[Row | Rejected]:
         raise _too_many(limits)
     lines = [line for line in data.split(b"\n") if line and not line.isspace()]
     if len(data) > limits.document_bytes and max(map(len, lines), default=0) > limits.document_bytes:
-        raise Refusal(413, f"An event is larger than {limits.document_bytes} bytes. Cut it.")
+        raise Refusal(413, f"An event is larger than {limits.document_bytes} bytes. Shorten it.")
     found = [from_line(line) for line in lines]
     if found and not any(isinstance(item, Row) or item.reason != NOT_JSON for item in found):
         raise Refusal(400, "No line of the body is JSON. Send one event a line.")

@@ -48,11 +48,11 @@ def open_to_read(path: Path, prices: PriceTable | None = None) -> sqlite3.Connec
         status = path.stat()  # from Python 3.14 on, `exists` hides that a parent directory cannot be entered
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
-            f"There is no store at {path} yet. `collector scan` without a sink creates it, "
-            "and so does `collector receive`; --database names another place."
+            f"There is no store at {path} yet. `collector scan` with no sink configured creates one, "
+            "and so does `collector receive`. For another place, use --database."
         ) from None
     if stat.S_ISFIFO(status.st_mode):  # SQLite would wait for somebody to write into it
-        raise StoreError(f"The store {path} is a pipe. --database and store.database name another place.")
+        raise StoreError(f"The store {path} is a pipe. Name another place with --database or store.database.")
     try:
         connection = _connect(f"{path.absolute().as_uri()}?mode=ro")
         with _closing_on_error(connection):
@@ -127,9 +127,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application != APPLICATION_ID and (application or version or tables):
-        raise StoreError(
-            f"{path} is a database of another program. Name another place with --database or store.database."
-        )
+        raise StoreError(f"{path} is another program's database. Name another place with --database or store.database.")
     if version > VERSION:
         raise StoreError(
             f"The store {path} has schema version {version}; this collector knows versions up to {VERSION}. "

@@ -35,7 +35,7 @@ def write_parquet(events: Iterator[str], output: Path) -> int:
     if duckdb is not None:
         return _with_duckdb(duckdb, events, output)
     raise NoWriter(
-        "Writing Parquet needs a library that collector does not bring along: install pyarrow or duckdb beside it "
+        "Writing Parquet needs a library that collector does not include: install pyarrow or duckdb next to it "
         "(`pip install duckdb`), or export NDJSON."
     )
 

@@ -135,19 +135,21 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         table = _parsed(read_plain(path))
     except OSError as error:
-        raise ConfigurationError(f"store.prices: cannot read {path}: {error.strerror}.") from None
+        raise ConfigurationError(
+            f"store.prices: cannot read {path}: {error.strerror}. Make it readable to this user."
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"store.prices: {path} is not valid TOML: {error}.") from None
+        raise ConfigurationError(f"store.prices: {path} is not valid TOML: {error}. Correct it there.") from None
     problems = list(_problems(table))
     if problems:
-        raise ConfigurationError(f"store.prices: {path}: {problems[0]}. `collector store prices` shows the form.")
+        raise ConfigurationError(f"store.prices: {path}: {problems[0]}. `collector store prices` shows the format.")
     return table
 
 
 def _problems(table: dict[str, Any]) -> Iterator[str]:
     rows = table.get("price")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        yield "it needs a [[price]] for each model"
+        yield "it must have a [[price]] for each model"
         return
     if not _is_price(table.get("web_search", 0)):
         yield "web_search must be a price in dollars"

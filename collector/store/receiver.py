@@ -30,7 +30,7 @@ from collector.store.worker import Outcome, Worker
 
 log = get_logger()
 
-HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This address does not take this method."}
+HINTS = {404: "There is nothing here. POST events to /v1/events.", 405: "This address does not support that method."}
 
 
 def application(worker: Worker, token: str | None, limits: ReceiverLimits, pages: ASGIApp | None = None) -> Starlette:

@@ -114,7 +114,7 @@ def _problem(event: Any) -> Rejected | None:
     if event.get("schema") != SCHEMA:
         return Rejected(identity, f"schema must be {SCHEMA}")
     if not isinstance(event.get("kind"), str) or not event["kind"]:
-        return Rejected(identity, "kind must be a text")
+        return Rejected(identity, "kind must be a string")
     return None
 
 

@@ -107,7 +107,7 @@ def test_while_it_starts_prepares_its_rules_and_looks_for_sources(agent: Agent, 
 def test_while_it_waits_for_a_failing_sink(agent: Agent, sink: Sink) -> None:
     sink.then = Answer(503)
     terminal = Terminal(agent, "scan", "--max-wait", "50", *agent.places())
-    terminal.wait_for(rb"waiting for the sink, try 2, \d+ s left")
+    terminal.wait_for(rb"waiting for the sink: try 2, \d+ s left")
     terminal.press(CTRL_C)
     assert (terminal.code(), terminal.said) == (INTERRUPTED, ["collector: Interrupted."])
     sink.then = Answer()
@@ -122,7 +122,7 @@ def test_while_it_sends(agent: Agent, sink: Sink, presses: int) -> None:
     terminal = Terminal(agent, "scan", *agent.places(), COLUMNS="160")
     sink.wait_for(lambda: sink.posts)
     terminal.press(CTRL_C)
-    terminal.wait_for(b"finishing what is in flight; Ctrl-C again ends it at once")
+    terminal.wait_for(b"finishing what is in flight; Ctrl-C again to quit now")
     if presses > 1:
         terminal.press(CTRL_C)
     if presses == 1:

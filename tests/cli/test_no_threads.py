@@ -30,6 +30,6 @@ def test_a_scan_says_what_there_is_no_room_for(tmp_path: Path, has_sink: bool) -
         agent = Agent(home, sink if has_sink else None)
         result = agent.scan(PYTHONPATH=f"{tmp_path}:{REPOSITORY}")
         assert result.code == 71
-        assert "The system gave no further thread. Nothing is lost" in result.stderr
+        assert "The system would not start another thread. Nothing is lost" in result.stderr
         assert "report" not in result.stderr
         assert agent.scan().assert_balanced().ledger["delivered"] == 1

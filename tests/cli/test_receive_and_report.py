@@ -101,12 +101,12 @@ def test_receive_says_when_its_port_is_taken(database: Path) -> None:
         (("receive", "--certificate", "TOKEN"), 78, "--certificate"),
         (("receive", "--key", "TOKEN"), 78, "--key needs --certificate"),
         (("receive", "--port", "99999"), 2, "--port"),
-        (("receive", "--web-name", "fleet.example"), 2, "give --web, too"),
+        (("receive", "--web-name", "fleet.example"), 2, "only makes sense with --web"),
         (("receive", "--database", "TOKEN"), 1, "is damaged"),
         (("report", "--database", "TOKEN"), 1, "is damaged"),
         (("report", "--database", "missing.db"), 1, "no store at missing.db yet"),
         (("report", "--since", "yesterday"), 2, "yesterday"),
-        (("report", "--since", "2026-01-01", "--days", "3"), 2, "exclude each other"),
+        (("report", "--since", "2026-01-01", "--days", "3"), 2, "cannot be used together"),
     ],
 )
 def test_bad_input_gets_a_sentence(
@@ -192,7 +192,7 @@ def test_the_overview_shows_the_newest_days_and_adds_up_all(database: Path) -> N
     )
     shown = run("report", "--database", database).stdout
     assert ("2026-03-10" in shown, "2026-03-11" in shown) == (False, True)
-    assert "10 earlier rows are in the total, and not shown; --limit 0 shows all." in shown
+    assert "10 earlier rows not shown, but in the total; --limit 0 shows all." in shown
     assert "4,000" in shown
     assert "2026-03-01" in run("report", "--database", database, "--limit", "0").stdout
 
@@ -214,7 +214,7 @@ def test_what_agents_say_of_themselves_is_in_no_total(database: Path, tmp_path: 
 def test_a_report_of_nothing_says_so(database: Path) -> None:
     fill(database, reply("msg-1", 7))
     assert run("report", "--database", database, "--since", "2027-01-01").stdout == (
-        "The store holds no events in this period.\n"
+        "The store has no events in this period.\n"
     )
 
 

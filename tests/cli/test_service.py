@@ -72,7 +72,7 @@ def test_what_only_this_shell_knows_is_named_before_the_service_goes_without_it(
     install = ["service", "install", "--dry-run", *PROGRAM]
     for platform in (SYSTEMD, LAUNCHD):
         assert run([*install, *platform]) == 0
-        assert "this shell sets: CLAUDE_CONFIG_DIR, COLLECTOR_PROJECTS__EXCLUDE." in capsys.readouterr().err
+        assert "variables of this shell: CLAUDE_CONFIG_DIR, COLLECTOR_PROJECTS__EXCLUDE." in capsys.readouterr().err
     assert (
         run([*install, *SYSTEMD, "--env", "CLAUDE_CONFIG_DIR=/a", "--env", "COLLECTOR_PROJECTS__EXCLUDE=~/diary"]) == 0
     )
@@ -95,7 +95,7 @@ def test_an_edited_file_needs_force(
     path.parent.mkdir(parents=True)
     path.write_text("# mine\n")
     assert run(["service", "install", *PROGRAM, *SYSTEMD]) == 1
-    assert "has been edited" in capsys.readouterr().err
+    assert "was edited" in capsys.readouterr().err
     assert run(["service", "install", "--force", *PROGRAM, *SYSTEMD]) == 0
     assert path.with_name("collector.service.bak").read_text() == "# mine\n"
 
@@ -143,7 +143,7 @@ def test_no_session_bus_is_explained(manager: ServiceManager, capsys: pytest.Cap
     ("words", "reason"),
     [
         (["install", "--system", *SYSTEMD], "needs --for"),
-        (["install", "--for", "nobody", *SYSTEMD], "goes with --system"),
+        (["install", "--for", "nobody", *SYSTEMD], "--for needs --system"),
         (["install", "--system", "--for", "no-such-user", *SYSTEMD], "no user"),
         (["install", "--system", "--for", "nobody", *LAUNCHD], "is for systemd"),
         (["install", "--env", "no equals sign", *SYSTEMD], "NAME=VALUE"),
@@ -266,7 +266,7 @@ def test_a_service_is_started_and_stopped_by_its_manager(
     assert f"systemctl {verb} collector@nobody.service" in capsys.readouterr().out
     manager.says("systemctl", "LoadState=not-found\n")
     assert run(["service", verb, *SYSTEMD]) == 1
-    assert "`collector service install` does that" in capsys.readouterr().err
+    assert "`collector service install` installs it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

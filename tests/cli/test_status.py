@@ -81,7 +81,7 @@ def test_one_of_a_thing_is_not_said_as_several() -> None:
 def test_only_a_running_agent_has_a_start(is_running: bool) -> None:
     report = REPORT | {"is_running": is_running, "holder": None, "last_acknowledged": None}
     [line] = [line for line in lines_of(report, NOW) if line.startswith("sink")]
-    assert line == "sink        https://sink.example/" + is_running * ", nothing acknowledged since the start"
+    assert line == "sink        https://sink.example/" + is_running * ", nothing acknowledged since it started"
 
 
 @pytest.mark.parametrize("path", ["/home/\x1b[2J", "/home/\nroot"])

@@ -80,13 +80,13 @@ def test_filters_and_periods_leave_out_the_rest(store: Path, capsys: pytest.Capt
 def test_the_list_of_sessions_has_titles(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(capsys, "report", "--by", "session", "--cost", "--limit", "3", "--database", store)
     assert len(re.findall(r"^2026-03-\d\d \d\d:\d\d  ", told.out, re.MULTILINE)) == 3
-    assert "More sessions are not shown; --limit 0 shows all." in told.out
+    assert "More sessions not shown; --limit 0 shows all." in told.out
     rows = json.loads(Told(capsys, "report", "--by", "session", "--json", "--database", store).out)["rows"]
     assert len(rows) == 10
     assert {row["title"] for row in rows} <= set(PROMPTS)
     assert "whole session" not in told.out
     told = Told(capsys, "report", "--by", "session", "--since", "2026-03-02", "--database", store)
-    assert "its figures are those of the whole session." in told.out
+    assert "its figures are for the whole session." in told.out
     assert all(row["tool_calls"] == 7 and row["tool_failures"] in {1, 2} and row["cost_micros"] for row in rows)
 
 
@@ -102,7 +102,7 @@ def test_a_model_chooses_sessions_and_says_what_it_does_not_choose(
     told = Told(capsys, *asked, "--by", "session").out
     assert ("s-haiku" in told, "s-opus" in told) == (True, False), "what has no title is called by its id"
     for more in ((), ("--by", "tool")):
-        assert "--model chooses tokens; tools, sessions," in Told(capsys, *asked, *more).out
+        assert "--model filters tokens only; tools, sessions," in Told(capsys, *asked, *more).out
     assert Told(capsys, *asked, "--json", "--csv").code == 2
 
 
@@ -120,12 +120,12 @@ def test_a_report_says_what_it_does_not_show(tmp_path: Path, capsys: pytest.Capt
         reply("m-odd", 1, model="llama-9", quality=["output_tokens_unknown"]),
     )
     told = Told(capsys, "report", "--cost", "--database", database).out
-    assert "6 more projects are not shown" in told
-    assert "1 message is of models without a price (llama-9), and not in the cost." in told
+    assert "6 more projects not shown" in told
+    assert "The cost leaves out 1 message from models without a price (llama-9)" in told
     assert "1 message lacks its final output count" in told
-    assert "Costs are list prices of the API, not a bill" in told
+    assert "Costs are at API list prices, not what you were billed" in told
     told = Told(capsys, "report", "--by", "project", "--limit", "5", "--database", database).out
-    assert "16 more projects are not shown; --limit 0 shows all." in told
+    assert "16 more projects not shown; --limit 0 shows all." in told
 
 
 def test_a_narrow_terminal_leaves_out_columns_and_splits_no_word(
@@ -141,7 +141,7 @@ def test_a_narrow_terminal_leaves_out_columns_and_splits_no_word(
     row = {"model": name, **{column.key: 123_456_789 for column in TOKENS}}
     notes = shown(Console(file=page, width=80), (Column("model", "model", 0, "text"), *TOKENS), [row])
     assert name in page.getvalue()
-    assert notes == ["Not shown, for want of width: cache read, input, messages."]
+    assert notes == ["Not shown, too narrow a terminal: cache read, input, messages."]
     assert page.getvalue().count("123,456,789") == 2
     assert max(map(len, page.getvalue().splitlines())) <= 80
 
@@ -183,7 +183,7 @@ def test_info_says_what_the_store_holds(store: Path, capsys: pytest.CaptureFixtu
     assert 0 < found["bytes_of_bodies"] < found["bytes_sent"] / 2
     told = Told(capsys, "store", "info", "--database", store)
     assert f"{len(EVENTS)} in 10 sessions" in told.out
-    assert "kept      for ever" in told.out
+    assert "kept      forever" in told.out
 
 
 def test_compacting_gives_back_what_an_upgrade_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +212,7 @@ def test_an_export_holds_the_events_as_they_were_sent(
     told = Told(capsys, "store", "export", tmp_path / "some.ndjson", "--since", "2026-03-02", "--database", store)
     some = [json.loads(line) for line in (tmp_path / "some.ndjson").read_text().splitlines()]
     assert some == [each for each in EVENTS if each["time"] >= "2026-03-02"]
-    assert told.err == f"{len(some)} events.\n"
+    assert told.err == f"Exported {len(some)} events.\n"
     assert (tmp_path / "some.ndjson").stat().st_mode & 0o777 == 0o600
     told = Told(capsys, "store", "export", tmp_path, "--database", store)
     assert (told.code, "Is a directory" in told.err) == (1, True)

@@ -108,7 +108,7 @@ CASES: list[tuple[str, int, bytes, type, str]] = [
     ("elasticsearch", 400, b'{"error":{"type":"illegal_argument_exception"},"status":400}', Refused, "HTTP 400"),
     ("elasticsearch", 429, b'{"error":{"type":"es_rejected_execution_exception"}}', Retry, "HTTP 429"),
     ("elasticsearch", 413, b"", TooLarge, "HTTP 413"),
-    ("elasticsearch", 200, b"", Retry, "not that of a bulk request"),  # VictoriaLogs, on a line of more than 256 KiB
+    ("elasticsearch", 200, b"", Retry, "not a bulk response"),  # VictoriaLogs, on a line of more than 256 KiB
     (
         "elasticsearch",
         200,

@@ -78,8 +78,8 @@ def test_a_stop_ends_the_wait_for_the_ceiling_and_nothing_is_sent() -> None:
     ("said", "meant"),
     [
         (Accepted(later=frozenset("b")), Accepted(later=frozenset("b"))),
-        (Accepted(later=frozenset("ab")), Retry("it takes none of these events for now")),
-        (Accepted(later=frozenset("bx")), Retry("it puts off events, unnamed")),
+        (Accepted(later=frozenset("ab")), Retry("it accepts none of these events for now")),
+        (Accepted(later=frozenset("bx")), Retry("it defers some events without naming them")),
         (Accepted({"a": "no", "x": "no"}), Accepted({"a": "no"}, unnamed=1)),
         (Accepted({"a": "no"}, later=frozenset("a")), Accepted({"a": "no"})),
     ],
@@ -177,7 +177,7 @@ def test_what_cannot_be_redacted_is_not_repeated_and_stops_nothing() -> None:
         assert isinstance(verdict.verdict, Accepted)
         return verdict.verdict.rejected["a"]
 
-    assert said("bad") == "withheld, it could not be redacted: TimeoutError"
+    assert said("bad") == "withheld, because it could not be redacted: TimeoutError"
     assert said("so " + "long" * 4_997 + " half-a-secret" + "x" * 400_000) == "so "
     assert max(heard) == MOST_HEARD
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_redacted_is_not_repeated_and_stops_nothing() -> None:
 def test_more_than_a_sink_takes_is_not_sent_at_all() -> None:
     channel = Channel(HttpSink(HttpOptions(max_body=1000)), transport(lambda _: pytest.fail("it was sent")))
     posted = channel.post([sealed("a", 2000)], Waiting(Interrupt()))
-    assert posted == (TooLarge("the sink takes at most 1000 bytes"), 0, None, False)
+    assert posted == (TooLarge("the sink accepts at most 1000 bytes"), 0, None, False)
 
 
 class TwoPlaces(HttpSink):

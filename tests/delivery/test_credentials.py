@@ -155,4 +155,4 @@ def test_a_check_of_the_configuration_asks_the_sink_itself(tmp_path: Path) -> No
     chosen = {"COLLECTOR_SINK__TYPE": "loki", "COLLECTOR_SINK__URL": "https://sink.invalid"}
     result = Agent(Home(tmp_path), None, chosen).run("config", "check", env={"COLLECTOR_SINK__COMPRESSION": "zstd"})
     assert result.code == MISCONFIGURED
-    assert "Loki does not take zstd" in result.stderr
+    assert "Loki does not accept zstd" in result.stderr

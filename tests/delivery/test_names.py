@@ -43,14 +43,17 @@ def test_a_scan_gives_up_on_a_resolver_that_does_not_answer(agent: Agent) -> Non
     agent.patience = 60
     result = agent.scan("--sink-url", "https://sink.test/", "--max-wait", "0.5")
     assert result.code == UNREACHABLE
-    assert "no answer within 0.2 seconds as to which address sink.test has" in result.stderr
+    assert "looking up sink.test took longer than 0.2 seconds" in result.stderr
     assert "All offsets are kept" in result.stderr
 
 
 def test_doctor_says_that_the_resolver_does_not_answer(agent: Agent) -> None:
     agent.patience = 60
     result = agent.run("doctor", *agent.places(), "--sink-url", "https://sink.test/")
-    assert "fail  dns           sink.test is not found (no answer within 0.2 seconds" in result.stdout
+    assert (
+        "fail  dns           sink.test cannot be resolved (looking up sink.test took longer than 0.2 seconds"
+        in result.stdout
+    )
 
 
 @pytest.fixture

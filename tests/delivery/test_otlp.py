@@ -242,7 +242,7 @@ def rejecting(count: int, why: str = "") -> bytes:
     return bytes(response.SerializeToString())
 
 
-BAD_BASE = "Check sink.url: it must be the address that /v1/logs is added to, such as http://localhost:4318."
+BAD_BASE = "Check sink.url: it must be the address to which /v1/logs is added, such as http://localhost:4318."
 ANSWERS: list[tuple[int, dict[str, str], bytes, Verdict]] = [
     (200, {}, b"", Accepted()),
     (200, BYTES, b"", Accepted()),

@@ -68,7 +68,7 @@ def test_what_no_proxy_means_goes_straight_there(monkeypatch: pytest.MonkeyPatch
 def test_anything_else_goes_through_the_proxy(monkeypatch: pytest.MonkeyPatch, no_proxy: str) -> None:
     monkeypatch.setenv("https_proxy", "me:not-a-word@proxy.example:3128")
     monkeypatch.setenv("no_proxy", no_proxy)
-    assert str(proxy_of("https://sink.example/e")) == "https_proxy names http://proxy.example:3128"
+    assert str(proxy_of("https://sink.example/e")) == "proxy http://proxy.example:3128 (from https_proxy)"
     assert "not-a-word" not in repr(proxy_of("https://sink.example/e"))
 
 
@@ -83,4 +83,4 @@ def test_a_proxy_that_hangs_up_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv("https_proxy", url)
         verdict = Transport(SinkSettings(), "https://sink.example/").post(Request(b"{}", {}))[0]
     assert isinstance(verdict, Retry)
-    assert "Server disconnected without sending a response; https_proxy names http://127.0.0.1:" in verdict.reason
+    assert "Server disconnected without sending a response; proxy http://127.0.0.1:" in verdict.reason

@@ -210,7 +210,7 @@ def test_a_proxy_that_is_not_there_is_named_without_its_password(
     verdict = Transport(SinkSettings(), "https://sink.invalid/").post(REQUEST)[0]
     assert isinstance(verdict, Retry)
     assert (
-        f"the proxy cannot be reached ([Errno 111] Connection refused); {variable} names http://127.0.0.1:{free}"
+        f"the proxy cannot be reached ([Errno 111] Connection refused); proxy http://127.0.0.1:{free} (from {variable})"
         in (verdict.reason)
     )
     assert "not-a-word" not in verdict.reason

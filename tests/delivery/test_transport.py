@@ -227,7 +227,7 @@ def test_a_proxy_that_cannot_be_used_is_said_at_the_start(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ConfigurationError, match=f"The proxy that {variable} names cannot be used") as caught:
+    with pytest.raises(ConfigurationError, match=f"The proxy named by {variable} cannot be used") as caught:
         Transport(SinkSettings(), "https://sink.invalid/")
     assert "not-a-word" not in str(caught.value)
 

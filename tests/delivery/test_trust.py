@@ -61,9 +61,9 @@ def test_what_is_wrong_with_a_client_certificate_is_said_with_its_setting_and_fi
     other = authority.issue("other.test")[1]
     wrong: list[tuple[Path, Path | None, str]] = [
         (certificate, locked(key), f"sink.client_key: {key.with_suffix('.locked')} holds a key with a passphrase"),
-        (certificate, other, f"sink.client_key: {other} holds a key that does not belong to the certificate"),
+        (certificate, other, f"sink.client_key: {other} holds a key that does not match the certificate"),
         (certificate, None, f"sink.client_cert: {certificate} must hold a certificate and its private key"),
-        (key, certificate, f"sink.client_cert: {key} must hold a certificate, and {certificate} its private key"),
+        (key, certificate, f"sink.client_cert: {key} must hold a certificate and {certificate} its private key"),
     ]
     for shown, its_key, said in wrong:
         variables = {"COLLECTOR_SINK__CLIENT_CERT": shown, "COLLECTOR_SINK__CLIENT_KEY": its_key}
@@ -95,7 +95,7 @@ def test_an_authority_that_is_named_is_trusted_whoever_issued_it(
     with Sink(tls=between.server()) as sink:
         result = scan(home, sink.url, COLLECTOR_SINK__CA_FILE=authority.certificate)
         assert result.code == UNREACHABLE
-        assert "the sink must send its intermediate certificates along" in result.stderr
+        assert "The sink must also send its intermediate certificates" in result.stderr
         assert scan(home, sink.url, COLLECTOR_SINK__CA_FILE=between.certificate).code == 0
 
 
@@ -115,14 +115,14 @@ def test_a_server_with_an_old_tls_is_told_from_one_with_a_bad_certificate(home: 
     with Sink(tls=old) as sink:
         result = scan(home, sink.url, COLLECTOR_SINK__CA_FILE=authority.certificate)
     assert result.code == UNREACHABLE
-    assert "Have the sink's TLS updated" in result.stderr
+    assert "Have TLS updated on the sink" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("name", "days", "advice"),
     [
         ("127.0.0.1", -1, "Renew the sink's certificate"),
-        ("elsewhere.example", 2, "sink.url must have a name that the certificate is for"),
+        ("elsewhere.example", 2, "Use a name in sink.url that the certificate is valid for"),
     ],
 )
 def test_a_scan_gives_the_advice_that_doctor_gives(
@@ -226,8 +226,8 @@ def test_where_a_proxy_opens_tls_it_is_named_with_the_way_out(
     with Sink() as sink, proxy(sink, posing=stranger.server("sink.test")) as url:
         result = scan(home, URL, COLLECTOR_SINK__CA_FILE=authority.certificate, https_proxy=url)
         assert result.code == UNREACHABLE
-        assert f"https_proxy names http://{url.rpartition('@')[2]}" in result.stderr
-        assert "a proxy which opens TLS" in result.stderr
+        assert f"proxy http://{url.rpartition('@')[2]} (from https_proxy)" in result.stderr
+        assert "a TLS-intercepting proxy" in result.stderr
         assert PASSPHRASE not in result.stderr
         assert scan(home, URL, COLLECTOR_SINK__CA_FILE=both, https_proxy=url).code == 0
 
@@ -238,4 +238,4 @@ def test_a_proxy_that_must_be_named_as_http_is_told_so(home: Home) -> None:
         port = plain.url.rpartition(":")[2].partition("/")[0]
         result = scan(home, URL, https_proxy=f"https://127.0.0.1:{port}")
     assert result.code == UNREACHABLE
-    assert "most proxies want to be named as http://" in result.stderr
+    assert "most proxies are named with http://" in result.stderr

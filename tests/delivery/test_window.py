@@ -121,7 +121,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for_longer_than_a_stop_allow
         return httpx.Response(200)
 
     waits = deliverer(silent, interrupt=interrupt, shutdown_timeout=shutdown_timeout)
-    with pytest.raises(Stopped, match="had not answered"):
+    with pytest.raises(Stopped, match="while waiting for the sink"):
         list(waits.deliver([batch("a")]))
     done.set()
 

@@ -34,12 +34,12 @@ def told(agent: Inside, *words: str, **environment: str) -> str:
 
 def test_the_first_scan_to_another_machine_says_once_what_leaves(agent: Inside) -> None:
     first = told(agent)
-    assert "collector sends to https://sink.invalid/events, at the level content: what people type" in first
+    assert "collector sends to https://sink.invalid/events, at level content: what people type" in first
     assert "`collector exclude PATH` leaves a project out" in first
     assert "collector sends" not in told(agent)
     # Something else leaves now, so it is stated again.
     changed = told(agent, COLLECTOR_CAPTURE__LEVEL="metadata")
-    assert "at the level metadata: kinds, ids, times, counts" in changed
+    assert "at level metadata: kinds, ids, times, counts" in changed
     assert "collector sends" not in agent.scan().stderr  # this one goes to this machine
 
 
@@ -75,7 +75,7 @@ def test_the_embedded_store_needs_no_agreement(agent: Inside) -> None:
 
 def test_the_configuration_ends_with_the_same_statement(agent: Inside) -> None:
     shown = agent.run("config", "show", env=FAR).stdout.splitlines()[-1]
-    assert shown.startswith("collector sends to https://sink.invalid/events, at the level content:")
+    assert shown.startswith("collector sends to https://sink.invalid/events, at level content:")
     assert json.loads(agent.run("config", "show", "--json", env=FAR).stdout)["disclosure"] == [shown]
 
 
@@ -90,7 +90,7 @@ def test_the_statement_describes_the_settings_in_force() -> None:
     assert (is_remote(near), is_remote(far), is_remote(settings())) == (False, True, False)
     assert destination(far) == "https://a.example/in"
     assert "what people type" not in statement(far)
-    assert "1 pattern of projects.exclude leaves projects out" in statement(far)
+    assert "1 projects.exclude pattern leaves projects out" in statement(far)
     assert "the embedded store on this machine" in statement(settings())
     assert name_of(statement(near)) != name_of(statement(far))
     for level, words in (

@@ -186,7 +186,7 @@ def test_a_dry_run_sends_nothing_and_leaves_nothing(home: Home, sink: Sink, agen
     assert dry.code == 0, dry.stderr
     said = agent.run("scan", "--dry-run", *agent.places()).stdout
     assert [line.split()[0] for line in said.splitlines()] == ["files", "lines", "to", "lag"]
-    assert said.endswith("lag      0 bytes would be left\n")
+    assert said.endswith("lag      0 bytes would remain\n")
     assert sink.requests == []
     assert not agent.state.exists()
     wet = agent.scan()

@@ -123,7 +123,7 @@ def test_a_quarantined_event_is_not_retried_at_another_sink(laptop: Laptop) -> N
         listed = laptop.agent.run("quarantine", "list", "--json", *places).stdout
         assert [json.loads(line)["sink"] for line in listed.splitlines()] == [f"http {picky.url}"]
         picky.clear_script()
-        for sink, said in ((other, "of another sink 1"), (picky, "Delivered 1")):
+        for sink, said in ((other, "for another sink 1"), (picky, "Delivered 1")):
             environment = {"COLLECTOR_SINK__URL": sink.url}
             assert said in laptop.agent.run("quarantine", "retry", "--all", *places, env=environment).stdout
         assert other.posts == []

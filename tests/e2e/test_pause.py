@@ -38,14 +38,14 @@ def test_nothing_leaves_a_paused_machine_by_any_route(home: Home, sink: Sink, ag
     checks = {
         each["name"]: each for each in json.loads(agent.run("doctor", "--json", *agent.places()).stdout)["checks"]
     }
-    assert "not asked, because nothing may leave" in checks["sink"]["finding"]
+    assert "not contacted, because nothing may leave" in checks["sink"]["finding"]
     status = json.loads(agent.run("status", "--json", *agent.places()).stdout)
     assert status["paused"]["by"] == "pause"
     assert "nothing is sent: paused since" in agent.run("status", *agent.places()).stdout
     assert sink.requests == []
     assert "Resumed." in command(agent, "resume")
     assert agent.scan().ledger["delivered"] == 1
-    assert "It was not paused." in command(agent, "resume")
+    assert "Was not paused." in command(agent, "resume")
 
 
 def test_a_pause_works_without_a_valid_configuration(home: Home, sink: Sink, agent: Agent) -> None:
@@ -57,7 +57,7 @@ def test_a_pause_works_without_a_valid_configuration(home: Home, sink: Sink, age
     broken = home.path / "broken.toml"
     broken.write_text("[sink\n")
     said = agent.run("pause", "--config", str(broken), "--state", str(agent.state))
-    assert (said.code, f"Paused all the same: whatever keeps its state in {agent.directory}" in said.stderr) == (
+    assert (said.code, f"Paused anyway: every agent that keeps its state in {agent.directory}" in said.stderr) == (
         78,
         True,
     )
@@ -219,7 +219,7 @@ def test_what_was_left_out_after_a_pause_reaches_no_later_sink(home: Home, sink:
         agent.sink = last
         left_out.write_text("{")
         refused = agent.scan()
-        assert (refused.code, "which pauses are left out for good" in refused.stderr) == (74, True)
+        assert (refused.code, "which pauses to leave out for good" in refused.stderr) == (74, True)
         assert last.requests == []
 
 

@@ -63,7 +63,7 @@ def test_an_answer_that_cannot_be_decompressed_is_reported(sink: Sink, agent: Ag
     sink.then = Answer(200, {"Content-Encoding": "br"}, b"\x0b\x02\x80{}\x03")
     result = agent.scan()
     assert result.code == 0, result.stderr
-    assert result.stderr.count("packs its answers in a way that cannot be read here") == 1
+    assert result.stderr.count("encodes its answers in a way that cannot be read here") == 1
 
 
 def test_events_that_an_answer_does_not_account_for_are_quarantined(
@@ -93,7 +93,7 @@ def test_a_web_page_that_answers_in_place_of_the_sink_is_reported(sink: Sink, ag
     assert result.code == 0, result.stderr
     assert result.stderr.count("it answers with a web page") == 1
     doctor = agent.run("doctor", *agent.places()).stdout
-    assert "took an event, and remarked: it answers with a web page" in doctor
+    assert "accepted an event, but remarked: it answers with a web page" in doctor
 
 
 def test_events_missing_from_a_bulk_answer_do_not_count_as_delivered(

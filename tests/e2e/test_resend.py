@@ -118,7 +118,7 @@ def test_what_a_session_says_about_an_excluded_directory_stays_here(tmp_path: Pa
         assert other.scan(**everything).ledger["quarantined"] == 3
         before = len(sink.requests)
         retried = agent.run("quarantine", "retry", "--all", "--state", str(other.state), env=to_sink)
-        assert "of an excluded project 3" in retried.stdout
+        assert "from an excluded project 3" in retried.stdout
         assert len(sink.requests) == before
         session.path.unlink()
         assert agent.run("resend", "--from-store", "--state", str(agent.state), "--sink-url", sink.url).code == 0

@@ -120,10 +120,10 @@ def test_commands_act_on_every_sink_or_on_the_named_one(tmp_path: Path) -> None:
         assert texts(picky) == {"app 1", "app 2"}
         assert "app 1" in said("preview", "--all", "--sink", "archive", "--root", str(laptop.home.root))
         assert "app 1" not in said("preview", "--all", "--sink", "engine", "--root", str(laptop.home.root))
-        assert "no sink called nobody" in said("preview", "--sink", "nobody", code=78)
-        assert said("reset", "--all", "--sink", "archive").startswith("1 source is sent again")
+        assert "no sink named nobody" in said("preview", "--sink", "nobody", code=78)
+        assert said("reset", "--all", "--sink", "archive").startswith("The next pass sends 1 source again")
         assert laptop.scan() == (0, {"engine": 0, "archive": 2, "store": 0})
-        assert said("reset", str(laptop.secret.path)).startswith("1 source is sent again")
+        assert said("reset", str(laptop.secret.path)).startswith("The next pass sends 1 source again")
         assert laptop.scan() == (0, {"engine": 1, "archive": 0, "store": 1})
         assert "Nothing was changed" in said("reset", "nothing", str(laptop.app.path), code=1)
         assert laptop.scan() == (0, {"engine": 0, "archive": 0, "store": 0})
@@ -214,7 +214,7 @@ def test_if_one_sink_cannot_run_none_does_and_the_reason_is_given(tmp_path: Path
     [
         ('[[sinks]]\nname = "Not A Name"\n', "sinks.0.name"),
         ('[[sinks]]\ntype = "store"\n', "sinks.0.name"),
-        ('[[sinks]]\nname = "a"\n[[sinks]]\nname = "a"\n', "two are called a"),
+        ('[[sinks]]\nname = "a"\n[[sinks]]\nname = "a"\n', "two of them are named a"),
         ('[[sinks]]\nname = "a"\ntype = "http"\n', "sinks.a.url is missing"),
         ('[[sinks]]\nname = "a"\nurl = "http://elsewhere.example/"\n', "in the clear"),
         ('[[sinks]]\nname = "a"\nlevle = "full"\n', "sinks.0.levle"),

@@ -68,7 +68,7 @@ def test_exclude_and_forget_reach_held_files_that_were_set_aside(home: Home, *, 
             agent.scan("--max-wait", "0")
     assert [text for text in ("shop", "diary") if _keeping(agent, f"about the {text}")] == ["shop", "diary"]
     said = agent.run("exclude", "/work/diary", *state)
-    assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
+    assert "Dropped 1 file held for a failing sink." in said.stdout, said.stderr
     assert [text for text in ("shop", "diary") if _keeping(agent, f"about the {text}")] == ["shop"]
     forgotten = agent.run("forget", "--project", "-work-shop", "--yes", "--json", *state)
     assert json.loads(forgotten.stdout)["held"] == 1, forgotten.stderr
@@ -103,7 +103,7 @@ def test_exclude_and_forget_reach_what_was_kept_for_a_removed_sink(home: Home) -
         place = "--config", str(configuration), "--state", str(agent.state)
         assert len(_keeping(agent, "about the diary")) == len(_keeping(agent, "about the shop")) + 1
         said = agent.run("exclude", "/work/shop", *place)
-        assert "1 file of it was held for a failing sink, and dropped." in said.stdout, said.stderr
+        assert "Dropped 1 file held for a failing sink." in said.stdout, said.stderr
         assert _keeping(agent, "about the shop") == []
         forgotten = json.loads(agent.run("forget", "--project", "/work/diary", "--yes", "--json", *place).stdout)
     assert (forgotten["held"], forgotten["quarantined"]) == (1, 1)

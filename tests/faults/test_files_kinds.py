@@ -194,7 +194,7 @@ def test_doctor_names_unreadable_files_and_a_directory_that_is_not_a_root(reacha
     with as_nobody(reachable):
         chosen = settings.load(None, {"roots": roots}, sinks=SINKS)
         told = [each.finding for each in STEPS["root"](chosen, discover(scope_of(chosen)))]
-    no_root = f"{path.parents[1]} is not a directory of Claude Code: it holds nothing that Claude Code writes."
+    no_root = f"{path.parents[1]} is not a directory of Claude Code: it holds none of its files."
     expected = [f"{world.root}: 2 sources", f"{no_root} Did you mean {world.root}?"]
     assert told[:3] == [*expected, f"{path} cannot be read: Permission denied"]
 

@@ -140,7 +140,7 @@ def test_a_retry_sends_nothing_from_a_project_excluded_meanwhile(tmp_path: Path)
         assert len(place.entries()) == 3
         sink.clear_script()
         result = place.quarantine("retry", "--all", COLLECTOR_PROJECTS__EXCLUDE="/work/other")
-        said = "Delivered 1, refused again 0, not an event 0, of an excluded project 2."
+        said = "Delivered 1, refused again 0, not an event 0, from an excluded project 2."
         assert (result.code, result.stdout.strip()) == (0, said)
         assert [event["text"] for event in sink.events if is_poison(event)] == ["poison of the app"]
 

@@ -147,7 +147,7 @@ def test_a_home_mounted_over_a_running_agent_keeps_its_offsets_and_key(tmp_path:
             root.rename(place.home.root)
             place.write(1)
             assert running.process.wait(30) == 74
-            assert "such as a home that was mounted later" in running.stderr
+            assert "such as a home mounted later" in running.stderr
         assert _written_in(there) == known
         assert len(sink.ids()) == PROMPTS
         assert place.agent.scan().ledger["delivered"] == 1

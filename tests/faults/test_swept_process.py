@@ -43,7 +43,7 @@ def test_reset_forget_drops_what_is_held(tmp_path: Path) -> None:
         path.unlink()
         sink.clear_script()
         dropped = agent.run("reset", "--forget", "--state", str(agent.state))
-        assert (dropped.code, dropped.stdout.splitlines()[0]) == (0, "1 held file was dropped.")
+        assert (dropped.code, dropped.stdout.splitlines()[0]) == (0, "Dropped 1 held file.")
         assert agent.scan().ledger["delivered"] == 0
         assert sink.ids() == []
 

@@ -57,14 +57,14 @@ def test_where_all_is_well_it_says_so_and_changes_nothing(home: Home, sink: Sink
     assert files(agent) == before
 
 
-OWN = {"unit": "collector.service", "state": "running", "says": "nothing waits"}
-SYSTEM = {"unit": "collector@alice.service", "state": "running", "says": "nothing waits"}
+OWN = {"unit": "collector.service", "state": "running", "says": "nothing waiting"}
+SYSTEM = {"unit": "collector@alice.service", "state": "running", "says": "nothing waiting"}
 
 
 @pytest.mark.parametrize(
     ("services", "is_running", "expected"),
     [
-        ([OWN], True, ["ok collector.service: running: nothing waits"]),
+        ([OWN], True, ["ok collector.service: running: nothing waiting"]),
         ([OWN | {"says": "halted since noon: HTTP 401"}], True, ["fail collector.service: running: halted since noon"]),
         (
             [SYSTEM | {"state": "inactive (dead)", "next": "collector service start --system --for alice"}],
@@ -190,8 +190,8 @@ def test_http_to_a_port_that_speaks_tls_is_named(agent: Agent, tmp_path_factory:
         agent.sink = None
         url = encrypted.url.replace("https:", "http:")
         checks, _ = examine(agent, "--sink-url", url)
-        assert "sink.url must begin with https://" in checks["sink"][0]["finding"]
-        assert "sink.url must begin with https://" in agent.scan("--sink-url", url, "--max-wait", "0").stderr
+        assert "sink.url must start with https://" in checks["sink"][0]["finding"]
+        assert "sink.url must start with https://" in agent.scan("--sink-url", url, "--max-wait", "0").stderr
 
 
 def test_a_missing_token_fails_and_the_other_checks_go_on(agent: Agent, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_the_embedded_store_is_looked_at_without_being_made(home: Home) -> None:
     checks, result = examine(agent, COLLECTOR_ENABLED="false")
     assert (result.code, levels(checks, "sink"), levels(checks, "sending")) == (0, ["ok"], ["warn"])
     assert "enabled = false" in checks["sending"][0]["finding"]
-    assert "created by the first run" in checks["sink"][0]["finding"]
+    assert "the first run creates it" in checks["sink"][0]["finding"]
     assert not list(home.path.rglob("events.db"))
 
 

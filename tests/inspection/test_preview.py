@@ -68,7 +68,7 @@ def test_why_nothing_is_shown_is_said(home: Home, agent: Agent) -> None:
     assert "; no source matches zzz." in agent.run("preview", "--raw", *agent.places(), "--source", "zzz").stderr
     agent.scan()
     assert (
-        "; everything has been sent already, --all shows it." in agent.run("preview", "--raw", *agent.places()).stderr
+        "; everything has already been sent (--all shows it)." in agent.run("preview", "--raw", *agent.places()).stderr
     )
 
 

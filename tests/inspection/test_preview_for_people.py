@@ -129,7 +129,7 @@ def test_what_is_left_out_is_said_with_its_reason(home: Home, agent: Agent) -> N
     shown = agent.run("preview", session.session_id, *agent.places(), env=environment).stdout
     assert "left out: 41 characters of text (prompts)" in shown
     assert "not sent: 1 line, progress." in shown
-    assert "at the level content: what the model answers" in shown
+    assert "at level content: what the model answers" in shown
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(home: Home, sink: Sink) -> None:

@@ -51,7 +51,7 @@ def test_an_edited_file_is_not_overwritten_and_the_difference_is_shown(
     list(carry_out(installing(person, machine)))
     unit.write_text(unit.read_text().replace("Nice=10", "Nice=19"))
     edited, calls = unit.read_text(), list(manager.calls)
-    with pytest.raises(ServiceError, match=r"has been edited[\s\S]*--force[\s\S]*-Nice=19"):
+    with pytest.raises(ServiceError, match=r"was edited[\s\S]*--force[\s\S]*-Nice=19"):
         list(carry_out(installing(person, machine)))
     assert (unit.read_text(), manager.calls) == (edited, calls)
 
@@ -69,7 +69,7 @@ def test_removing_leaves_an_edited_file_and_can_be_repeated(
     manager: ServiceManager, person: Person, unit: Path
 ) -> None:
     unit.write_text("# mine\n")
-    with pytest.raises(ServiceError, match="has been edited"):
+    with pytest.raises(ServiceError, match="was edited"):
         list(carry_out(plans.remove_systemd_user(person)))
     assert (unit.read_text(), manager.calls) == ("# mine\n", [])
     unit.write_text(templates.signed("[Service]\n", "# ", ""))

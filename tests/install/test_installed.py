@@ -13,7 +13,7 @@ from collector.install.installed import services_of
 from collector.install.plans import Machine, Person, user_unit_path
 from tests.install.scripted import ServiceManager
 
-RUNNING = "LoadState=loaded\nActiveState=active\nSubState=running\nMainPID=42\nStatusText=nothing waits\n"
+RUNNING = "LoadState=loaded\nActiveState=active\nSubState=running\nMainPID=42\nStatusText=nothing waiting\n"
 STOPPED = "LoadState=loaded\nActiveState=inactive\nSubState=dead\nMainPID=0\nStatusText=\n"
 RETRIED = "LoadState=loaded\nActiveState=activating\nSubState=auto-restart\nMainPID=0\nStatusText=\n"
 ENABLED, DISABLED = "UnitFileState=enabled\n", "UnitFileState=disabled\n"
@@ -76,7 +76,7 @@ def test_who_has_no_service_hears_of_those_of_others(manager: ServiceManager, pe
         (enabled / f"collector@{name}.service").touch()
     says(manager, **{account: RUNNING + ENABLED + ALWAYS})
     [facts] = services_of(replace(person, name="nobody-here"), "linux", machine)
-    assert (facts["unit"], facts["says"]) == (f"collector@{account}.service", "nothing waits")
+    assert (facts["unit"], facts["says"]) == (f"collector@{account}.service", "nothing waiting")
     assert facts["keeps"] == f"/var/lib/collector/{account}"
 
 

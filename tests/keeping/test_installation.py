@@ -31,7 +31,7 @@ def test_an_installation_file_this_user_may_not_read_is_reported_and_kept(tmp_pa
         os.seteuid(was)
         path.parent.chmod(0o700)
     assert [each["event"] for each in said] == [
-        "the installation file may not be read by this user, so ids and marks differ"
+        "the installation file may not be read by this user, so ids and markers differ"
     ]
     assert load_installation(path, may_write=True) == made
 

@@ -47,7 +47,7 @@ def projects(findings: Findings) -> set[str]:
 @pytest.mark.parametrize("glob", ["~no-such-user-here/x", "/work/\0", "/work/\ud800"])
 @pytest.mark.parametrize("key", ["include", "exclude"])
 def test_an_unusable_glob_is_reported_with_its_key(key: str, glob: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"^projects.{key}: .* cannot be matched"):
+    with pytest.raises(ConfigurationError, match=f"^projects.{key}: .* is not a valid glob"):
         ProjectFilter(FORM, [glob] if key == "include" else [], [[glob] if key == "exclude" else []], "/home/me")
 
 

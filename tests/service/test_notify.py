@@ -71,9 +71,9 @@ def test_reloading_comes_with_the_time_that_systemd_compares(manager: Manager) -
 
 def test_a_status_is_said_when_it_is_news(manager: Manager) -> None:
     notifier = Notifier(manager.address)
-    for text in ("nothing waits", "nothing waits", "lag 3 kB"):
+    for text in ("nothing waiting", "nothing waiting", "lag 3 kB"):
         notifier.status(text)
-    assert (manager.hear(), manager.hear()) == ("STATUS=nothing waits", "STATUS=lag 3 kB")
+    assert (manager.hear(), manager.hear()) == ("STATUS=nothing waiting", "STATUS=lag 3 kB")
     assert manager.hears_nothing()
 
 

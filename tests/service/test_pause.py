@@ -93,9 +93,9 @@ def test_a_pause_that_is_over_leaves_nothing_out_any_more(tmp_path: Path) -> Non
 
 def test_what_cannot_be_written_or_removed_is_said(tmp_path: Path) -> None:
     pause_path(tmp_path / "state.json").mkdir()
-    with pytest.raises(StateError, match="The pause goes on"):
+    with pytest.raises(StateError, match="The pause continues"):
         resume(tmp_path / "state.json")
-    with pytest.raises(StateError, match="stop the service if it must not send"):
+    with pytest.raises(StateError, match="If nothing may be sent, stop the service"):
         pause(tmp_path / "state.json", 1000.0, None)
 
 

@@ -120,7 +120,7 @@ def test_sighup_takes_the_new_configuration_over(home: Home, sink: Sink) -> None
         sink.wait_for(lambda: texts(sink) == ["to the first"])
         configured.write(other)
         running.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: "configuration taken over" in running.stderr)
+        wait_until(lambda: "configuration applied" in running.stderr)
         session.prompt("to the second")
         # It was never sent to, so it gets the history as well: offsets belong to a sink.
         other.wait_for(lambda: texts(other) == ["to the first", "to the second"])
@@ -260,7 +260,7 @@ def test_the_service_manager_hears_of_every_stage(home: Home, sink: Sink, manage
     address = {"NOTIFY_SOCKET": f"@collector-test-{os.getpid()}"}
     with configured.agent.start(**address) as running:
         hear(manager, "^READY=1$")
-        assert "last acknowledged" in hear(manager, "^STATUS=nothing waits")
+        assert "last acknowledged" in hear(manager, "^STATUS=nothing waiting")
         running.process.send_signal(signal.SIGHUP)
         hear(manager, "^RELOADING=1\nMONOTONIC_USEC=[0-9]+$")
         hear(manager, "^READY=1$")

@@ -35,9 +35,9 @@ def test_the_manager_hears_what_is_true_of_all() -> None:
     voice["a"].ready()
     assert manager.messages == ["READY=1", "RELOADING=1"]
     voice["b"].ready()
-    voice["a"].status("nothing waits")
+    voice["a"].status("nothing waiting")
     voice["b"].status("lag 3 MB")
-    assert manager.messages[2:] == ["READY=1", "STATUS=a: nothing waits", "STATUS=a: nothing waits; b: lag 3 MB"]
+    assert manager.messages[2:] == ["READY=1", "STATUS=a: nothing waiting", "STATUS=a: nothing waiting; b: lag 3 MB"]
 
 
 def test_one_that_hangs_starves_the_watchdog() -> None:

@@ -97,6 +97,6 @@ def test_the_one_line_says_what_matters_first() -> None:
         "last acknowledged 2026-03-01T10:00:00Z; watcher polling: limit reached"
     )
     calm = report | {"lag": 0, "problem": None, "last_acknowledged": None, "watcher": {"mode": "events", "reason": ""}}
-    assert one_line(calm) == "nothing waits"
+    assert one_line(calm) == "nothing waiting"
     early = calm | {"roots": [{"path": "/home/alice/.claude", "is_there": False}]}
     assert one_line(early) == "waiting for /home/alice/.claude, which does not exist yet"

@@ -99,7 +99,7 @@ def test_a_file_names_no_path_that_depends_on_where_collector_is_started(tmp_pat
     path = write(tmp_path / "c.toml", text)
     message = complaint(path)
     assert message.startswith(f"{key} (in {path}): ")
-    assert "Write it from / or ~/ on." in message
+    assert "Write the path from / or ~/." in message
 
 
 def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,24 +114,27 @@ def test_a_flag_and_a_variable_may_name_a_path_from_here_on(monkeypatch: pytest.
         ('[sink]\ntimeout = "30s"', "sink.timeout (in {}): must be a number: seconds to wait for an answer."),
         (
             '[quarantine]\nmax_bytes = "1MB"',
-            "quarantine.max_bytes (in {}): must be a whole number: bytes kept; the old",
+            "quarantine.max_bytes (in {}): must be a whole number: bytes kept; oldest",
         ),
         ("[swept]\nmax_files = 1.5", "swept.max_files (in {}): must be a whole number: files held at once."),
-        ('[run]\nwatch = "perhaps"', "run.watch (in {}): must be true or false: use change notifications as a hint."),
+        (
+            '[run]\nwatch = "perhaps"',
+            "run.watch (in {}): must be true or false: use file change notifications to notice new lines sooner.",
+        ),
         ("[sink]\nurl = 2026-01-01", "sink.url (in {}): must be text: where batches are POSTed."),
         ('sink = "https://a.example/"', "sink (in {}): must be a table."),
-        ('labels = "x"', "labels (in {}): must be a table: your own words for a team or a site"),
+        ('labels = "x"', "labels (in {}): must be a table: your own labels, such as a team or a site"),
         ('sinks = ["a"]', "sinks.0 (in {}): must be a table."),
         ("[sink]\ntimeout = true", "sink.timeout (in {}): must be a number: seconds to wait for an answer."),
         ("[swept]\nmax_files = false", "swept.max_files (in {}): must be a whole number: files held at once."),
-        ("[store]\nretention_days = true", "store.retention_days (in {}): must be a whole number: days after which"),
+        ("[store]\nretention_days = true", "store.retention_days (in {}): must be a whole number: days to keep events"),
         (
             "[store]\nretention_days = 3000000",
             "store.retention_days (in {}): input should be less than or equal to 36500",
         ),
         (
             "[sink]\nretry_statuses = [200]",
-            "sink.retry_statuses (in {}): must be statuses from 300 to 599, which 200 is",
+            "sink.retry_statuses (in {}): must be statuses from 300 to 599, and 200 is not",
         ),
         ("[sink]\ntoken_file = 5", "sink.token_file (in {}): must be text: a file with the secret"),
         ('[sinks]\nname = "a"', "sinks (in {}): must be a list: "),
@@ -161,7 +164,7 @@ def test_a_wrong_value_is_named_with_its_variable(monkeypatch: pytest.MonkeyPatc
         ("COLLECTOR_STATE__PATH", "", "state.path (in the environment variable COLLECTOR_STATE__PATH): must not be"),
         ("COLLECTOR_SINK", '{"window": 0}', "sink.window (in the environment variable COLLECTOR_SINK): "),
         ("COLLECTOR_SINK__HEADERS", '{"a": 1}', "sink.headers.a (in the environment variable COLLECTOR_SINK__HEADERS)"),
-        ("COLLECTOR_SINK__HEADERS", "a", "The environment variable COLLECTOR_SINK__HEADERS must hold JSON, but does"),
+        ("COLLECTOR_SINK__HEADERS", "a", "The environment variable COLLECTOR_SINK__HEADERS must hold valid JSON"),
     ],
 )
 def test_what_a_variable_cannot_hold_is_named(
@@ -181,8 +184,8 @@ def test_what_a_variable_cannot_hold_is_named(
         ("http://a.example?key=me:pw", "would send to a.example in the clear"),
         ("https://me:pw/me:pw@a.example/", "is not a URL"),
         ("https://[::1", "is not a URL"),
-        ("https://a.example:99999/", "has the port 99999, and ports go from 1 to 65535"),
-        ("https://a.example:0/", "has the port 0"),
+        ("https://a.example:99999/", "has port 99999, but ports go from 1 to 65535"),
+        ("https://a.example:0/", "has port 0,"),
     ],
 )
 def test_an_unusable_url_is_explained_without_repeating_credentials(url: str, part: str) -> None:
@@ -244,7 +247,7 @@ def test_a_directory_of_configuration_that_is_not_mounted_is_not_passed_over(
     link = {"etc": tmp_path / "etc", "etc/conf.d": tmp_path / "etc" / "conf.d"}.get(name, scratch_home / ".config")
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(tmp_path / "volume")
-    with pytest.raises(ConfigurationError, match=f"{re.escape(str(link))} is a link to what is not there"):
+    with pytest.raises(ConfigurationError, match=f"{re.escape(str(link))} is a broken link"):
         settings.load(sinks=SINKS, system=tmp_path / "etc")
 
 

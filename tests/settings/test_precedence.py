@@ -182,7 +182,7 @@ def test_a_lock_holds_against_variables_and_flags_and_not_among_the_systems_file
     }
     assert machine.complaint(flags={"sink": {"url": "https://b.example/"}}) == (
         f"sink.url (in a command line flag) cannot be changed: {main} locks sink. "
-        "Leave the flag out, or ask whoever administers this machine."
+        "Leave out the flag, or ask whoever administers this machine."
     )
 
 
@@ -219,11 +219,11 @@ def test_a_file_of_the_systems_that_cannot_be_read_is_not_passed_over(machine: M
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ({"Team": "x"}, "labels (in a command line flag): the name 'Team' is not made of"),
-        ({"a b": "x"}, "is not made of a-z, 0-9 and _"),
+        ({"Team": "x"}, "labels (in a command line flag): the name 'Team' must start with a letter"),
+        ({"a b": "x"}, "hold only a-z, 0-9 and _"),
         ({"team": ""}, "team must be 1 to 200 printable characters"),
         ({"team": "a\nb"}, "team must be 1 to 200 printable characters"),
-        ({"team": " a"}, "no blanks around"),
+        ({"team": " a"}, "without surrounding spaces"),
         ({f"l{n}": "x" for n in range(33)}, "at most 32 labels"),
     ],
 )

@@ -167,7 +167,7 @@ def foreign(database: Path) -> None:
     [
         (damage, "is damaged", "move it aside"),
         (newer, f"has schema version {VERSION + 1}", "Install a newer collector"),
-        (foreign, "a database of another program", "Name another place"),
+        (foreign, "another program's database", "Name another place"),
     ],
 )
 def test_a_database_that_cannot_be_used_is_explained_and_left_as_it_is(

@@ -129,7 +129,7 @@ def test_a_price_of_our_own_may_be_smaller_than_any_double_says(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("price = 7", "it needs a [[price]]"),
+        ("price = 7", "it must have a [[price]]"),
         ("[[price]]\ninput = 1", "every [[price]] needs a model"),
         ("[[price]]\nmodel = 'm'\ninput = 0.0001", "m: input must be a price"),
         ("[[price]]\nmodel = 'm'\ninptu = 1", "m: unknown key inptu"),

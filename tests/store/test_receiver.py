@@ -103,8 +103,8 @@ def test_a_bad_line_costs_exactly_itself(client: Client) -> None:
         ({"id": 7}, "id must be 32 hexadecimal digits"),
         ({"id": "0" * 31 + "\n"}, "id must be 32 hexadecimal digits"),
         ({"schema": "collector.event/2"}, "schema must be collector.event/1"),
-        ({"kind": ""}, "kind must be a text"),
-        ({"kind": None}, "kind must be a text"),
+        ({"kind": ""}, "kind must be a string"),
+        ({"kind": None}, "kind must be a string"),
     ],
 )
 def test_an_event_against_the_contract_is_rejected_with_the_reason(

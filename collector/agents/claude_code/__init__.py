@@ -34,7 +34,7 @@ class ClaudeCode:
         0: ("session", "sessions"),
         1: ("subagent", "subagents"),
         2: ("prompt history", "prompt histories"),
-        3: ("statistics", "statistics"),
+        3: ("stats cache", "stats caches"),
     }
     deleted_after_days = 30
     deletion_setting = ("settings.json", "cleanupPeriodDays")

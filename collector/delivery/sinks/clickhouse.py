@@ -41,16 +41,14 @@ _TEXT = re.compile(r"(?:DB::Exception: |e\.what\(\) = )(.*)", re.DOTALL)
 CHECK_TABLE = "Create it with config/clickhouse.sql, or check sink.clickhouse.database and sink.clickhouse.table."
 CHECK_USER = "Check sink.auth, sink.auth_user and sink.token_file, and that this user may INSERT into the table."
 CHECK_VERSION = (
-    "This server does not know a setting of the insert: set sink.clickhouse.deduplicates = false (before 22.2)."
+    "This server does not know a setting used for the insert. Before 22.2, set sink.clickhouse.deduplicates = false."
 )
 # Codes from src/Common/ErrorCodes.cpp. If a code is not listed here, the status decides.
 HALTS = {
     **dict.fromkeys((60, 81, 16, 47, 10, 218), CHECK_TABLE),  # unknown table, database, column, identifier
     **dict.fromkeys((192, 193, 194, 195, 291, 497, 516, 164), CHECK_USER),  # unknown user, password, access, read-only
     115: CHECK_VERSION,
-    **dict.fromkeys(
-        (62, 73, 48), "This server does not take the insert as it is made; ClickHouse 18.16 or newer does."
-    ),
+    **dict.fromkeys((62, 73, 48), "This server does not accept the insert; ClickHouse 18.16 or newer is needed."),
 }
 REFUSALS = frozenset(
     {6, 25, 26, 27, 33, 38, 41, 53, 69, 70, 72, 117, 130, 131, 190, 321, 349, 376, 407, 441, 469, 636, 675, 676}
@@ -61,10 +59,10 @@ RETRIES = frozenset({159, 201, 202, 203, 209, 210, 225, 236, 241, 242, 243, 252,
 class ClickHouseOptions(Section):
     """Where rows go, and how they are inserted."""
 
-    database: str = Field(default="default", pattern=NAME, description="the database of the table")
-    table: str = Field(default="event_rows", pattern=NAME, description="the table of config/clickhouse.sql")
+    database: str = Field(default="default", pattern=NAME, description="the database that holds the table")
+    table: str = Field(default="event_rows", pattern=NAME, description="the table that config/clickhouse.sql creates")
     asynchronous: bool = Field(
-        default=False, description="let the server gather the inserts of many agents; it answers when they are written"
+        default=False, description="let the server collect inserts from many agents; it answers once they are written"
     )
     wait: float = Field(
         default=20.0, gt=0, description="seconds the server may take for that; sink.timeout must be longer"
@@ -105,7 +103,7 @@ class ClickHouseSink:
                 return verdict_of(answer, self._clock())
             # An INSERT's answer is empty; anything else comes from something in between.
             is_its_own = not answer.body.strip()
-            return Accepted() if is_its_own else Retry("the answer is not ClickHouse's", may_be_poison=True)
+            return Accepted() if is_its_own else Retry("the answer does not come from ClickHouse", may_be_poison=True)
         if code in RETRIES and answer.status != 403:
             return Retry(reason, retry_after(answer.headers, self._clock()))
         if code in HALTS:

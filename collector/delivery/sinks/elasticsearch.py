@@ -47,10 +47,13 @@ class ElasticsearchOptions(ClockOptions):
         description="the index or data stream",
     )
     max_event: int | None = Field(
-        default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
+        default=None,
+        ge=1_000,
+        examples=[250_000],
+        description="the largest event the sink accepts; larger ones are cut",
     )
     pipeline: str | None = Field(
-        default=None, pattern=r"^[A-Za-z0-9_.-]+$", examples=["enrich"], description="an ingest pipeline to go through"
+        default=None, pattern=r"^[A-Za-z0-9_.-]+$", examples=["enrich"], description="an ingest pipeline to use"
     )
 
 
@@ -91,14 +94,14 @@ class ElasticsearchSink:
             told = orjson.loads(answer.body)
         except ValueError:
             if answer.is_cut:
-                return TooLarge("the answer on its items is too long to read")  # a smaller request has a shorter one
+                return TooLarge("the answer about its items is too long to read")  # a smaller request has a shorter one
             told = None
         if not isinstance(told, dict) or not isinstance(told.get("errors"), bool):
             # From something in between, or from an engine that fails on one of these events and does not say so.
-            return Retry("the answer is not that of a bulk request", may_be_poison=True)
+            return Retry("the answer is not a bulk response", may_be_poison=True)
         items = [_only(item) for item in told["items"]] if isinstance(told.get("items"), list) else []
         if not items:  # an engine may leave out the items that went well
-            return Refused("the answer has errors, and names no item") if told["errors"] else Accepted()
+            return Refused("the answer reports errors, but names no item") if told["errors"] else Accepted()
         return self._verdict_on(items, answer)
 
     def _verdict_on(self, items: list[dict[str, Any]], answer: Answer) -> Verdict:
@@ -110,7 +113,7 @@ class ElasticsearchSink:
             if isinstance(status, int) and 200 <= status < 300:
                 stored += 1
             elif not isinstance(name, str) or not isinstance(status, int):
-                return Refused("the answer does not say which item it means")
+                return Refused("the answer does not say which item it is about")
             elif status == DELIVERED:
                 duplicates += 1
             elif status == 429 or status >= 500:
@@ -120,7 +123,7 @@ class ElasticsearchSink:
             else:
                 rejected[name] = _reason(item)
         if len(items) < answer.events:  # events it does not mention may not be stored; the rest is known by its ids
-            return Retry(f"the answer tells of {len(items)} of {answer.events} events", may_be_poison=True)
+            return Retry(f"the answer covers {len(items)} of {answer.events} events", may_be_poison=True)
         if later and not stored + duplicates + len(rejected):
             wait = retry_after(answer.headers, self._clock())
             return Retry(next(_reason(item) for item in items), wait)

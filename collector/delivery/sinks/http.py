@@ -25,28 +25,28 @@ from collector.settings.section import Section
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PAGE_BEGINS = re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE)
-PAGE = "it answers with a web page; if that is a portal or a filter on the way, the events are not stored"
+PAGE = "it answers with a web page; if a portal or filter in between sent that, the events are not stored"
 ADVICE = {
     **HALT_ADVICE,
-    406: "Check sink.format and sink.content_type: the sink does not take this content type.",
-    415: "Check sink.format, sink.content_type and sink.compression: the sink does not take this content.",
+    406: "Check sink.format and sink.content_type: the sink does not accept this content type.",
+    415: "Check sink.format, sink.content_type and sink.compression: the sink does not accept this content.",
 }
 
 
 def _are_failures(statuses: list[int]) -> list[int]:
     """Refuses 2xx: a sink that answers 200 has taken the events, so retrying would never end."""
     if wrong := [status for status in statuses if not 300 <= status <= 599]:
-        raise ValueError(f"must be statuses from 300 to 599, which {wrong[0]} is not")
+        raise ValueError(f"must be statuses from 300 to 599, and {wrong[0]} is not")
     return statuses
 
 
 class HttpOptions(Section):
-    """What can be set for the http sink."""
+    """Options of the http sink."""
 
     format: Literal["ndjson", "json", "object"] = Field(
         default="ndjson", description="one event a line, one JSON array, or an object that holds the array (sink.field)"
     )
-    field: str = Field(default="events", min_length=1, description="the field of the array, for object only")
+    field: str = Field(default="events", min_length=1, description="the field that holds the array; only for object")
     content_type: str | None = Field(
         default=None, examples=["application/json"], description="overrides the Content-Type that the format implies"
     )
@@ -54,15 +54,18 @@ class HttpOptions(Section):
         default=None,
         ge=1_000,
         examples=[1_000_000],
-        description="the largest body that the receiver takes, uncompressed",
+        description="the largest body the receiver accepts, uncompressed",
     )
     max_event: int | None = Field(
-        default=None, ge=1_000, examples=[250_000], description="the largest event that it takes; longer ones are cut"
+        default=None,
+        ge=1_000,
+        examples=[250_000],
+        description="the largest event the sink accepts; larger ones are cut",
     )
     retry_statuses: Annotated[list[int], NoDecode, BeforeValidator(listed), AfterValidator(_are_failures)] = Field(
         default=[],
         examples=[[409, 423]],
-        description="statuses that mean `try again`, besides 408, 425, 429 and all from 500 on",
+        description="more statuses that mean `try again`, besides 408, 425, 429 and everything from 500 up",
     )
 
 

@@ -45,7 +45,7 @@ METADATA = {
 def _are_labelled(names: list[str]) -> list[str]:
     for name in names:
         if name not in LABELLED:
-            raise ValueError(f"no label is made of {name!r}; it may name {', '.join(LABELLED)}")
+            raise ValueError(f"{name!r} cannot be a label; these can: {', '.join(LABELLED)}")
     return names
 
 
@@ -55,12 +55,12 @@ class LokiOptions(ClockOptions):
     event_time_days: float = Field(
         default=0.02,
         ge=0,
-        description="file events under their own time up to this age; older ones under the time they are sent at",
+        description="file events under their own time up to this age in days; older ones under the time of sending",
     )
-    labels: Labels = Field(default={}, description="labels of every line, besides service_name = claude-code")
+    labels: Labels = Field(default={}, description="labels for every line, besides service_name = claude-code")
     labelled: Annotated[Names, AfterValidator(_are_labelled)] = Field(
         default=["host_name"],
-        description="fields that become labels, each combination a stream: " + ", ".join(LABELLED),
+        description="fields that become labels; each combination makes a stream: " + ", ".join(LABELLED),
     )
 
 
@@ -102,7 +102,7 @@ class LokiSink:
         if answer.status == 204 or (is_success(answer) and not answer.body.strip()):
             return Accepted()
         if is_success(answer):
-            return Retry("the answer is not Loki's", may_be_poison=True)  # a page of something in between
+            return Retry("the answer does not come from Loki", may_be_poison=True)  # a page of something in between
         if answer.status == 400:
             return Refused(f"HTTP 400: {answer.body.decode(errors='replace').strip()}")
         return verdict_of(answer, self._clock())

@@ -39,9 +39,9 @@ from collector.delivery.statuses import HALT_ADVICE, is_success, retry_after, ve
 from collector.flow.outcome import Sealed
 
 LOGS, TRACES = "/v1/logs", "/v1/traces"
-CHECK_BASE = "Check sink.url: it must be the address that /v1/logs is added to, such as http://localhost:4318."
-CHECK_TRACES = "The receiver takes logs, but no traces: set sink.otlp.traces = false, or have it take /v1/traces."
-CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver does not take this content."
+CHECK_BASE = "Check sink.url: it must be the address to which /v1/logs is added, such as http://localhost:4318."
+CHECK_TRACES = "The receiver accepts logs but no traces: set sink.otlp.traces = false, or enable /v1/traces on it."
+CHECK_ENCODING = "Check sink.otlp.encoding and sink.compression: the receiver does not accept this content."
 ADVICE = {**HALT_ADVICE, 404: CHECK_BASE, 405: CHECK_BASE, 410: CHECK_BASE, 406: CHECK_ENCODING, 415: CHECK_ENCODING}
 RETRIED = frozenset({429, 502, 503, 504})
 TOO_LARGE = b"request body too large"  # the words of the OpenTelemetry Collector
@@ -50,9 +50,9 @@ MACHINES = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}  # OpenTele
 
 
 class OtlpOptions(ClockOptions):
-    """What can be set for the otlp sink."""
+    """Options of the otlp sink."""
 
-    encoding: Literal["protobuf", "json"] = Field(default="protobuf", description="of requests")
+    encoding: Literal["protobuf", "json"] = Field(default="protobuf", description="encoding of requests")
     traces: bool = Field(default=False, description="send turns, requests and tool calls as spans too")
 
 

@@ -42,15 +42,15 @@ LARGEST_OBJECT = 5_000_000_000  # bytes, with a single PUT
 _CODE = re.compile(rb"<Code>(\w{1,60})</Code>")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 CHECK_KEYS = (
-    "Check the keys (docs/sinks.md says where they are looked for), and that they grant s3:PutObject below this prefix."
+    "Check the keys (docs/sinks.md says where they are looked up), and that they grant s3:PutObject for this prefix."
 )
-NOT_ITS_OWN = "the answer is not that of an object store"
-CHECK_CONDITIONAL = "This store does not know If-None-Match: set sink.s3.conditional = false."
+NOT_ITS_OWN = "the answer does not come from an object store"
+CHECK_CONDITIONAL = "This store does not support If-None-Match: set sink.s3.conditional = false."
 ADVICE = {
     "NoSuchBucket": CHECK_URL,
     "PermanentRedirect": "Check sink.url and sink.s3.region: the bucket is in another region.",
-    "AuthorizationHeaderMalformed": "Check sink.s3.region: the bucket is in another one.",
-    "RequestTimeTooSkewed": "Set this machine's clock: requests that are signed minutes off are not taken.",
+    "AuthorizationHeaderMalformed": "Check sink.s3.region: the bucket is in another region.",
+    "RequestTimeTooSkewed": "Correct this machine's clock: requests signed minutes off are rejected.",
     "NotImplemented": CHECK_CONDITIONAL,
 }
 LATER = frozenset(
@@ -59,14 +59,14 @@ LATER = frozenset(
 
 
 class S3Options(Section):
-    """How objects are named, and who puts them there."""
+    """How objects are named, and which keys write them."""
 
     prefix: str = Field(
-        default="claude-code/", pattern=r"^([A-Za-z0-9._=-]+/)*$", description="what keys begin with; ends in /"
+        default="claude-code/", pattern=r"^([A-Za-z0-9._=-]+/)*$", description="prefix of keys; must end in /"
     )
-    region: str = Field(default="", examples=["eu-central-1"], description="default: that of the AWS configuration")
+    region: str = Field(default="", examples=["eu-central-1"], description="default: the one in the AWS configuration")
     profile: str | None = Field(
-        default=None, examples=["collector"], description="the profile in the AWS files that holds the keys"
+        default=None, examples=["collector"], description="the profile that holds the keys, in the AWS files"
     )
     conditional: bool = Field(default=True, description="send If-None-Match, so that no object is written twice")
 

@@ -39,8 +39,8 @@ SUCCESS = 0
 HALTS = {
     **dict.fromkeys((1, 2, 3, 4, 16), CHECK_ACCESS),
     7: "The token may not write to this index: check sink.splunk_hec.index, and the token's allowed indexes.",
-    **dict.fromkeys((10, 11), "The collector's channel is not accepted; check what stands between here and Splunk."),
-    14: "Acknowledgement is asked for and turned off for this token; check the token's settings.",
+    **dict.fromkeys((10, 11), "Splunk did not accept the request channel; check what is between here and Splunk."),
+    14: "Acknowledgement is requested, but turned off for this token; check the token's settings.",
 }
 REFUSALS = frozenset({5, 6, 12, 13, 15})
 RETRIES = frozenset({9, 18, 19, 20, 23, 24, 25, 26, 27})  # busy, queues full, shutting down
@@ -50,8 +50,8 @@ class SplunkOptions(ClockOptions):
     """How events are filed."""
 
     index: str | None = Field(default=None, examples=["claude_code"], description="the index; default: the token's own")
-    sourcetype: str = Field(default="claude_code:event", description="the sourcetype, by which props.conf finds them")
-    ack_timeout: float = Field(default=120.0, gt=0, description="seconds to wait until an indexer has acknowledged")
+    sourcetype: str = Field(default="claude_code:event", description="the sourcetype, which props.conf refers to")
+    ack_timeout: float = Field(default=120.0, gt=0, description="seconds to wait for an indexer to acknowledge")
 
 
 class SplunkSink:
@@ -99,7 +99,7 @@ class SplunkSink:
         code, text = told.get("code"), str(told.get("text", ""))
         if not isinstance(code, int):
             if is_success(answer):
-                return Retry("the answer is not Splunk's", may_be_poison=True)
+                return Retry("the answer does not come from Splunk", may_be_poison=True)
             return verdict_of(answer, self._clock())
         reason = f"Splunk code {code}: {text}"
         if code == SUCCESS and is_success(answer):

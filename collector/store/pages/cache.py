@@ -12,9 +12,9 @@ from collector.store.pages.overview import name_of
 
 MOST_ROWS = 40
 PARTS = {
-    "read": "read from the cache",
-    "short": "written for 5 minutes",
-    "long": "written for an hour",
+    "read": "read from cache",
+    "short": "written, kept 5 min",
+    "long": "written, kept 1 h",
     "input": "not cached",
 }
 
@@ -34,14 +34,14 @@ def view(asked: Asked) -> dict[str, Any]:
         "tiles": [
             {"name": "saved", "value": shown.dollars(whole["saved_micros"]), "change": _was(before, "saved_micros")},
             {
-                "name": "of prompts from the cache",
+                "name": "prompt tokens from cache",
                 "value": shown.percent(whole["cache_read_tokens"], _prompt(whole)),
                 "change": f"{shown.percent(before['cache_read_tokens'], _prompt(before))} before" if before else "",
             },
             {"name": "read", "value": shown.short(whole["cache_read_tokens"]), "change": "tokens"},
             {"name": "written", "value": shown.short(whole["cache_creation_tokens"]), "change": "tokens"},
             {
-                "name": "of these for an hour",
+                "name": "of that, kept for 1 h",
                 "value": shown.percent(whole["cache_creation_1h_tokens"], whole["cache_creation_tokens"]),
                 "change": "",
             },

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from collector.store.queries import Selection
 
 FILTERS = ("project", "model", "host", "user", "agent")
-PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "all": "all"}
+PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "1 year", "all": "all time"}
 USUAL_PERIOD = "30"
 DIMENSIONS = {"model": "model", "project": "project", "host": "host", "user": "user", "agent": "agent"}
 METRICS = {"cost": "cost", "output": "output tokens", "tokens": "all tokens"}

@@ -75,13 +75,13 @@ class Door:
         """The answer at the door; None lets the request in."""
         headers, path = request.headers, request.url.path
         if not self._is_known(headers.get("host", "")):
-            return PlainTextResponse("This name is not one of this server's. Use the address it printed.", 421)
+            return PlainTextResponse("This server does not answer to that name. Use the address it printed.", 421)
         if not _is_same_origin(request.url.scheme, headers):
             return PlainTextResponse("Requests from other sites are not answered.", 403)
         if path == "/sign-in" and request.method == "POST":
             return await self._take_token(request)
         if request.method not in {"GET", "HEAD"}:
-            return PlainTextResponse("Pages are only read.", 405, {"allow": "GET, HEAD"})
+            return PlainTextResponse("These pages are read-only.", 405, {"allow": "GET, HEAD"})
         if path.startswith(OPEN):
             return None
         given = request.query_params.get("token")
@@ -90,7 +90,7 @@ class Door:
             return self._let_in(request, path + (f"?{urlencode(rest)}" if rest else ""))
         if self._has_cookie(request):
             return None
-        return self._sign_in("" if given is None else "This token is not, or no longer, right.")
+        return self._sign_in("" if given is None else "This token is wrong or no longer valid.")
 
     async def _take_token(self, request: Request) -> Response:
         body = b""
@@ -98,13 +98,13 @@ class Door:
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > LARGEST_SIGN_IN:
-                    return PlainTextResponse("That is no token.", 413)
+                    return PlainTextResponse("That is not a token.", 413)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         given = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
         if self._is_right(given.strip()):
             return self._let_in(request, "/")
-        return self._sign_in("This token is not right.")
+        return self._sign_in("Wrong token.")
 
     def _is_right(self, given: str) -> bool:
         if self._ticket and hmac.compare_digest(given.encode(), self._ticket):

@@ -94,4 +94,4 @@ def _change(now: int, was: int | None) -> str:
     if not was:
         return ""
     change = 100 * (now - was) / was
-    return f"{'+' if change >= 0 else '−'}{abs(change):,.0f} %"
+    return f"{'+' if change >= 0 else '−'}{abs(change):,.0f}%"

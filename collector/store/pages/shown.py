@@ -69,7 +69,7 @@ def bare(value: Any, most: int = 120) -> str:
 def _special(found: re.Match[str]) -> Markup:
     rule, character = found.groups()
     if rule:
-        return Markup('<span class="chip" title="A secret was taken out here, by the rule {0}">{0}</span>').format(rule)
+        return Markup('<span class="chip" title="A secret was removed here, by the rule {0}">{0}</span>').format(rule)
     code = ord(character)
     name = chr(PICTURES + code) if code < PICTURES and code <= 0x1F else f"U+{code:04X}"
     return Markup('<span class="mark" title="the invisible character U+{:04X}">{}</span>').format(code, name)
@@ -125,7 +125,7 @@ def percent(part: float | None, whole: float | None) -> str:
     if not whole or part is None:
         return NOTHING
     share = 100 * part / whole
-    return f"{share:.0f} %" if share >= 9.95 or share == 0 else f"{share:.1f} %"
+    return f"{share:.0f}%" if share >= 9.95 or share == 0 else f"{share:.1f}%"
 
 
 def moment(time: Any) -> Markup:

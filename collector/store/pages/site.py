@@ -75,7 +75,7 @@ def sign_in(complaint: str) -> Response:
 
 def problem(status: int, what: str) -> Response:
     """A page that says what is wrong."""
-    return HTMLResponse(rendered("problem.html", what=what, title="Not possible"), status)
+    return HTMLResponse(rendered("problem.html", what=what, title="Error"), status)
 
 
 def _endpoint(site: Site, template: str, view: View) -> Callable[[Request], Response]:
@@ -99,7 +99,7 @@ def _endpoint(site: Site, template: str, view: View) -> Callable[[Request], Resp
             return problem(503, str(error))
         except Exception as error:  # noqa: BLE001 - its message may quote an event
             log.error("page failed", page=template, error=type(error).__name__, place=place_of(error))
-            return problem(500, "This page failed; the log says where.")
+            return problem(500, "This page could not be made; the log says where it failed.")
         took = f"page;dur={1000 * (time.perf_counter() - started):.1f}, cpu;dur={1000 * (time.thread_time() - cpu):.1f}"
         return HTMLResponse(page, headers={"server-timing": took})
 

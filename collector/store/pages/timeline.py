@@ -87,7 +87,7 @@ def item_of(event: dict[str, Any], answers: dict[str, Answer]) -> Item:
     blocks = blocks_of(event)
     for number, block in enumerate(blocks):
         if sum(map(_weight, pieces)) > MOST_OF_AN_ITEM:
-            pieces.append(Piece("binary", "not shown", f"{len(blocks) - number} more parts; the whole event has them"))
+            pieces.append(Piece("binary", "not shown", f"{len(blocks) - number} more parts; see the whole event"))
             break
         pieces.append(_piece(block, answers))
     origin = plain(event.get("origin"))

@@ -67,7 +67,7 @@ GROUPS: dict[str, Key] = {
     "Tools": lambda name, _: name,
     "MCP servers": _server,
     "Skills": lambda name, target: (target or None) if name == SKILL else None,
-    "Subagents, as they were started": _agent,
+    "Subagents started": _agent,
 }
 
 

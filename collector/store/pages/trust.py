@@ -34,15 +34,15 @@ def view(asked: Asked) -> dict[str, Any]:
         "local": local,
         "tiles": [
             {"name": "events", "value": f"{sum(kinds.values()):,}", "change": ""},
-            {"name": "secrets taken out", "value": f"{sum(row['times'] for row in rules):,}", "change": ""},
+            {"name": "secrets removed", "value": f"{sum(row['times'] for row in rules):,}", "change": ""},
             {
                 "name": "texts withheld",
                 "value": f"{sum(row['times'] for row in found if row['rule'] == WITHHELD):,}",
                 "change": "",
             },
-            {"name": "of unknown kind", "value": f"{kinds.get('unknown', 0):,}", "change": ""},
+            {"name": "events of unknown kind", "value": f"{kinds.get('unknown', 0):,}", "change": ""},
             {
-                "name": "messages of unknown output",
+                "name": "messages with unknown output",
                 "value": f"{whole['unknown_output']:,}",
                 "change": f"of {whole['messages']:,}",
             },
