@@ -73,7 +73,7 @@ def test_explain_names_the_rule_and_the_reason_but_not_the_secret() -> None:
     assert "hunter22x" not in result.output
     assert re.sub(r":[0-9a-f]{12}]", "", result.stdout) == "a\nDB_PASSWORD=[REDACTED:named-secret\n"
     harmless = CliRunner().invoke(app, ["--explain"], input=b"nothing here", catch_exceptions=False)
-    assert (harmless.stdout, harmless.stderr) == ("nothing here", "Nothing found.\n")
+    assert (harmless.stdout, harmless.stderr) == ("nothing here", "No secrets found.\n")
 
 
 @pytest.mark.parametrize(
