@@ -1,6 +1,6 @@
-"""Trust, as a company has it: authorities and proxies of its own, keys with passphrases, servers that are not in order.
+"""TLS trust in a company network: private authorities and proxies, keys with passphrases, misconfigured servers.
 
-Each is a scan, so what is said is what a person reads.
+Most tests run a scan, so the messages they check are the ones a person reads.
 """
 
 from __future__ import annotations
