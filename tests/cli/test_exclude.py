@@ -247,7 +247,7 @@ def test_a_list_locked_by_an_administrator_cannot_be_changed(tmp_path: Path) -> 
         _refuse_if_locked(chosen, "projects.exclude")
 
 
-def test_a_path_becomes_a_glob_that_matches_only_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_resolved_and_escaped_and_globs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "app [old]").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -258,7 +258,7 @@ def test_sql_can_only_read(store: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "took longer than 0.1 s and was stopped" in told.err
 
 
-def test_forget_asks_then_removes_and_records_the_removal(
+def test_forgetting_asks_removes_and_leaves_a_note(
     store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = EVENTS[0]["session_id"]

@@ -208,7 +208,7 @@ def test_each_item_of_a_bulk_request_is_settled_by_its_own_status() -> None:
     assert [(thing.id, BULK_ERROR["reason"] in thing.reason) for thing in receipt.refused] == [("e4", True)]
 
 
-def test_splunk_is_polled_until_it_acknowledges() -> None:
+def test_a_splunk_that_acknowledges_later_is_asked_until_it_does() -> None:
     acks = itertools.chain([told(200, {"acks": {"7": False}})], itertools.repeat(told(200, {"acks": {"7": True}})))
     with serving(RECEIVERS["splunk_hec"]) as server:
         server.sink.then = lambda request: (

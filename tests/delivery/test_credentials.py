@@ -43,7 +43,7 @@ def test_a_user_and_a_password_may_contain_any_characters() -> None:
     assert base64.b64decode(encoded).decode() == "åda:pässword"
 
 
-def test_without_a_secret_nothing_is_sent_unless_sink_auth_asks_for_one() -> None:
+def test_a_missing_secret_is_an_error_only_if_sink_auth_is_set() -> None:
     assert credentials(SinkSettings(), None) is None
     with pytest.raises(ConfigurationError, match=r"sink.auth is basic, but there is no secret.*sink.token_file"):
         credentials(SinkSettings(auth="basic", auth_user="ada"), None)

@@ -1,7 +1,7 @@
 """Extracts the command lines that a page shows, in order, each with the output shown below it.
 
-In a code block, a line that begins with `$` is a command, and the lines up to the next one are its output. A block that
-no test can run says why in the line before it: `<!-- not run: the reason -->`. Its command names are still checked.
+In a code block, a line that begins with `$` is a command, and the lines up to the next one are its output. A block
+that no test can run says why in the line before it: `<!-- not run: the reason -->`. Its words are checked all the same.
 """
 
 from __future__ import annotations

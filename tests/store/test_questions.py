@@ -50,7 +50,7 @@ def questions() -> dict[str, str]:
 
 
 def sent() -> list[Event]:
-    """The sample set, and events it lacks: usage at many prices, reported costs, heartbeats, unmarked forks."""
+    """The sample set, and events it lacks: usage at many prices or none, reported costs, heartbeats, unmarked forks."""
     usage = {"input_tokens": 70_001, "output_tokens": 333, "cache_read_tokens": 30_000, "cache_creation_tokens": 99}
     usage |= {"cache_creation_5m_tokens": 0, "cache_creation_1h_tokens": 99, "web_search_requests": 3}
     rows = []
